@@ -37,17 +37,17 @@ up: $(STAMP) ## run a broker at 127.0.0.1:9092; more options by UP='--port 0 --t
 .PHONY: codegen
 codegen: $(STAMP) ## write the generated modules from the schemas
 	$(BIN)/python -m fencepost_protocol.codegen
-	$(BIN)/python -m fencepost_client.adapters.blocking.codegen
+	$(BIN)/python -m fencepost_client.clients.blocking.codegen
 
 .PHONY: codegen-check
 codegen-check: $(STAMP) ## fail when the generated modules are not what the schemas say
 	$(BIN)/python -m fencepost_protocol.codegen --check
-	$(BIN)/python -m fencepost_client.adapters.blocking.codegen --check
+	$(BIN)/python -m fencepost_client.clients.blocking.codegen --check
 	$(BIN)/python -m fencepost_protocol.codegen.docs --check
 	$(BIN)/python -m fencepost_broker.apis.support_page --check
 	$(BIN)/python -m fencepost_broker.config.settings_page --check
 	$(BIN)/python -m fencepost_broker.cli.reference_page --check
-	$(BIN)/python -m fencepost_client.settings_page --check
+	$(BIN)/python -m fencepost_client.clients.settings_page --check
 
 .PHONY: fmt
 fmt: $(STAMP) ## format the hand-written code
@@ -70,7 +70,7 @@ check: codegen-check lint types ## all that needs no test to run
 PYTEST_ALL := $(BIN)/pytest -n auto --dist loadfile --no-loadscope-reorder --max-worker-restart 2
 .PHONY: test
 test: $(STAMP) ## every test that needs nothing but Python
-	$(PYTEST_ALL) --second-try $(SECOND_TRIES)/test.json -m 'not conformance'
+	$(PYTEST_ALL) --second-try=$(SECOND_TRIES)/test.json -m 'not conformance'
 	@echo 'Not run: tests that need a JVM, tshark, or clients in other languages. They are: make conformance'
 	@.ci/missing-tools
 
@@ -94,8 +94,8 @@ test-fast: $(STAMP) ## the fast tests, on each of VERSIONS (3.11 3.12 3.13) that
 .PHONY: conformance
 conformance: $(STAMP) ## every test that needs a JVM (Apache Kafka, Spark), tshark, or clients in other languages
 	@.ci/missing-tools
-	$(PYTEST_ALL) --second-try $(SECOND_TRIES)/conformance.json -m conformance $(addprefix --ignore=,$(CLIENTS))
-	$(BIN)/pytest --second-try $(SECOND_TRIES)/clients.json $(CLIENTS)
+	$(PYTEST_ALL) --second-try=$(SECOND_TRIES)/conformance.json -m conformance $(addprefix --ignore=,$(CLIENTS))
+	$(BIN)/pytest --second-try=$(SECOND_TRIES)/clients.json $(CLIENTS)
 
 GOLDEN_ROUNDS ?= 20000
 .PHONY: golden
@@ -262,7 +262,7 @@ docs: $(STAMP) ## write the generated pages of docs/
 	$(BIN)/python -m fencepost_broker.apis.support_page
 	$(BIN)/python -m fencepost_broker.config.settings_page
 	$(BIN)/python -m fencepost_broker.cli.reference_page
-	$(BIN)/python -m fencepost_client.settings_page
+	$(BIN)/python -m fencepost_client.clients.settings_page
 
 .PHONY: docs-site
 docs-site: $(STAMP) ## build the documentation site in build/site

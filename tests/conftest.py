@@ -12,7 +12,7 @@ from fencepost_broker.network import receive_buffer
 from hypothesis import HealthCheck, settings
 
 from tests.support.second_tries import TIME_LIMITS, SecondTries, may_try_again
-from tests.support.time_limits import set_time_limit
+from tests.support.time_limits import Ending, set_time_limit
 
 receive_buffer.SCRIBBLES = True
 
@@ -52,6 +52,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
+    config.pluginmanager.register(Ending())
     file = config.getoption("--second-try")
     if file is not None and not hasattr(config, "workerinput"):
         config.pluginmanager.register(SecondTries(file))

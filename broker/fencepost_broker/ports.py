@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Protocol
@@ -60,3 +61,39 @@ class RemoteClient:
     address: str = ""
     """Host and port; empty where no socket is between."""
     is_connected: bool = True
+
+
+class ReadyList:
+    """What goes on once the request that is being carried out is done.
+
+    A partition that has moved, an effect of a coordinator, a connection whose next request may be
+    carried out: each is put here and called in the loop's next turn, in order. So nothing that
+    waits ever goes on in the middle of what ended its wait.
+    """
+
+    __slots__ = ("_calls", "_is_scheduled", "_schedule")
+
+    def __init__(self, schedule: Callable[[Callable[[], None]], object] = lambda _: None) -> None:
+        """``schedule`` makes a call in the loop's next turn."""
+        self._calls: deque[Callable[[], None]] = deque()
+        self._is_scheduled = False
+        self._schedule = schedule
+
+    def add(self, call: Callable[[], None]) -> None:
+        """Make a call when this turn is over."""
+        self._calls.append(call)
+        if not self._is_scheduled:
+            self._is_scheduled = True
+            self._schedule(self.drain)
+
+    def drain(self) -> None:
+        """Make all calls, and those that they add."""
+        calls = self._calls
+        try:
+            while calls:
+                calls.popleft()()
+        finally:
+            self._is_scheduled = False
+            if calls:  # one of them raised an error, which the loop reports: the rest goes on
+                self._is_scheduled = True
+                self._schedule(self.drain)

@@ -3,7 +3,7 @@
 async with Producer("localhost:9092") as producer:
     await producer.send("orders", b"42", key=b"customer-7")
 
-Names are imported when they are asked for: who produces does not pay for the admin's messages.
+Names are imported on first use, so that a producer does not import the messages of Admin.
 """
 
 from __future__ import annotations
@@ -12,24 +12,6 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any, Final
 
 if TYPE_CHECKING:
-    from fencepost_client.adapters.admin import Admin
-    from fencepost_client.adapters.batch_producer import BatchProducer
-    from fencepost_client.adapters.consumer import Consumer
-    from fencepost_client.adapters.delivery import Deliveries, Delivery
-    from fencepost_client.adapters.exactly_once import (
-        Committed,
-        TransactionalSource,
-        exactly_once,
-    )
-    from fencepost_client.adapters.producer import Producer
-    from fencepost_client.adapters.transaction import Transaction
-    from fencepost_client.admin.access import (
-        DeletePassword,
-        QuotaEntity,
-        QuotaName,
-        ScramMechanism,
-        SetPassword,
-    )
     from fencepost_client.admin.cluster import (
         BrokerDescription,
         ClusterDescription,
@@ -67,6 +49,13 @@ if TYPE_CHECKING:
         Election,
         ListedOffset,
     )
+    from fencepost_client.admin.quotas_and_users import (
+        DeletePassword,
+        QuotaEntity,
+        QuotaName,
+        ScramMechanism,
+        SetPassword,
+    )
     from fencepost_client.admin.reassignments import Reassignment
     from fencepost_client.admin.topics import (
         CreatedTopic,
@@ -85,7 +74,18 @@ if TYPE_CHECKING:
         TransactionExplanation,
         TransactionListing,
     )
-    from fencepost_client.consumer.offsets import EARLIEST, LATEST
+    from fencepost_client.clients.admin import Admin
+    from fencepost_client.clients.batch_producer import BatchProducer
+    from fencepost_client.clients.consumer import Consumer
+    from fencepost_client.clients.delivery import Deliveries, Delivery
+    from fencepost_client.clients.exactly_once import (
+        Committed,
+        TransactionalSource,
+        exactly_once,
+    )
+    from fencepost_client.clients.producer import Producer
+    from fencepost_client.clients.transaction import Transaction
+    from fencepost_client.consumer.list_offsets import EARLIEST, LATEST
     from fencepost_client.consumer.record_batch import Column, EncodedBatch, RecordBatch
     from fencepost_client.errors import (
         AbortableTransactionError,
@@ -128,7 +128,7 @@ if TYPE_CHECKING:
         RequestOutcome,
         SentRequest,
     )
-    from fencepost_client.producer.shared import OpenTransaction
+    from fencepost_client.producer.shared_transaction import OpenTransaction
     from fencepost_client.prometheus import prometheus_text
     from fencepost_client.types import (
         ConsumerRecord,
@@ -140,19 +140,19 @@ if TYPE_CHECKING:
     )
 
 _HOMES: Final = {
-    "fencepost_client.adapters.admin": ("Admin",),
-    "fencepost_client.adapters.consumer": ("Consumer",),
-    "fencepost_client.adapters.delivery": ("Deliveries", "Delivery"),
-    "fencepost_client.adapters.exactly_once": (
+    "fencepost_client.clients.admin": ("Admin",),
+    "fencepost_client.clients.consumer": ("Consumer",),
+    "fencepost_client.clients.delivery": ("Deliveries", "Delivery"),
+    "fencepost_client.clients.exactly_once": (
         "Committed",
         "TransactionalSource",
         "exactly_once",
     ),
-    "fencepost_client.adapters.batch_producer": ("BatchProducer",),
-    "fencepost_client.adapters.producer": ("Producer",),
-    "fencepost_client.adapters.transaction": ("Transaction",),
-    "fencepost_client.producer.shared": ("OpenTransaction",),
-    "fencepost_client.admin.access": (
+    "fencepost_client.clients.batch_producer": ("BatchProducer",),
+    "fencepost_client.clients.producer": ("Producer",),
+    "fencepost_client.clients.transaction": ("Transaction",),
+    "fencepost_client.producer.shared_transaction": ("OpenTransaction",),
+    "fencepost_client.admin.quotas_and_users": (
         "DeletePassword",
         "QuotaEntity",
         "QuotaName",
@@ -221,7 +221,7 @@ _HOMES: Final = {
         "TransactionExplanation",
         "TransactionListing",
     ),
-    "fencepost_client.consumer.offsets": (
+    "fencepost_client.consumer.list_offsets": (
         "EARLIEST",
         "LATEST",
     ),
@@ -281,12 +281,12 @@ _HOMES: Final = {
         "TopicPartition",
     ),
 }
-"""Where each name comes from; the same as above, for when the program runs."""
+"""The module of each name, as above, for use at run time."""
 _HOME_OF: Final = {name: home for home, names in _HOMES.items() for name in names}
 
 
 def __getattr__(name: str) -> Any:
-    """Import what is asked for first (PEP 562)."""
+    """Import a name on its first use (PEP 562)."""
     if name not in _HOME_OF:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     found = globals()[name] = getattr(import_module(_HOME_OF[name]), name)
@@ -294,7 +294,7 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    """What there is, whether it was asked for yet or not."""
+    """All public names."""
     return __all__
 
 

@@ -5,19 +5,19 @@
     with Producer("localhost:9092") as producer:
         print(producer.send_and_wait("orders", b"42").offset)
 
-The same code as the asyncio classes', in a thread of its own while one of these is started.
-``Producer`` and ``Admin`` may be used by several threads, a ``Consumer`` by one at a time.
+The classes run the asyncio classes in a thread, which ends with the last of them. Several threads
+can share a ``Producer`` or an ``Admin``; only one thread at a time can use a ``Consumer``.
 """
 
-from fencepost_client.adapters.blocking.delivery import Deliveries, Delivery
-from fencepost_client.adapters.blocking.exactly_once import ExactlyOnce, exactly_once
-from fencepost_client.adapters.blocking.generated.faces import (
+from fencepost_client.clients.blocking.delivery import Deliveries, Delivery
+from fencepost_client.clients.blocking.exactly_once import ExactlyOnce, exactly_once
+from fencepost_client.clients.blocking.generated.faces import (
     Admin,
     Consumer,
     Producer,
     Transaction,
 )
-from fencepost_client.adapters.exactly_once import Committed
+from fencepost_client.clients.exactly_once import Committed
 
 __all__ = [
     "Admin",

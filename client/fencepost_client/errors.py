@@ -1,21 +1,21 @@
-"""What can go wrong, as classes that say what to do about it (KIP-1050).
+"""The errors of the client, in classes by what to do about them (KIP-1050).
 
-The class follows from the error code's kind in ``schemas/errors.json``; text and hint come from
-there too. Catch the class, read the code:
+The class follows from the kind of the error code in ``schemas/errors.json``, which also has the
+text and the hint. Catch the class, and read the code:
 
     try:
         async with producer.transaction() as transaction:
             await transaction.send("orders", b"...")
     except AbortableTransactionError:
-        ...  # it was aborted: do the same work again in a new transaction
+        ...  # it was aborted: repeat the work in a new transaction
     except FencedError:
-        ...  # somebody else works under this identity now: close, start anew
+        ...  # another process uses this identity now: close, and start again
 
 ========================== ===================================================================
-RetriableError             send the same again; the SDK has done so until its time was over
-AbortableTransactionError  this attempt failed, the client goes on: a new transaction, a new try
+RetriableError             try the same again; the client has retried until its timeout
+AbortableTransactionError  this attempt failed; the client can be used for another attempt
 FencedError                this producer or member lost its identity: close it, start a new one
-FatalError                 a setting, a permission or a bug: somebody has to change it
+FatalError                 a setting, a permission or a program is wrong, and must be changed
 ========================== ===================================================================
 """
 
@@ -29,16 +29,16 @@ from fencepost_protocol.errors import ErrorCode, explain_error
 
 
 class KafkaError(Exception):
-    """The base of all that the SDK raises because of a broker or of time that passed.
+    """The base class of errors that come from a broker or from a timeout.
 
-    ``code`` is the broker's, or the one that says the same; ``hint`` is what to try next; ``state``
-    tells what the client was doing. ``outcomes`` is not empty when several things were asked for at
-    once: for each of them its result, or the error that it met.
+    ``code`` is the broker's error code, or the one with the same meaning. ``hint`` says what to try
+    next, and ``state`` what the client was doing. After a call for several items, ``outcomes`` has
+    the result or the error of each.
     """
 
     CODE: ClassVar[int] = ErrorCode.UNKNOWN_SERVER_ERROR
     HINT: ClassVar[str] = ""
-    """Instead of the code's own hint, where that is written for those who look at the wire."""
+    """Used instead of the hint of the code, which is written for readers of captures."""
 
     def __init__(
         self, message: str | None = None, *, code: int | None = None, state: str | None = None
@@ -46,7 +46,7 @@ class KafkaError(Exception):
         self.code = self.CODE if code is None else code
         self.state = state
         self.role = ""
-        """Whose it is, producer, consumer or admin: each can do something else about it."""
+        """producer, consumer or admin, which have different hints."""
         self.outcomes: Mapping[Any, Any] = {}
         info = explain_error(self.code)
         self.name = info.name
@@ -66,35 +66,35 @@ class KafkaError(Exception):
 
 
 class RetriableError(KafkaError):
-    """The same request may succeed later; the SDK gave up because its time was over."""
+    """The same request may succeed later. The client retried until its timeout."""
 
 
 class AbortableTransactionError(KafkaError):
-    """The attempt failed and can be made again; a transaction has to be aborted first."""
+    """The attempt failed and can be repeated, after the abort of a transaction."""
 
 
 class FencedError(KafkaError):
-    """An identity or a session is lost: close this client and start a new one."""
+    """The client has lost its identity or session: close it, and start a new one."""
 
 
 class FatalError(KafkaError):
-    """Nothing works until somebody changes a setting, a permission or the program."""
+    """The request will fail until a setting, a permission or the program is changed."""
 
 
 class NetworkError(RetriableError):
-    """The connection could not be made, or went before the answer came."""
+    """The connection failed, or was lost before the answer."""
 
     CODE = ErrorCode.NETWORK_EXCEPTION
 
 
 class MalformedAnswerError(NetworkError):
-    """The broker sent what is no answer; the connection was closed, the next one may do better."""
+    """The broker's answer is malformed; the connection was closed."""
 
     HINT = "Look at what the address really is, and whether something in between changes bytes."
 
 
 class RequestTimedOutError(RetriableError):
-    """No answer came in time; what the request asked for may or may not have happened."""
+    """No answer came in time. The broker may have carried out the request."""
 
     CODE = ErrorCode.REQUEST_TIMED_OUT
     HINT = (
@@ -104,7 +104,7 @@ class RequestTimedOutError(RetriableError):
 
 
 class NoBrokerError(RequestTimedOutError):
-    """No broker could be asked: none runs there, or the way to it is closed."""
+    """No broker could be reached: none runs at these addresses, or the network is down."""
 
     HINT = "Start the broker, or correct bootstrap_servers (--bootstrap)."
 
@@ -114,28 +114,28 @@ class DeliveryTimedOutError(RequestTimedOutError):
 
 
 class UnknownTopicOrPartitionError(RetriableError):
-    """There is no such topic or partition (yet), or it is outside of what was pre-registered."""
+    """The topic or partition does not exist (yet), or was not pre-registered."""
 
     CODE = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
 
 
 class RecordTooLargeError(AbortableTransactionError):
-    """A record is larger than a request may be."""
+    """The record is larger than the limit."""
 
     CODE = ErrorCode.MESSAGE_TOO_LARGE
 
 
 class OffsetOutOfRangeError(AbortableTransactionError):
-    """There is nothing at this position, and no policy says where to go on."""
+    """The position is not in the log, and there is no reset policy."""
 
     CODE = ErrorCode.OFFSET_OUT_OF_RANGE
 
 
 class LogTruncatedError(OffsetOutOfRangeError):
-    """Records that were read are not in the log any more, and no policy says where to go on.
+    """The log has lost records that were read before, and there is no reset policy.
 
-    The log agrees with what was read up to ``end_offset``, of leader epoch ``epoch``; -1 if the
-    leader does not know (KIP-320).
+    Up to ``end_offset``, of leader epoch ``epoch``, the log has the records that were read; -1 if
+    the leader does not know (KIP-320).
     """
 
     HINT = "Seek to where you want to go on; what was read behind that may have been replaced."
@@ -153,20 +153,20 @@ class LogTruncatedError(OffsetOutOfRangeError):
 
 
 class CommitFailedError(AbortableTransactionError):
-    """The group has gone on without this member: its partitions may be others' by now."""
+    """The group has removed this member, and may have given its partitions to others."""
 
     CODE = ErrorCode.ILLEGAL_GENERATION
 
 
 class TransactionAbortedError(AbortableTransactionError):
-    """A record of a transaction that was aborted before the record was sent."""
+    """The transaction was aborted before the record was sent."""
 
     CODE = ErrorCode.TRANSACTION_ABORTABLE
     HINT = "Send it again in a new transaction, if it is still to be sent."
 
 
 class TransactionTimedOutError(AbortableTransactionError):
-    """The transaction took longer than ``transaction_timeout_ms``: its coordinator aborted it."""
+    """The transaction exceeded ``transaction_timeout_ms``, and the coordinator aborted it."""
 
     CODE = ErrorCode.TRANSACTION_ABORTABLE
     HINT = (
@@ -181,83 +181,83 @@ class TransactionTimedOutError(AbortableTransactionError):
 
 
 def timed_out_instead_of(error: BaseException) -> TransactionTimedOutError | None:
-    """What a leader's refusal was, whose transaction could be aborted all the same.
+    """The timeout that a leader's error stands for, if the transaction could be aborted.
 
-    A leader cannot tell a time-out from another producer. The coordinator can, which was asked.
+    A leader cannot distinguish a timeout from another producer. The coordinator can.
     """
     if type(error) is AbortableTransactionError and error.__cause__ is not None:
-        error = error.__cause__  # of what waited behind the batch that was refused
+        error = error.__cause__  # the error of batches after the one that was refused
     if type(error) is FencedError and error.code == ErrorCode.INVALID_PRODUCER_EPOCH:
         return TransactionTimedOutError(state=error.state)
     return None
 
 
 class ProducerFencedError(FencedError):
-    """Another producer with the same transactional id has begun."""
+    """Another producer uses the same transactional id."""
 
     CODE = ErrorCode.PRODUCER_FENCED
 
 
 class FencedInstanceIdError(FencedError):
-    """Another member has the same ``group_instance_id``."""
+    """Another member uses the same ``group_instance_id``."""
 
     CODE = ErrorCode.FENCED_INSTANCE_ID
 
 
 class GroupIdNotFoundError(FencedError):
-    """There is no such group."""
+    """The group does not exist."""
 
     CODE = ErrorCode.GROUP_ID_NOT_FOUND
     HINT = "Groups are there from their first member or commit on; `list_groups` shows them."
 
 
 class TransactionalIdNotFoundError(FencedError):
-    """No coordinator knows this transactional id."""
+    """The transactional id does not exist."""
 
     CODE = ErrorCode.TRANSACTIONAL_ID_NOT_FOUND
     HINT = "An id is known from its first producer on; `list_transactions` shows those that are."
 
 
 class TransactionKeptOpenError(FatalError):
-    """The transaction does not hang: its coordinator will end it."""
+    """The transaction is not hanging: its coordinator will end it."""
 
     CODE = ErrorCode.INVALID_TXN_STATE
     HINT = "It ends by its producer or by its timeout; a marker by hand would tear it apart."
 
 
 class NonEmptyGroupError(AbortableTransactionError):
-    """A group with members is neither deleted nor given other offsets."""
+    """The group has members, so it cannot be deleted, nor its offsets changed."""
 
     CODE = ErrorCode.NON_EMPTY_GROUP
     HINT = "Stop its members, or take them out with `remove_group_members`."
 
 
 class UnsupportedVersionError(FatalError):
-    """Broker and client have no version of this request in common."""
+    """Broker and client support no common version of the request."""
 
     CODE = ErrorCode.UNSUPPORTED_VERSION
 
 
 class TopicAlreadyExistsError(FatalError):
-    """The topic is there already."""
+    """The topic exists already."""
 
     CODE = ErrorCode.TOPIC_ALREADY_EXISTS
 
 
 class InvalidGroupIdError(FatalError):
-    """The group id is empty, or not the one that was pre-registered."""
+    """The group id is empty, or differs from the pre-registered one."""
 
     CODE = ErrorCode.INVALID_GROUP_ID
 
 
 class AuthorizationError(FatalError):
-    """The principal may not do this."""
+    """The principal is not authorized."""
 
     CODE = ErrorCode.CLUSTER_AUTHORIZATION_FAILED
 
 
 class AuthenticationError(FatalError):
-    """The broker did not let us in, or is not who it should be."""
+    """The login failed, or the broker could not prove its identity."""
 
     CODE = ErrorCode.SASL_AUTHENTICATION_FAILED
     HINT = (
@@ -267,7 +267,7 @@ class AuthenticationError(FatalError):
 
 
 class UnsupportedSaslMechanismError(AuthenticationError):
-    """The listener offers other mechanisms."""
+    """The listener does not support this SASL mechanism."""
 
     CODE = ErrorCode.UNSUPPORTED_SASL_MECHANISM
     HINT = (
@@ -276,7 +276,7 @@ class UnsupportedSaslMechanismError(AuthenticationError):
 
 
 class TlsError(AuthenticationError):
-    """There is no TLS with this port: plain text is spoken there, or a certificate is refused."""
+    """TLS failed: the port expects plain text, or a certificate was refused."""
 
     CODE = ErrorCode.NETWORK_EXCEPTION
     HINT = (
@@ -286,11 +286,11 @@ class TlsError(AuthenticationError):
 
 
 class IllegalStateError(RuntimeError):
-    """The program calls in the wrong order, such as a send outside of a transaction."""
+    """A call in the wrong state, such as a send before ``begin``."""
 
 
 class ConfigError(ValueError):
-    """A setting that does not exist, or that cannot have this value."""
+    """A setting does not exist, or has an invalid value."""
 
 
 _BY_KIND: Final[dict[str, type[KafkaError]]] = {
@@ -331,7 +331,7 @@ _NAMED: Final[dict[int, type[KafkaError]]] = {
 def error_of(
     code: int, message: str | None = None, *, state: str | None = None, role: str = ""
 ) -> KafkaError:
-    """The exception for a broker's error code, with the hint for this role."""
+    """The exception for an error code, with the hint for a role."""
     made = _NAMED.get(code) or _BY_KIND[explain_error(code).kind]
     error = made(message, code=code, state=state)
     error.role = role

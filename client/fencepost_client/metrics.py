@@ -1,12 +1,12 @@
-"""What a client has asked its brokers: counts and times, for whoever looks.
+"""Metrics of a client's requests: counts and times.
 
     metrics = RequestMetrics()
     async with Producer("localhost:9092", metrics=metrics) as producer:
         ...
     print(metrics.of(ApiKey.PRODUCE).times_us.percentile(0.99))
 
-One object for each client, read by whoever exports it (``prometheus.py``); without one, nothing is
-counted. Who wants to hear of each request registers a :class:`RequestHook` with it.
+Each client needs its own object; without one, nothing is counted. ``prometheus_text`` exports it. A
+:class:`RequestHook` is called for each request.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _BUCKETS: Final = _EXACT + (40 - _EXACT_BITS) * _HALF
 
 
 class Histogram:
-    """How often which value came: 35 KB, however many there are."""
+    """Counts of values, in 35 KB for any number of values."""
 
     __slots__ = ("_buckets", "count", "largest", "total")
 
@@ -36,7 +36,7 @@ class Histogram:
         self._buckets = [0] * _BUCKETS
 
     def record(self, value: int, times: int = 1) -> None:
-        """A value, perhaps several times; below 0 is 0."""
+        """Add a value, once or several times; a negative value counts as 0."""
         value = min(max(value, 0), _VALUE_MAX)
         self.count += times
         self.total += value * times
@@ -45,18 +45,18 @@ class Histogram:
 
     @property
     def mean(self) -> float:
-        """The average, 0 of nothing."""
+        """The average; 0 without values."""
         return self.total / self.count if self.count else 0.0
 
     def count_up_to(self, value: int) -> int:
-        """How many values were not larger; those of its bucket are, 0.8 % at most."""
+        """The number of values up to this one; the limit may be 0.8 % too high."""
         return sum(self._buckets[: _bucket_of(min(max(value, 0), _VALUE_MAX)) + 1])
 
     def percentile(self, share: float) -> int:
-        """The value at this place (0 to 1) of all in their order; 0 of nothing."""
+        """The value at a quantile (0 to 1); 0 without values."""
         place = int(share * self.count)
         if place >= self.count - 1:
-            return self.largest  # the last of all is known exactly
+            return self.largest  # the maximum is exact
         seen = 0
         for bucket, times in enumerate(self._buckets):
             seen += times
@@ -80,19 +80,19 @@ def _middle_of(bucket: int) -> int:
 
 
 class ApiMetrics:
-    """Requests of one API."""
+    """The requests of one API."""
 
     __slots__ = ("failed", "times_us")
 
     def __init__(self) -> None:
         self.times_us = Histogram()
-        """From the sending to the answer, whatever it says."""
+        """The time from request to answer, in microseconds."""
         self.failed = 0
-        """Requests that got no answer."""
+        """The number of requests without an answer."""
 
 
 class SentRequest(NamedTuple):
-    """A request that leaves."""
+    """A request that is sent."""
 
     api_key: ApiKey
     api_version: int
@@ -101,18 +101,18 @@ class SentRequest(NamedTuple):
 
 
 class RequestOutcome(NamedTuple):
-    """What became of a request."""
+    """The end of a request."""
 
     time_us: int
-    """Since it left."""
+    """The time since the request was sent."""
     error: BaseException | None
-    """Why there is no answer; what an answer says is not looked at."""
+    """The reason why there is no answer; errors inside of an answer do not count."""
     is_awaited: bool
-    """Not if the answer is nobody's concern any more: ``acks=0``, or the call was cancelled."""
+    """False if no caller waits for the answer: with ``acks=0``, or after a cancellation."""
 
 
 class RequestHook(Protocol):
-    """Hears of each request of a client, in the loop's thread: be quick, and do not wait.
+    """Is called for each request of a client, in the loop's thread: it must not block.
 
         class Tracer:
             def on_request(self, request):
@@ -123,44 +123,44 @@ class RequestHook(Protocol):
 
         metrics.add_hook(Tracer())
 
-    Both get the same object for the same request. What a hook raises goes to the loop's exception
-    handler, and disturbs nobody.
+    Both methods get the same object for the same request. Exceptions of a hook go to the exception
+    handler of the loop, and do not affect the request.
     """
 
     def on_request(self, request: SentRequest) -> None:
-        """It leaves now."""
+        """The request is sent now."""
 
     def on_response(self, request: SentRequest, outcome: RequestOutcome) -> None:
-        """It has its answer, or will get none that anybody waits for."""
+        """The request has an answer or has failed, or no caller waits any longer."""
 
 
 class RequestMetrics:
-    """Requests of one client, by their API."""
+    """The requests of one client, by API."""
 
     def __init__(self) -> None:
         self._apis: dict[ApiKey, ApiMetrics] = {}
         self.hooks: tuple[RequestHook, ...] = ()
-        """Who hears of each request."""
+        """The hooks, in the order in which they are called."""
 
     def add_hook(self, hook: RequestHook) -> None:
-        """Tell it of every request from the next one on."""
+        """Call the hook for every request from now on."""
         self.hooks = (*self.hooks, hook)
 
     def remove_hook(self, hook: RequestHook) -> None:
-        """Tell it of no further request; of those under way it still hears the end."""
+        """Call the hook for no new request; requests under way still report their end."""
         self.hooks = tuple(each for each in self.hooks if each is not hook)
 
     @property
     def apis(self) -> Mapping[ApiKey, ApiMetrics]:
-        """The APIs that were asked."""
+        """The APIs that have metrics."""
         return self._apis
 
     def of(self, api_key: ApiKey) -> ApiMetrics:
-        """One API; it need not have been asked yet."""
+        """The metrics of an API, which may have no request yet."""
         return self._apis.setdefault(api_key, ApiMetrics())
 
     def finished(self, api_key: ApiKey, time_us: int, *, is_answered: bool) -> None:
-        """A request has its answer, or will get none."""
+        """Count a request that has ended."""
         found = self.of(api_key)
         if is_answered:
             found.times_us.record(time_us)

@@ -1,4 +1,4 @@
-"""Clients' metrics in Prometheus's text format, without its library."""
+"""Metrics in Prometheus's text format."""
 
 from __future__ import annotations
 
@@ -8,22 +8,22 @@ from typing import Final
 from fencepost_client.metrics import ApiMetrics, RequestMetrics
 
 CONTENT_TYPE: Final = "text/plain; version=0.0.4; charset=utf-8"
-"""For the HTTP answer that has the text."""
+"""The content type of the HTTP response."""
 _BOUNDS_MS: Final = (1, 2, 5, 10, 20, 50, 100, 200, 500, 1_000, 2_000, 5_000, 10_000, 30_000)
 _ESCAPES: Final = str.maketrans({"\\": r"\\", '"': r"\"", "\n": r"\n"})
 
 
 def prometheus_text(clients: Mapping[str, RequestMetrics]) -> str:
-    """What clients have asked, as an HTTP handler for Prometheus gives it out.
+    """The metrics of clients, as the body of an HTTP response for Prometheus.
 
         metrics = RequestMetrics()
         async with Producer("localhost:9092", metrics=metrics) as producer:
             ...
         body = prometheus_text({"billing": metrics})
 
-    The keys are values of the label ``client``. Requests that were answered are counted in
-    ``fencepost_client_request_seconds``, those that were not in
-    ``fencepost_client_requests_failed_total``, both by API.
+    The keys are the values of the label ``client``. ``fencepost_client_request_seconds`` counts
+    requests that were answered, ``fencepost_client_requests_failed_total`` those that were not,
+    both by API.
     """
     return "".join(f"{line}\n" for line in _lines(clients))
 

@@ -1,4 +1,4 @@
-"""The plain values that the SDK takes and gives."""
+"""The values that calls of the client take and return."""
 
 from __future__ import annotations
 
@@ -7,18 +7,18 @@ from dataclasses import dataclass
 from typing import NamedTuple, TypeAlias
 
 Headers: TypeAlias = Sequence[tuple[str, bytes | None]]
-"""Header keys and values in their order; a key may come more than once."""
+"""Header keys and values, in order; a key may occur more than once."""
 
 
 class TopicPartition(NamedTuple):
-    """One partition of a topic."""
+    """A partition of a topic."""
 
     topic: str
     partition: int
 
 
 class OffsetAndMetadata(NamedTuple):
-    """What is committed for a partition: the offset of the next record to read, and a note."""
+    """A committed offset: that of the next record to read, with a note."""
 
     offset: int
     metadata: str = ""
@@ -26,10 +26,10 @@ class OffsetAndMetadata(NamedTuple):
 
 
 class RecordMetadata(NamedTuple):
-    """Where a record that was sent has its place now.
+    """The partition, offset and timestamp of a record that was sent.
 
-    The offset is -1 if the broker kept the record from an earlier attempt and does not say where,
-    or if ``acks=0`` asked for no answer.
+    The offset is -1 with ``acks=0``, and if an earlier attempt wrote the record and the broker does
+    not say where.
     """
 
     topic: str
@@ -39,7 +39,7 @@ class RecordMetadata(NamedTuple):
 
 
 class ConsumerRecord(NamedTuple):
-    """A record that was read."""
+    """A record as a consumer reads it."""
 
     topic: str
     partition: int
@@ -52,7 +52,7 @@ class ConsumerRecord(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class GroupMetadata:
-    """Who a consumer is within its group, for a producer's ``send_offsets`` (KIP-447)."""
+    """The identity of a consumer in its group, for ``Producer.send_offsets`` (KIP-447)."""
 
     group_id: str
     generation_id: int = -1

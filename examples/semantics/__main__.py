@@ -20,7 +20,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from fencepost_client import Admin, Consumer, NewTopic, Producer, TopicPartition
-from fencepost_client.settings import IsolationLevel
+from fencepost_client.config.settings import IsolationLevel
 
 NUMBERS = [b"%d" % number for number in range(100)]
 THE_END = b"the end"

@@ -1,6 +1,6 @@
-"""Every API by its key: versions, classes, and what a broker advertises.
+"""All APIs by key: versions, classes, and the versions that a broker advertises.
 
-Generated modules are imported here on first use, so that a process pays only for what it speaks.
+Generated modules are imported on first use, so that a process imports only those that it needs.
 """
 
 from __future__ import annotations
@@ -34,11 +34,11 @@ WITHOUT_SCHEMA: Final = {
     91: "AlterShareGroupOffsets",
     92: "DeleteShareGroupOffsets",
 }
-"""Apache Kafka's other APIs: known by name only, and never served."""
+"""Other APIs of Apache Kafka, by name only."""
 
 
 class Message(Protocol):
-    """What all generated messages and records have in common."""
+    """The interface of all generated messages and records."""
 
     NAME: ClassVar[str]
     MIN_VERSION: ClassVar[int]
@@ -55,7 +55,7 @@ class Message(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Api:
-    """One API as its schemas define it."""
+    """An API, as its schemas define it."""
 
     key: ApiKey
     name: str
@@ -67,16 +67,16 @@ class Api:
 
     @classmethod
     def of(cls, key: int) -> Self | None:
-        """The API with this key, if it is one that we know."""
+        """The API with a key, or ``None``."""
         entry = APIS.get(key)
         return cls(ApiKey(key), *entry) if entry else None
 
     @property
     def advertised(self) -> tuple[int, int]:
-        """The versions that ApiVersions tells to clients, as Apache Kafka 4.3 does.
+        """The versions in ApiVersions responses, as in Apache Kafka 4.3.
 
-        A version that is marked unstable is left out. Produce is told from 0 although its schema
-        begins at 3, because librdkafka takes the lower end for a sign of what the broker can do.
+        Unstable versions are left out. Produce begins at 0 although its schema begins at 3, because
+        librdkafka derives features of the broker from the lowest version.
         """
         low = 0 if self.key == ApiKey.PRODUCE else self.min_version
         return low, self.max_version - self.latest_version_unstable

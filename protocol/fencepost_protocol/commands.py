@@ -1,7 +1,6 @@
-"""What a part adds to the ``fencepost`` command line.
+"""Commands of the ``fencepost`` command line, which any package can add.
 
-A command is found through the entry-point group ``fencepost.commands``, so that ``fencepost`` need
-not know the parts that are installed.
+``fencepost`` finds commands by the entry-point group ``fencepost.commands``.
 """
 
 from __future__ import annotations
@@ -17,7 +16,7 @@ INT32_MAX: Final = (1 << 31) - 1
 
 @dataclass(frozen=True)
 class Command:
-    """One subcommand: its options, and what it does with them; ``run`` gives the exit code."""
+    """A subcommand: its options, and a function that runs it and returns the exit code."""
 
     name: str
     help: str
@@ -69,7 +68,7 @@ def did_you_mean(word: str, known: Iterable[str]) -> str:
 
 
 def number(what: str, most: int = INT32_MAX, least: int = 0) -> Callable[[str], int]:
-    """Reads a number that is within bounds."""
+    """An argparse type for a number within bounds."""
 
     def read(text: str) -> int:
         if not re.fullmatch(r"-?[0-9]{1,19}", text) or not least <= int(text) <= most:
@@ -80,7 +79,7 @@ def number(what: str, most: int = INT32_MAX, least: int = 0) -> Callable[[str], 
 
 
 def examples_of(epilog: str, start: str) -> str | None:
-    """Those examples of an epilog that begin so, for the help of one subcommand."""
+    """The examples of an epilog for one subcommand."""
     found: list[str] = []
     is_one = False
     for line in epilog.splitlines():

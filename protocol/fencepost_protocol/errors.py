@@ -1,7 +1,6 @@
-"""Error codes with what they mean and what to do about them.
+"""Error codes, with their meanings and advice.
 
-The codes travel in replies; broker, client and documentation read their texts from the same file,
-``schemas/errors.json``.
+Broker, client and documentation use the texts of ``schemas/errors.json``.
 """
 
 from __future__ import annotations
@@ -14,7 +13,7 @@ from fencepost_protocol.generated.error_code import KINDS, RETRIABLE, ErrorCode
 
 
 class ErrorInfo(NamedTuple):
-    """One error code, explained."""
+    """The explanation of an error code."""
 
     code: int
     name: str
@@ -25,11 +24,11 @@ class ErrorInfo(NamedTuple):
     about: str
     hint: str
     hints: Mapping[str, str] = MappingProxyType({})
-    """What a ``producer``, ``consumer`` or ``admin`` client can do, where that is another thing."""
+    """Advice for a ``producer``, ``consumer`` or ``admin``, if it differs."""
 
 
 def explain_error(code: int) -> ErrorInfo:
-    """All that is known of a code; an unknown code has no kind but says what it is."""
+    """Explain a code; an unknown code has no kind."""
     from fencepost_protocol.generated.error_texts import TEXTS
 
     if code not in TEXTS:

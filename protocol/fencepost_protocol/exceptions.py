@@ -1,25 +1,25 @@
-"""What can go wrong at the wire, by whose fault.
+"""Exceptions of the protocol, by the side that is at fault.
 
-An error *code* that one peer answers another is not an exception; it travels in a reply. These
-exceptions are for bytes that cannot be read and for values that cannot be written.
+An error code in a response is not an exception. These exceptions are for bytes that cannot be
+decoded, and for values that cannot be encoded.
 """
 
 from __future__ import annotations
 
 
 class ProtocolError(Exception):
-    """The base of both kinds, for those who do not care whose fault it is."""
+    """The base class of both kinds."""
 
 
 class LocalProtocolError(ProtocolError):
-    """We tried to send what the protocol does not allow: a bug on our side of the wire."""
+    """The local side tried to send what the protocol does not allow, which is a bug."""
 
 
 class RemoteProtocolError(ProtocolError):
-    """The peer (or a file) gave bytes that are not what the protocol says they should be.
+    """The peer (or a file) has bytes that violate the protocol.
 
-    ``api``, ``version``, ``path`` and ``offset`` tell which message, which field and which byte,
-    counted from the start of the message; ``None`` where one of them does not apply.
+    ``api``, ``version``, ``path`` and ``offset`` identify the message, the field and the byte,
+    counted from the start of the message; ``None`` if one of them does not apply.
     """
 
     def __init__(

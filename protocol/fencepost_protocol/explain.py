@@ -1,7 +1,7 @@
-"""From "something is wrong" to "this field, at this byte".
+"""Explains errors in messages: which field, at which byte.
 
-Only ever called when a message has failed: bytes are read once more by the dissector, which keeps
-track of where it is; values are checked against the schema field by field.
+It runs only after a failure. The dissector, which tracks its position, reads the bytes again;
+values are checked against the schema, field by field.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ def undecodable(
 
 
 def unencodable(name: str, version: int, message: Any, cause: Exception) -> LocalProtocolError:
-    """The error for a message that holds what cannot be written in this version."""
+    """The error for a message with a value that this version cannot encode."""
     path, reason = None, str(cause)
     if isinstance(cause, UnencodableError):
         path, reason = cause.path, cause.reason

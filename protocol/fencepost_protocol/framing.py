@@ -1,7 +1,7 @@
-"""Frames: four bytes of size, a header, a message; and the ways in and out of them.
+"""Frames: four bytes of size, a header, and a message.
 
-Nothing here touches a socket. A frame on its way in is a ``memoryview`` that begins behind the
-size; on its way out it is one buffer (or pieces) with the size patched in at the end.
+Nothing here uses a socket. A received frame is a ``memoryview`` that begins after the size. A frame
+to send is one buffer, or several; the size is written last.
 """
 
 from __future__ import annotations
@@ -23,16 +23,16 @@ _NEVER_FLEXIBLE: Final = 1 << 16
 _RESPONSE_FLEXIBLE_FROM: Final = {
     key: version for key, version in FLEXIBLE_FROM.items() if key != ApiKey.API_VERSIONS
 }
-"""ApiVersions is absent: its reader does not know yet which versions the broker speaks."""
+"""ApiVersions is absent, because its reader does not know the broker's versions yet."""
 
 RequestHead: TypeAlias = tuple[int, int, int, str | None, int]
-"""API key, version, correlation id, client id, and where the body begins."""
+"""API key, version, correlation id, client id, and the position of the body."""
 
 
 def read_request_head(frame: memoryview) -> RequestHead:
-    """The header of a request, version 1 or 2 as the API's version demands.
+    """Read the header of a request, in version 1 or 2 by the version of the API.
 
-    An unknown API key is read as version 1: who answers it must look at the key anyway.
+    For an unknown API key it reads version 1; the caller must check the key.
     """
     try:
         api_key, version, correlation_id, length = _REQUEST.unpack_from(frame, 0)
@@ -66,7 +66,7 @@ def response_is_flexible(api_key: int, version: int) -> bool:
 
 
 def read_response_head(frame: memoryview, api_key: int, version: int) -> tuple[int, int]:
-    """The correlation id of a response, and where its body begins."""
+    """Read the correlation id of a response, and the position of its body."""
     try:
         correlation_id: int = _CORRELATION.unpack_from(frame, 0)[0]
         pos = 4
@@ -122,7 +122,7 @@ def api_key_of(message: Message) -> int:
 def encode_request(
     message: Message, version: int, correlation_id: int, client_id: str | None = None
 ) -> bytearray:
-    """A whole request frame."""
+    """Encode a request frame."""
     out = _request_start(api_key_of(message), version, correlation_id, client_id)
     message.encode(version, out)
     _SIZE.pack_into(out, 0, len(out) - SIZE_BYTES)
@@ -130,7 +130,7 @@ def encode_request(
 
 
 def encode_response(message: Message, version: int, correlation_id: int) -> bytearray:
-    """A whole response frame."""
+    """Encode a response frame."""
     out = _response_start(api_key_of(message), version, correlation_id)
     message.encode(version, out)
     _SIZE.pack_into(out, 0, len(out) - SIZE_BYTES)
@@ -138,16 +138,16 @@ def encode_response(message: Message, version: int, correlation_id: int) -> byte
 
 
 class MessageWithRecords(Message, Protocol):
-    """A message that can leave its records where they are (Produce requests, Fetch responses)."""
+    """A message whose records need no copy (Produce requests, Fetch responses)."""
 
     def encode_pieces(self, version: int, head: bytearray) -> list[Buffer]:
-        """The message as buffers to be sent one after another."""
+        """Encode the message as several buffers."""
 
 
 def encode_request_pieces(
     message: MessageWithRecords, version: int, correlation_id: int, client_id: str | None = None
 ) -> list[Buffer]:
-    """A whole request frame in pieces; large records are not copied."""
+    """Encode a request frame as several buffers, without a copy of large records."""
     head = _request_start(api_key_of(message), version, correlation_id, client_id)
     return _sized(message.encode_pieces(version, head), head)
 
@@ -155,7 +155,7 @@ def encode_request_pieces(
 def encode_response_pieces(
     message: MessageWithRecords, version: int, correlation_id: int
 ) -> list[Buffer]:
-    """A whole response frame in pieces; large records are not copied."""
+    """Encode a response frame as several buffers, without a copy of large records."""
     head = _response_start(api_key_of(message), version, correlation_id)
     return _sized(message.encode_pieces(version, head), head)
 
@@ -166,10 +166,9 @@ def _sized(pieces: list[Buffer], head: bytearray) -> list[Buffer]:
 
 
 class FrameSplitter:
-    """Cuts a stream of bytes into frames, however the bytes arrive.
+    """Splits a stream of bytes into frames.
 
-    A frame is only collected after its announced size has passed the limit, and what is kept in
-    between is never more than one frame.
+    It checks the size of a frame against the limit first, and never keeps more than one frame.
     """
 
     def __init__(self, size_max: int) -> None:
@@ -177,7 +176,7 @@ class FrameSplitter:
         self._kept = bytearray()
 
     def receive(self, data: Buffer) -> list[memoryview]:
-        """The frames that are whole now, each without its size; they stay valid."""
+        """Return the complete frames, each without its size; they stay valid."""
         kept = self._kept
         kept += data
         ends = []
@@ -203,5 +202,5 @@ class FrameSplitter:
 
     @property
     def kept_bytes(self) -> int:
-        """How much of an unfinished frame has arrived."""
+        """The number of bytes of an incomplete frame."""
         return len(self._kept)

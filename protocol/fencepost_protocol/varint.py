@@ -4,11 +4,10 @@ Kafka uses three of them: unsigned 32-bit ones (lengths and tags of flexible mes
 32-bit and 64-bit ones (inside records), which are zigzag-mapped first so that small negative
 numbers stay short: 0, -1, 1, -2 ... become 0, 1, 2, 3 ...
 
-The readers take what a buffer's index operator gives and the position, and give back the value and
-the position behind it. They are on the path of every message, so the forms of one, two and three
-bytes are written out; longer ones are rare enough for a loop. What a reader does not accept is a
-``ValueError`` (more bytes or more bits than the type has); a buffer that ends too early is an
-``IndexError``. Callers turn both into the error that says where in which message it happened.
+The readers take a buffer and a position, and return the value and the position after it. Every
+message uses them, so numbers of one, two and three bytes have their own code; longer ones are rare
+and use a loop. A number with too many bytes or bits raises ``ValueError``; a buffer that ends too
+early raises ``IndexError``. Callers turn both into errors with message and position.
 
 An encoding with needless trailing zero groups (``80 00`` for zero) is accepted within the byte
 limit, as in Kafka, whose own writers use such padding nowhere.
@@ -32,7 +31,7 @@ MAX_VARLONG: Final = (1 << 63) - 1
 
 
 def read_uvarint(buf: Buffer, pos: int) -> tuple[int, int]:
-    """Read an unsigned 32-bit number; give it and the position behind it."""
+    """Read an unsigned 32-bit number; returns it and the position after it."""
     byte = buf[pos]
     if byte < 0x80:
         return byte, pos + 1
@@ -80,7 +79,7 @@ def write_uvarint(out: bytearray, value: int) -> None:
 
 
 def uvarint_size(value: int) -> int:
-    """How many bytes :func:`write_uvarint` takes for ``value``."""
+    """The number of bytes that :func:`write_uvarint` appends for ``value``."""
     if 0 <= value < 0x80:
         return 1
     if 0 < value <= MAX_UVARINT:
@@ -92,7 +91,7 @@ def uvarint_size(value: int) -> int:
 
 
 def read_varint(buf: Buffer, pos: int) -> tuple[int, int]:
-    """Read a signed 32-bit number; give it and the position behind it."""
+    """Read a signed 32-bit number; returns it and the position after it."""
     byte = buf[pos]
     if byte < 0x80:
         return byte >> 1 ^ -(byte & 1), pos + 1
@@ -101,7 +100,7 @@ def read_varint(buf: Buffer, pos: int) -> tuple[int, int]:
 
 
 def read_varlong(buf: Buffer, pos: int) -> tuple[int, int]:
-    """Read a signed 64-bit number; give it and the position behind it."""
+    """Read a signed 64-bit number; returns it and the position after it."""
     byte = buf[pos]
     if byte < 0x80:
         return byte >> 1 ^ -(byte & 1), pos + 1
@@ -149,7 +148,7 @@ def write_varlong(out: bytearray, value: int) -> None:
 
 
 def varint_size(value: int) -> int:
-    """How many bytes :func:`write_varint` takes for ``value``."""
+    """The number of bytes that :func:`write_varint` appends for ``value``."""
     if -0x40 <= value < 0x40:
         return 1
     if MIN_VARINT <= value <= MAX_VARINT:
@@ -158,7 +157,7 @@ def varint_size(value: int) -> int:
 
 
 def varlong_size(value: int) -> int:
-    """How many bytes :func:`write_varlong` takes for ``value``."""
+    """The number of bytes that :func:`write_varlong` appends for ``value``."""
     if -0x40 <= value < 0x40:
         return 1
     if MIN_VARLONG <= value <= MAX_VARLONG:

@@ -107,7 +107,9 @@ class Inside:
         self.node = BrokerServer(
             Settings(), disk, ProcessClock(StateClock(), loop), random.Random(1)
         )
-        server = SocketServer(self.node.context, SERVED, structlog.get_logger(), Limits())
+        server = SocketServer(
+            self.node.context, SERVED, structlog.get_logger(), Limits(), self.node.ready
+        )
         self.node.start([Address("PLAINTEXT", "127.0.0.1", 9092)])
         self.node.controller.command(CreateTopicsRequest(topics=[CreatableTopic("t", 6, -1)]))
         self.topic_id = self.node.image.topics.by_name["t"].topic_id

@@ -13,8 +13,8 @@ from typing import Any
 import pytest
 from fencepost_client import TopicPartition
 from fencepost_client.consumer.assignors import ASSIGNORS
-from fencepost_client.consumer.members import Assignment, Member
-from fencepost_client.consumer.subscriptions import (
+from fencepost_client.consumer.group_members import Assignment, Member
+from fencepost_client.consumer.group_protocol import (
     Holding,
     Subscription,
     read_subscription,

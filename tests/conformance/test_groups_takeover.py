@@ -8,8 +8,8 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from fencepost_broker.coordinator.effects import Decision
 from fencepost_broker.coordinator.records import encode_batch
+from fencepost_broker.metadata.decision import Decision
 from fencepost_protocol.generated.consumer_group_describe import ConsumerGroupDescribeRequest
 from fencepost_protocol.generated.describe_groups import DescribeGroupsRequest
 from fencepost_protocol.generated.list_groups import ListGroupsRequest

@@ -18,7 +18,7 @@ from tests.conformance.clients import transforming
 from tests.conformance.clients.brokers import BrokerUnavailableError, RunningBroker, start_broker
 from tests.conformance.clients.clients import ClientUnavailableError
 from tests.conformance.clients.transforming import SHORT_TIMEOUT_MS, WORKERS, Worker
-from tests.sdk.test_rebalances import poll_until
+from tests.sdk.harness.rebalances import poll_until
 from tests.support.apache_kafka import KafkaUnavailableError
 
 pytestmark = [pytest.mark.conformance, pytest.mark.slow]

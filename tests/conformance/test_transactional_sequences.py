@@ -19,7 +19,7 @@ from typing import Any, Final
 import pytest
 from fencepost_broker import Broker
 from fencepost_client import Admin, GroupMetadata, KafkaError, Producer, TopicPartition
-from fencepost_client.adapters.delivery import Delivery
+from fencepost_client.clients.delivery import Delivery
 from fencepost_protocol.apis import request_class
 from fencepost_protocol.errors import ErrorCode
 from fencepost_protocol.framing import read_request_head

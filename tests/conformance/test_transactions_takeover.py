@@ -8,10 +8,11 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from fencepost_broker.coordinator import Decision, RecordFamily, decode_record
+from fencepost_broker.coordinator import RecordFamily, decode_record
 from fencepost_broker.coordinator.transaction import TransactionSettings
 from fencepost_broker.coordinator.transaction import commands as c
 from fencepost_broker.coordinator.transaction.states import State
+from fencepost_broker.metadata.decision import Decision
 from fencepost_protocol.errors import ErrorCode
 from fencepost_protocol.generated.create_topics import CreatableTopic, CreateTopicsRequest
 from fencepost_protocol.generated.describe_transactions import DescribeTransactionsRequest

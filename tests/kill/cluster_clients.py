@@ -28,9 +28,9 @@ from fencepost_client import (
     Transaction,
     exactly_once,
 )
-from fencepost_client.adapters.delivery import Delivery
+from fencepost_client.clients.delivery import Delivery
+from fencepost_client.config.settings import GroupProtocol
 from fencepost_client.producer.stages import Stage
-from fencepost_client.settings import GroupProtocol
 
 from tests.kill.attempts import Attempts, Outcome
 from tests.support.up import PATIENCE_SECONDS

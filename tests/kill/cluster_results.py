@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from fencepost_client.settings import GroupProtocol
+from fencepost_client.config.settings import GroupProtocol
 
 
 @dataclass

@@ -5,53 +5,19 @@ from __future__ import annotations
 import pytest
 from fencepost_pipeline.columns import RECORD_SCHEMA, decode, decoding, iter_decode
 from fencepost_protocol.exceptions import RemoteProtocolError
-from fencepost_protocol.records.batch import InvalidBatchError, TimestampType
+from fencepost_protocol.records.batch import InvalidBatchError
 from fencepost_protocol.records.compression import Compression, compress
 from fencepost_protocol.records.control import build_end_txn_marker
-from fencepost_protocol.records.writer import BatchBuilder, BatchOptions, build_batch
+from fencepost_protocol.records.writer import BatchOptions, build_batch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.fuzz import fuzz_records
-from tests.pipeline.columns_harness import read_one_by_one
+from tests.pipeline.harness import batches, read_one_by_one
 from tests.support.odd_records import batch_of, mutated, odd_records
 from tests.support.odd_records import encoded as varint
 
 unhurried = settings(deadline=None)
-
-
-@st.composite
-def batches(draw: st.DrawFn) -> bytes:
-    """A batch as a producer, a broker or a compaction may write it."""
-    builder = BatchBuilder(size_limit=1 << 30)
-    content = st.none() | st.binary(max_size=20) | st.integers(60, 9000).map(bytes)
-    key = st.text(max_size=3)
-    none: st.SearchStrategy[list[tuple[str, bytes | None]]] = st.just([])
-    headers = none | st.lists(st.tuples(key, st.none() | st.binary(max_size=5)), max_size=4)
-    delta = -1
-    for _ in range(draw(st.integers(1, 12))):
-        delta += draw(st.sampled_from([1, 1, 1, 2, 70, 9000]))
-        builder.append(
-            draw(content),
-            draw(content),
-            draw(st.sampled_from([0, 1, 1000, 1 << 40, (1 << 62) - 1])),
-            draw(headers),
-            offset_delta=delta,
-        )
-    return bytes(
-        builder.build(
-            codec=draw(st.sampled_from(Compression)),
-            producer_id=draw(st.sampled_from([-1, 0, 2**63 - 1])),
-            producer_epoch=draw(st.sampled_from([-1, 0, 2**15 - 1])),
-            base_sequence=draw(st.sampled_from([-1, 0, 2**31 - 1])),
-            transactional=draw(st.booleans()),
-            control=draw(st.booleans()),
-            base_offset=draw(st.sampled_from([0, 5, 2**62])),
-            timestamp_type=draw(st.sampled_from(TimestampType)),
-            log_append_time_ms=1234,
-            last_offset_delta=draw(st.sampled_from([None, delta + 3])),
-        )
-    )
 
 
 @settings(max_examples=40, deadline=None)

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 from fencepost_client import TopicPartition
-from fencepost_pipeline.spark.planning import OffsetRange
+from fencepost_pipeline.spark.offset_ranges import OffsetRange
 
 pytest.importorskip("pyspark", reason="PySpark is not installed: pip install fencepost[spark]")
 

@@ -29,7 +29,7 @@ from fencepost_protocol.generated.transaction_log import (
 from fencepost_protocol.records.writer import build_batch
 from fencepost_protocol.varint import write_uvarint
 
-from tests.pipeline.coordinator_logs import OFFSETS, Pair, coordinator
+from tests.pipeline.harness import OFFSETS, Pair, coordinator
 from tests.pipeline.logs import write_segment
 
 

@@ -11,8 +11,7 @@ from fencepost_pipeline.segments import TRANSACTION_TOPIC
 from fencepost_pipeline.spark.log_options import TABLES, parse
 from fencepost_protocol.records.writer import build_batch
 
-from tests.pipeline.columns_harness import read_one_by_one
-from tests.pipeline.coordinator_logs import OFFSETS
+from tests.pipeline.harness import OFFSETS, read_one_by_one
 from tests.pipeline.logs import data_batches, write_segment
 
 pytest.importorskip("pyspark", reason="PySpark is not installed: pip install fencepost[spark]")

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING
 import pytest
 from fencepost_protocol.records.compression import Compression
 
-from tests.pipeline.columns_harness import read_one_by_one
+from tests.pipeline.harness import read_one_by_one
 from tests.pipeline.logs import data_batches, write_segment
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-pytestmark = [pytest.mark.slow, pytest.mark.conformance]  # Spark needs a JVM
+pytestmark = pytest.mark.slow
 
 
 def test_records_of_slices(spark: SparkSession, tmp_path: Path) -> None:

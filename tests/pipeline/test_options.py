@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from fencepost_client.config import CONSUMER_NAMES
+from fencepost_client.config.kafka_names import CONSUMER_NAMES
 from fencepost_pipeline.spark.options import OptionError, Options
 
 KNOWN = ("subscribe", "maxOffsetsPerTrigger", "failOnDataLoss", "isolation")

@@ -15,13 +15,13 @@ from fencepost_pipeline.segments import (
     ProblemKind,
     Slice,
     UnreadablePathError,
-    blocks,
     list_segments,
     raise_problem,
     read_batches,
     read_records,
     split,
 )
+from fencepost_pipeline.segments import block_reader as blocks
 from fencepost_protocol.exceptions import RemoteProtocolError
 from fencepost_protocol.records.batch import renew_crc
 from fencepost_protocol.records.compression import Compression
@@ -33,7 +33,7 @@ from fencepost_protocol.records.control import (
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from tests.pipeline.columns_harness import read_one_by_one
+from tests.pipeline.harness import read_one_by_one
 from tests.pipeline.logs import data_batches, write_segment
 
 Rows = list[dict[str, Any]]

@@ -11,12 +11,12 @@ from fencepost_client.blocking import Admin, Consumer, Producer
 
 pytest.importorskip("pyspark", reason="PySpark is not installed: pip install fencepost[spark]")
 
-from fencepost_pipeline.spark.loss import DataLossError, DataLossWarning
+from fencepost_pipeline.spark.data_loss import DataLossError, DataLossWarning
+from fencepost_pipeline.spark.offset_ranges import OffsetRange
 from fencepost_pipeline.spark.options import OptionError
-from fencepost_pipeline.spark.planning import OffsetRange
+from fencepost_pipeline.spark.read_task import NothingCameError, UnreadableBatchError, _Batches
 from fencepost_pipeline.spark.source import RangePartition
 from fencepost_pipeline.spark.source_options import SourceOptions
-from fencepost_pipeline.spark.task import NothingCameError, UnreadableBatchError, _Batches
 from fencepost_protocol.records.batch import renew_crc
 from fencepost_protocol.records.writer import build_batch
 from pyspark.sql import datasource as ds

@@ -8,7 +8,7 @@ import pytest
 from fencepost_client import NewTopic
 from fencepost_client.blocking import Admin, Producer
 
-from tests.sdk.test_security import login
+from tests.sdk.harness.security import login
 from tests.support.secure_kafka import SecureKafka
 
 pytest.importorskip("pyspark", reason="PySpark is not installed: pip install fencepost[spark]")

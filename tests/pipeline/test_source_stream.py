@@ -11,8 +11,8 @@ from fencepost_client.blocking import Admin, Producer
 
 pytest.importorskip("pyspark", reason="PySpark is not installed: pip install fencepost[spark]")
 
-from fencepost_pipeline.spark.loss import DataLossError, DataLossWarning
-from fencepost_pipeline.spark.topics import Cluster
+from fencepost_pipeline.spark.data_loss import DataLossError, DataLossWarning
+from fencepost_pipeline.spark.topic_discovery import Cluster
 from pyspark.sql.streaming.datasource import ReadAllAvailable, ReadMaxRows
 
 from tests.pipeline.reading import (

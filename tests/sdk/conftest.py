@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import threading
 from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 from typing import Final
@@ -12,6 +13,8 @@ import pytest_asyncio
 from fencepost_broker import Broker
 
 from tests.sdk.coverage import RUNS_WHOLE, check_reasons, is_left_out, of_the_sdk
+from tests.sdk.harness.blocking import BrokerThread
+from tests.sdk.harness.commands import Shell
 from tests.support.apache_kafka import ApacheKafka
 from tests.support.restarting import Restarting
 from tests.support.secure_kafka import SecureFencepost, SecureKafka, make_certificates
@@ -111,3 +114,34 @@ def topic(request: pytest.FixtureRequest) -> str:
     name = "".join(c if c.isalnum() else "-" for c in request.node.name)
     tries = getattr(request.node, "execution_count", 1)
     return name if tries == 1 else f"{name}{tries}"
+
+
+@pytest.fixture(scope="module")
+def ours() -> Iterator[str]:
+    """A broker of the module's, in a thread of its own."""
+    with BrokerThread(QUICK) as bootstrap:
+        yield bootstrap
+
+
+@pytest.fixture(params=["fencepost", pytest.param("kafka", marks=pytest.mark.conformance)])
+def servers(request: pytest.FixtureRequest) -> str:
+    """Where blocking clients connect."""
+    if request.param == "kafka":
+        kafka: str = request.getfixturevalue("apache_kafka").bootstrap
+        return kafka
+    found: str = request.getfixturevalue("ours")
+    return found
+
+
+@pytest.fixture
+def no_thread_is_left() -> Iterator[None]:
+    """The portal has ended with its last client."""
+    yield
+    left = [each.name for each in threading.enumerate() if each.name.startswith("fencepost-client")]
+    assert not left
+
+
+@pytest.fixture
+def shell(bootstrap: str, capsys: pytest.CaptureFixture[str]) -> Shell:
+    """Runs commands against ``bootstrap``."""
+    return Shell(bootstrap, capsys)

@@ -22,7 +22,9 @@ from fencepost_client import (
     TopicPartition,
     UnknownTopicOrPartitionError,
 )
-from fencepost_client.procedures import Pause, Procedure
+from fencepost_client.requests.procedures import Pause, Procedure
+
+from tests.sdk.harness.network import connected
 
 pytestmark = pytest.mark.asyncio
 
@@ -155,7 +157,7 @@ async def test_time_that_is_over_says_what_was_in_the_way(bootstrap: str) -> Non
     def never() -> Procedure[None]:
         yield Pause(60_000, UnknownTopicOrPartitionError("The brokers have not heard of it."))
 
-    async with Admin(bootstrap) as admin:
+    async with connected(bootstrap) as client:
         with pytest.raises(RequestTimedOutError, match="have not heard of it") as raised:
-            await admin._started().run(never(), 50)
+            await client.run(never(), 50)
         assert isinstance(raised.value.__cause__, UnknownTopicOrPartitionError)

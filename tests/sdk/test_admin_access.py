@@ -56,7 +56,7 @@ async def test_quotas_that_are_refused(bootstrap: str, topic: str) -> None:
         assert set(refused.value.outcomes) == {mine, nobody}
         with pytest.raises(KafkaError, match="INVALID_REQUEST"):
             await admin.describe_client_quotas(ip=QuotaName.ANY, user=topic)
-        with pytest.raises(ConfigError, match="ANY is for describe_client_quotas alone"):
+        with pytest.raises(ConfigError, match="ANY is for describe_client_quotas only"):
             await admin.alter_client_quotas({QuotaEntity(user=QuotaName.ANY): {}})
 
 

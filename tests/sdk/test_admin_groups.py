@@ -16,10 +16,13 @@ from fencepost_client import (
     RequestMetrics,
     TopicPartition,
 )
-from fencepost_client.procedures import GROUP, Ask, Coordinator
+from fencepost_client.requests.procedures import GROUP, Ask, Coordinator, retry
 from fencepost_protocol.errors import ErrorCode
 from fencepost_protocol.generated.consumer_group_heartbeat import ConsumerGroupHeartbeatRequest
 from fencepost_protocol.generated.index import ApiKey
+
+from tests.sdk.harness.network import connected
+from tests.support.waiting import asked_until
 
 pytestmark = pytest.mark.asyncio
 
@@ -104,22 +107,25 @@ async def test_offsets_of_several_groups(bootstrap: str, topic: str) -> None:
 
 async def test_a_group_of_the_new_protocol(bootstrap: str, topic: str) -> None:
     group, member_id = f"{topic}-group", "AAAAAAAAAAAAAAAAAAAAAQ"
-    async with Admin(bootstrap) as admin:
+    async with Admin(bootstrap) as admin, connected(bootstrap) as client:
         zero, one = await make(admin, topic)
         beat = ConsumerGroupHeartbeatRequest(
             group, member_id, 0, rebalance_timeout_ms=60_000, subscribed_topic_names=[topic],
             topic_partitions=[],
         )  # fmt: skip
         ask = Ask(Coordinator(GROUP, group), ApiKey.CONSUMER_GROUP_HEARTBEAT, lambda _: beat)
-        client, assigned = admin._started(), False
-        while not assigned:
-            answer = await client.ask(ask)
-            if answer.error_code:
-                client._moved(ask.to)  # its coordinator is being made
-                continue
+        described = None
+
+        async def is_assigned() -> bool:  # Kafka takes its time
+            nonlocal beat, described
+            heard = retry(ask, lambda answer: answer.error_code, client.backoff())
+            answer = await client.run(heard)
             beat = ConsumerGroupHeartbeatRequest(group, member_id, answer.member_epoch)
             described = (await admin.describe_groups([group]))[group]
-            assigned = bool(described.members[0].target_assignment)  # Kafka takes its time
+            return bool(described.members[0].target_assignment)
+
+        await asked_until(is_assigned)
+        assert described is not None
         assert described.group_type == "consumer"
         assert described.group_epoch is not None
         (member,) = described.members

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
-
 import pytest
 from fencepost_client import (
     AbortableTransactionError,
@@ -19,12 +16,13 @@ from fencepost_client import (
     TopicPartition,
     UnknownTopicOrPartitionError,
 )
-from fencepost_client.adapters.client import Client
-from fencepost_client.adapters.client_settings import ClientSettings
-from fencepost_client.producer.shared import SharedTransactionManager
-from fencepost_client.producer.transactions import TransactionManager
+from fencepost_client.network.client_settings import ClientSettings
+from fencepost_client.producer.shared_transaction import SharedTransactionManager
+from fencepost_client.producer.transaction_manager import TransactionManager
 from fencepost_protocol.records.compression import Compression
 from fencepost_protocol.records.writer import build_batch
+
+from tests.sdk.harness.network import client_of
 
 pytestmark = pytest.mark.asyncio
 
@@ -37,20 +35,10 @@ def encoded(first: int, count: int = 10, codec: Compression = Compression.NONE) 
     return build_batch(None, values(first, count), 1_000, transactional=True, codec=codec)
 
 
-@asynccontextmanager
-async def client_of(settings: ClientSettings) -> AsyncIterator[Client]:
-    client = Client(settings)
-    try:
-        await client.start()
-        yield client
-    finally:
-        await client.close()
-
-
 async def begin(settings: ClientSettings) -> OpenTransaction:
     async with client_of(settings) as client:
         identity = await client.run(TransactionManager("x", 60_000, lambda: 0.5).initialize())
-        return OpenTransaction("x", *identity, client.feature("transaction.version"))
+        return OpenTransaction("x", *identity, client.connections.feature("transaction.version"))
 
 
 async def end(settings: ClientSettings, transaction: OpenTransaction, *, commit: bool) -> None:

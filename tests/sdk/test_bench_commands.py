@@ -127,7 +127,7 @@ async def test_what_cannot_be_is_told_in_one_line(command: Bench, tmp_path: Path
     wrong.write_text("acks\n")
     for words, why in (
         (f"{needed} --producer-props acsk=1", "did you mean acks?"),
-        (f"{needed} --producer.config {wrong}", "wrong.properties: line 1: name=value"),
+        (f"{needed} --producer.config {wrong}", "wrong.properties: line 1: expected name=value"),
         (f"{needed} --warmup-records 4", "--warmup-records must be fewer"),
         (f"{needed} --preregister", "--preregister needs --transactional-id"),
         ("consumer --topic t --num-records 1 --date-format EEE", "'EEE' is none of"),
@@ -139,7 +139,7 @@ async def test_what_cannot_be_is_told_in_one_line(command: Bench, tmp_path: Path
     command.bootstrap = "127.0.0.1:1"
     code, out, err = await command.run(needed)
     assert (code, out) == (1, "")
-    assert "nobody listens there" in err
+    assert "connection refused" in err
 
 
 async def test_requests_are_counted_by_their_api(bootstrap: str, topic: str) -> None:

@@ -9,70 +9,23 @@ import subprocess
 import sys
 import textwrap
 import threading
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from fencepost_broker import Broker
 from fencepost_client import (
     IllegalStateError,
     NewTopic,
     TopicPartition,
     UnknownTopicOrPartitionError,
 )
-from fencepost_client.adapters.blocking import portal
-from fencepost_client.adapters.blocking.codegen import TARGET, faces
 from fencepost_client.blocking import Admin, Consumer, Producer
-
-from tests.sdk.conftest import QUICK
+from fencepost_client.clients.blocking import portal
+from fencepost_client.clients.blocking.codegen import TARGET, faces
 
 AGAIN_SECONDS = 5.0
 
 
-class BrokerThread:
-    """A broker that does not mind whether the test blocks."""
-
-    def __enter__(self) -> str:
-        self._ready = threading.Event()
-        self._thread = threading.Thread(target=lambda: asyncio.run(self._serve()))
-        self._thread.start()
-        self._ready.wait()
-        return self._bootstrap
-
-    def __exit__(self, *_: object) -> None:
-        self._loop.call_soon_threadsafe(self._stop.set)
-        self._thread.join()
-
-    async def _serve(self) -> None:
-        self._loop, self._stop = asyncio.get_running_loop(), asyncio.Event()
-        async with Broker(settings=QUICK) as broker:
-            self._bootstrap = broker.bootstrap
-            self._ready.set()
-            await self._stop.wait()
-
-
-@pytest.fixture(scope="module")
-def ours() -> Iterator[str]:
-    with BrokerThread() as bootstrap:
-        yield bootstrap
-
-
-@pytest.fixture(params=["fencepost", pytest.param("kafka", marks=pytest.mark.conformance)])
-def servers(request: pytest.FixtureRequest) -> str:
-    if request.param == "kafka":
-        kafka: str = request.getfixturevalue("apache_kafka").bootstrap
-        return kafka
-    found: str = request.getfixturevalue("ours")
-    return found
-
-
-@pytest.fixture(autouse=True)
-def _no_thread_is_left() -> Iterator[None]:
-    """Sockets and loops: ResourceWarning is an error."""
-    yield
-    assert portal._shared.portal is None
-    left = [each.name for each in threading.enumerate() if each.name.startswith("fencepost-client")]
-    assert not left
+pytestmark = pytest.mark.usefixtures("no_thread_is_left")
 
 
 def test_the_generated_module_is_up_to_date() -> None:
@@ -160,7 +113,7 @@ def test_listeners_run_in_the_thread_that_reads_and_may_commit(servers: str, top
         def assigned(partitions: set[TopicPartition]) -> None:
             assert threading.current_thread() is here
             heard.append("assigned")
-            with pytest.raises(IllegalStateError, match="within a rebalance listener"):
+            with pytest.raises(IllegalStateError, match="rebalance listener cannot"):
                 consumer.getmany()
 
         def revoked(partitions: set[TopicPartition]) -> None:

@@ -17,9 +17,7 @@ from fencepost_client import (
 )
 from fencepost_client.blocking import Admin, Consumer, Producer, Transaction, exactly_once
 
-from tests.sdk.test_blocking import _no_thread_is_left, ours, servers
-
-__all__ = ["_no_thread_is_left", "ours", "servers"]
+pytestmark = pytest.mark.usefixtures("no_thread_is_left")
 
 
 def consumer_of(servers: str, group_id: str) -> Consumer:

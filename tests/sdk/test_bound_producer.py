@@ -17,7 +17,7 @@ from fencepost_client import (
 )
 from fencepost_client.producer.stages import Stage
 
-from tests.sdk.test_producer import create, read
+from tests.sdk.harness.producer import create, read
 
 pytestmark = pytest.mark.asyncio
 
@@ -126,8 +126,7 @@ async def test_a_broker_that_cannot_tell_members_apart(version: int) -> None:
             async with producer.transaction() as transaction:
                 await transaction.send("t", b"")
                 await transaction.send_offsets({where: 7})
-        assert producer._manager is not None
-        assert producer._manager.stage is Stage.READY, "it was aborted"
+        assert producer.stage is Stage.READY, "it was aborted"
         # Without a member it is as it was before KIP-447.
         async with producer.transaction() as transaction:
             await transaction.send_offsets({where: 8}, GroupMetadata("g"))
@@ -142,12 +141,10 @@ async def test_settings() -> None:
     with pytest.raises(ConfigError, match="bootstrap_servers"):
         Producer.transactional("x", consumer=Stranger())
     made = Producer.transactional("x", consumer=Stranger(), bootstrap_servers="localhost:1")
-    assert made._manager is not None
-    assert made._manager.timeout_ms == 10_000, "as KIP-447 has it"
+    assert made.transaction_timeout_ms == 10_000, "as KIP-447 has it"
     assert issubclass(CommitFailedError, AbortableTransactionError)
     bound = Producer.transactional(
         "x", consumer=consumer_of("a:1,b:2", "g"), transaction_timeout_ms=5
     )
-    assert bound._client_settings.bootstrap == [("a", 1), ("b", 2)]
-    assert bound._manager is not None
-    assert bound._manager.timeout_ms == 5
+    assert bound.bootstrap_servers == ["a:1", "b:2"]
+    assert bound.transaction_timeout_ms == 5

@@ -8,10 +8,11 @@ from typing import Any
 import pytest
 import pytest_asyncio
 from fencepost_client import Admin, Consumer, NewTopic, Producer, TopicPartition
-from fencepost_client.adapters.membership import ClassicMembership
-from fencepost_client.consumer.offsets import LATEST
+from fencepost_client.consumer.list_offsets import LATEST
 
-from tests.sdk.test_producer import create
+from tests.sdk.harness.cancellation import cancelled_after
+from tests.sdk.harness.groups import is_in_state
+from tests.sdk.harness.producer import create
 from tests.support.reached import has_reached
 
 pytestmark = pytest.mark.asyncio
@@ -22,18 +23,6 @@ TURNS = (*range(12), 14, 17, 20, 25, 30, 40, 60, 100, 200, 400)
 @pytest_asyncio.fixture(autouse=True)
 async def _two_partitions(bootstrap: str, topic: str) -> None:
     await create(bootstrap, topic, 2)
-
-
-async def cancelled_after(turns: int, task: asyncio.Task[None]) -> None:
-    """Let it run for so many turns, cancel it, and wait for its end."""
-    for _ in range(turns):
-        await asyncio.sleep(0)
-    task.cancel()
-    try:
-        async with asyncio.timeout(30):
-            await task
-    except asyncio.CancelledError:
-        assert task.cancelled()
 
 
 async def everything(bootstrap: str, topic: str) -> list[bytes | None]:
@@ -125,9 +114,7 @@ async def test_a_join_that_waits_does_not_hold_up_the_others(bootstrap: str, top
                 await other.getmany()
 
         waits = asyncio.create_task(joins())
-        assert isinstance(stays._membership, ClassicMembership)
-        while stays._membership.member.is_stable:  # noqa: ASYNC110
-            await asyncio.sleep(0.001)  # until it hears of the rebalance
+        await is_in_state(bootstrap, topic, "PreparingRebalance")
         waits.cancel()
         with pytest.raises(asyncio.CancelledError):
             await waits

@@ -23,8 +23,8 @@ from fencepost_client import (
     RequestTimedOutError,
 )
 
-from tests.sdk.test_cancellation import cancelled_after
-from tests.sdk.test_producer import create
+from tests.sdk.harness.cancellation import cancelled_after
+from tests.sdk.harness.producer import create
 
 pytestmark = pytest.mark.asyncio
 SHORT: Final[Any] = {"request_timeout_ms": 200}
@@ -140,8 +140,8 @@ async def test_a_close_that_is_cancelled(bootstrap: str, topic: str, kind: Open)
 async def test_a_broker_that_vanishes_while_a_client_closes(
     monkeypatch: pytest.MonkeyPatch, topic: str, kind: Open, turns: int
 ) -> None:
-    monkeypatch.setattr("fencepost_client.adapters.consumer.CLOSE_COMMIT_MS", 50)
-    monkeypatch.setattr("fencepost_client.adapters.membership.LEAVE_TIMEOUT_MS", 50)
+    monkeypatch.setattr("fencepost_client.clients.consumer.CLOSE_COMMIT_MS", 50)
+    monkeypatch.setattr("fencepost_client.clients.classic_membership.LEAVE_TIMEOUT_MS", 50)
     sockets, tasks = open_sockets(), len(asyncio.all_tasks())
     async with Broker(topics={topic: 1}) as broker:
         client = await kind(broker.bootstrap, topic, is_short=True)

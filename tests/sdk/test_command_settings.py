@@ -11,10 +11,10 @@ from typing import Any, Final
 import pytest
 from fencepost_broker import Broker
 from fencepost_broker.cli.main import main
-from fencepost_client.adapters.reaching import client_config
-from fencepost_client.adapters.run_errors import UsageError
 from fencepost_client.commands import produce, produce_action, topics
-from fencepost_client.config import ADMIN_NAMES, PRODUCER_NAMES
+from fencepost_client.commands.bootstrap import client_config
+from fencepost_client.commands.errors import UsageError
+from fencepost_client.config.kafka_names import ADMIN_NAMES, PRODUCER_NAMES
 
 from tests.support.secure_kafka import KEY_PASSWORD, PASSWORD, USER, SecureKafka
 
@@ -185,7 +185,7 @@ def test_how_long_produce_tries(
     Path("client.properties").write_text("request.timeout.ms=7\ndelivery.timeout.ms=700\n")
     parser = argparse.ArgumentParser()
     produce.COMMAND.add_arguments(parser)
-    config = produce_action._config(parser.parse_args(["-t", "t", *words]))
+    config = produce_action.producer_config(parser.parse_args(["-t", "t", *words]))
     assert config.get("request.timeout.ms") == request_ms
     assert config.get("delivery.timeout.ms") == delivery_ms
 
@@ -194,7 +194,7 @@ def test_how_long_produce_tries(
     ("content", "reason"),
     [
         ("securty.protocol=SSL\n", "did you mean security.protocol"),
-        ("word\n", "line 1: name=value is wanted"),
+        ("word\n", "line 1: expected name=value"),
         (None, "No such file"),
     ],
 )

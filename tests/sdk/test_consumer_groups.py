@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from typing import Any
 
 import pytest
@@ -16,10 +15,11 @@ from fencepost_client import (
     Producer,
     TopicPartition,
 )
-from fencepost_client.settings import GroupProtocol
+from fencepost_client.config.settings import GroupProtocol
 
 from tests.sdk.conftest import QUICK
-from tests.sdk.test_rebalances import PARTITIONS, Heard, create, poll_until
+from tests.sdk.harness.rebalances import PARTITIONS, Heard, create, poll_until
+from tests.support.waiting import asked_until
 
 pytestmark = pytest.mark.asyncio
 LONG_MS = 30_000
@@ -137,8 +137,11 @@ async def test_commits_in_a_transaction_go_by_the_members_epoch(bootstrap: str, 
         async with producer.transaction() as transaction:
             await transaction.send(f"{topic}-out", b"1")
             await transaction.send_offsets({where: 7}, consumer.group_metadata())
-        while (await consumer.committed([where])).get(where) is None:  # noqa: ASYNC110
-            await asyncio.sleep(0.01)
+
+        async def is_committed() -> bool:
+            return (await consumer.committed([where])).get(where) is not None
+
+        await asked_until(is_committed)
         assert (await consumer.committed([where]))[where].offset == 7
 
 

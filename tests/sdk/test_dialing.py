@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 from fencepost_broker import Broker
 from fencepost_client import Admin, Consumer, NetworkError, NoBrokerError, Producer
-from fencepost_client.adapters.dialing import Dialer
-from fencepost_client.adapters.link import Link
-from fencepost_client.connection import Connection
+from fencepost_client.network.connector import Connector
+from fencepost_client.network.link import Link
+from fencepost_client.requests.connection import Connection
 
 from tests.support.apache_kafka import free_ports
 
@@ -48,10 +48,10 @@ async def test_a_name_that_moves_is_followed(monkeypatch: pytest.MonkeyPatch) ->
         assert asked[:3] == ["kafka.test"] * 3
 
 
-def dialer(timeout_ms: int = 10_000) -> tuple[Dialer, list[Link]]:
+def connector_of(timeout_ms: int = 10_000) -> tuple[Connector, list[Link]]:
     loop = asyncio.get_running_loop()
     opened: list[Link] = []
-    made = Dialer(
+    made = Connector(
         None,
         timeout_ms,
         lambda peer: Link(Connection(peer, "me"), loop, lambda link: None),
@@ -65,8 +65,8 @@ async def test_all_addresses_of_a_name_are_tried(monkeypatch: pytest.MonkeyPatch
     async with Broker() as broker:
         port = int(broker.bootstrap.rpartition(":")[2])
         resolve_by(monkeypatch, [NOBODY, "127.0.0.1"])
-        dial, opened = dialer()
-        link = await dial.dial("kafka.test", port)
+        connector, opened = connector_of()
+        link = await connector.connect("kafka.test", port)
         assert link.is_ready
         assert link.machine.peer == f"kafka.test:{port}"
         link.close()
@@ -89,10 +89,10 @@ async def test_an_address_that_does_not_answer_leaves_time_for_the_next(
             resolve_by(monkeypatch, [NOBODY, "127.0.0.1"])
             link, timeout_ms = None, 1_000
             while link is None:  # on a machine that is very busy nobody answers in time
-                dial, opened = dialer(timeout_ms)
+                connector, opened = connector_of(timeout_ms)
                 timeout_ms *= 2
                 with suppress(NetworkError):
-                    link = await dial.dial("kafka.test", port)
+                    link = await connector.connect("kafka.test", port)
                     link.close()
                 await asyncio.wait([each.closed for each in opened])
             assert len(opened) == 2
@@ -102,7 +102,7 @@ async def test_where_no_broker_runs_the_last_attempt_is_told() -> None:
     with pytest.raises(NoBrokerError) as caught:
         async with Admin("127.0.0.1:1", default_api_timeout_ms=1_000):
             pass
-    assert "No connection to 127.0.0.1:1: nobody listens there. Start" in str(caught.value)
+    assert "No connection to 127.0.0.1:1: connection refused. Start" in str(caught.value)
 
 
 @pytest.mark.parametrize("kind", ["admin", "consumer", "group", "producer"])
@@ -131,13 +131,13 @@ async def test_each_failure_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
-        dial, _ = dialer()
+        connector, _ = connector_of()
         resolve_by(monkeypatch, [NOBODY, "127.0.0.1"], socket.gaierror(-2, "no such name"))
         with pytest.raises(NetworkError) as raised:
-            await dial.dial("kafka.test", port)
+            await connector.connect("kafka.test", port)
         assert f"kafka.test:{port}: {NOBODY}: " in str(raised.value)
         assert "; 127.0.0.1: " in str(raised.value)
         with pytest.raises(
             NetworkError, match=r"'kafka.test' could not be resolved: .*no such name"
         ):
-            await dial.dial("kafka.test", port)
+            await connector.connect("kafka.test", port)

@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Mapping, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import pytest
 from fencepost_client import (
-    Admin,
-    Committed,
     ConfigError,
     Consumer,
     ConsumerRecord,
@@ -25,90 +22,22 @@ from fencepost_client import (
     TransactionAbortedError,
     exactly_once,
 )
-from fencepost_client.adapters.exactly_once import ExactlyOnce, Handler
-from fencepost_client.consumer.offsets import LATEST
 from fencepost_client.producer.stages import Stage
 
-from tests.sdk.test_producer import create
-from tests.support.reached import has_reached
+from tests.sdk.harness.exactly_once import (
+    consumer_of,
+    fill,
+    in_and_out,
+    outputs,
+    process,
+    running,
+    upper_to,
+)
+from tests.sdk.harness.groups import is_member
+from tests.sdk.harness.producer import create
+from tests.support.waiting import until
 
 pytestmark = pytest.mark.asyncio
-
-
-def consumer_of(bootstrap: str, group_id: str, **options: Any) -> Consumer:
-    options = {"heartbeat_interval_ms": 20, "max_poll_records": 4, **options}
-    return Consumer(
-        bootstrap,
-        group_id=group_id,
-        isolation_level="read_committed",
-        auto_offset_reset="earliest",
-        enable_auto_commit=False,
-        **options,
-    )
-
-
-def upper_to(topic: str) -> Handler:
-    async def handler(records: Sequence[ConsumerRecord], transaction: Transaction) -> None:
-        for record in records:
-            assert record.value is not None
-            await transaction.send(topic, record.value.upper())
-
-    return handler
-
-
-async def in_and_out(bootstrap: str, topic: str, partitions: int) -> str:
-    """A topic to read from, and one to write to; the name of the second."""
-    out = f"{topic}-out"
-    for each in (topic, out):
-        await create(bootstrap, each, partitions)
-    return out
-
-
-async def fill(bootstrap: str, topic: str, count: int, partitions: int = 2) -> list[bytes]:
-    """Inputs, evenly over the partitions; what is to come of them."""
-    async with Producer(bootstrap, linger_ms=0) as producer:
-        for number in range(count):
-            await producer.send(topic, b"n%03d" % number, partition=number % partitions)
-    return [b"N%03d" % number for number in range(count)]
-
-
-async def outputs(bootstrap: str, topic: str, partitions: int = 2) -> list[bytes | None]:
-    """Everything that is committed, in the order of values."""
-    where = [TopicPartition(topic, number) for number in range(partitions)]
-    found: list[bytes | None] = []
-    async with Admin(bootstrap) as admin:
-        told = await admin.list_offsets(dict.fromkeys(where, LATEST))
-        ends = {each: told[each].offset for each in where}
-    async with Consumer(
-        bootstrap, isolation_level="read_committed", auto_offset_reset="earliest"
-    ) as consumer:
-        consumer.assign(where)
-        while not has_reached(consumer, ends):
-            found += [record.value for record in await consumer.getmany(timeout_ms=100)]
-    return sorted(found, key=lambda value: value or b"")
-
-
-async def until(loop: ExactlyOnce, count: int) -> list[Committed]:
-    """Transactions until so many records are processed."""
-    done: list[Committed] = []
-    while sum(len(each.records) for each in done) < count:
-        done.append(await anext(loop))
-    return done
-
-
-@asynccontextmanager
-async def running(
-    bootstrap: str, topic: str, handler: Handler, transactional_id: str, **options: Any
-) -> AsyncIterator[ExactlyOnce]:
-    """A loop from ``topic``, in the group of that name."""
-    async with consumer_of(bootstrap, topic, **options) as consumer:
-        consumer.subscribe([topic])
-        # Longer than a machine stands still: a transaction that times out is made again.
-        producer = Producer(
-            bootstrap, transactional_id=transactional_id, transaction_timeout_ms=60_000
-        )
-        async with exactly_once(consumer, producer, handler) as loop:
-            yield loop
 
 
 async def test_each_step_is_a_committed_transaction(bootstrap: str, topic: str) -> None:
@@ -117,7 +46,7 @@ async def test_each_step_is_a_committed_transaction(bootstrap: str, topic: str) 
     await create(bootstrap, out, 2)
     wanted = await fill(bootstrap, topic, 10)
     async with running(bootstrap, topic, upper_to(out), topic) as loop:
-        done = await until(loop, 10)
+        done = await process(loop, 10)
         assert len(done) >= 3
         assert loop.aborted == 0
         assert all(len(each.records) <= 4 for each in done)
@@ -185,8 +114,7 @@ async def test_two_share_the_work_through_rebalances(
                 mine += len(ahead.result().records)
 
     first = asyncio.create_task(work(f"{topic}-1", 1000))
-    while processed < 4:  # noqa: ASYNC110
-        await asyncio.sleep(0.01)
+    await until(lambda: processed >= 4)
     async with asyncio.timeout(120):
         await work(f"{topic}-2", 4)
         await first
@@ -213,7 +141,7 @@ async def test_a_commit_whose_answer_is_lost_is_settled_before_anything_else(
             await commit(producer)
 
         monkeypatch.setattr(Producer, "commit", times_out)
-        await until(loop, 6)
+        await process(loop, 6)
         assert loop.aborted == 0
         assert len(calls) == 3
     assert await outputs(bootstrap, out, 1) == wanted
@@ -230,17 +158,10 @@ async def test_offsets_that_are_pending_are_waited_for(bootstrap: str, topic: st
         other.begin()
         await other.send_offsets({TopicPartition(topic, 0): 4}, GroupMetadata(topic))
         step = asyncio.ensure_future(anext(loop))
-        fetched = broker_asked(loop)
-        while not fetched():  # noqa: ASYNC110
-            await asyncio.sleep(0.01)
+        await is_member(bootstrap, topic)
         assert not step.done()
         await other.commit()
         assert [record.value for record in (await step).records] == [b"n004", b"n005"]
-
-
-def broker_asked(loop: ExactlyOnce) -> Any:
-    """Whether the loop's consumer is a member by now: it looks for offsets next."""
-    return lambda: loop._consumer.generation_id() > 0
 
 
 async def test_a_fenced_producer_is_the_end(bootstrap: str, topic: str) -> None:
@@ -253,7 +174,7 @@ async def test_a_fenced_producer_is_the_end(bootstrap: str, topic: str) -> None:
         with pytest.raises(ProducerFencedError):
             await anext(old)
     async with running(bootstrap, topic, upper_to(out), topic) as new:
-        await until(new, 2)
+        await process(new, 2)
     assert await outputs(bootstrap, out, 1) == wanted
 
 
@@ -270,7 +191,7 @@ async def test_an_attempt_that_fails_is_made_again_but_not_for_ever(
             raise error
 
     async with running(bootstrap, topic, handler, topic) as loop:
-        await until(loop, 4)
+        await process(loop, 4)
         assert loop.aborted == 2
 
     async def hopeless(records: Sequence[ConsumerRecord], transaction: Transaction) -> None:
@@ -296,8 +217,7 @@ async def test_stop_and_close(bootstrap: str, topic: str) -> None:
         async for done in loop:
             assert len(done.records) == 4
             loop.stop()
-        assert producer._manager is not None
-        assert producer._manager.timeout_ms == 10_000
+        assert producer.transaction_timeout_ms == 10_000
         await loop.close()
         with pytest.raises(IllegalStateError, match="closed"):
             await producer.send(out, b"")
@@ -310,8 +230,7 @@ async def test_stop_and_close(bootstrap: str, topic: str) -> None:
         mine.begin()
         await loop.close()
         assert mine.stage is Stage.READY
-        assert mine._manager is not None
-        assert mine._manager.timeout_ms == 60_000
+        assert mine.transaction_timeout_ms == 60_000
 
 
 async def test_settings_that_would_lose_or_double() -> None:

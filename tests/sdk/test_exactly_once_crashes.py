@@ -8,18 +8,11 @@ from typing import Any
 
 import pytest
 from fencepost_client import Consumer, NetworkError, Producer, TopicPartition, exactly_once
-from fencepost_client.adapters.exactly_once import ExactlyOnce
-from fencepost_client.adapters.link import Link, pass_on
-from fencepost_client.producer.stages import Stage
+from fencepost_client.clients.exactly_once import ExactlyOnce
+from fencepost_client.network.link import Link, forward_reply
 
-from tests.sdk.test_exactly_once import (
-    consumer_of,
-    fill,
-    in_and_out,
-    outputs,
-    running,
-    upper_to,
-)
+from tests.sdk.harness.exactly_once import consumer_of, fill, in_and_out, outputs, running, upper_to
+from tests.sdk.harness.groups import is_over
 
 pytestmark = pytest.mark.asyncio
 
@@ -53,8 +46,8 @@ class Kill:
                 return unanswered
             return send(link, request, version, *limits)
 
-        def dying_for(link: Link, waiter: Any, *request: Any) -> None:
-            dying(link, *request).add_done_callback(partial(pass_on, waiter))
+        def dying_for(link: Link, handler: Any, *request: Any) -> None:
+            dying(link, *request).add_done_callback(partial(forward_reply, handler))
 
         monkeypatch.setattr(Link, "send", dying)
         monkeypatch.setattr(Link, "send_for", dying_for)
@@ -88,7 +81,10 @@ async def crash_or_finish(bootstrap: str, topic: str, kill: Kill, count: int) ->
     died = kill.dead.is_set()
     # As kill -9: the sockets close, nothing more is said to anybody.
     kill.dead.set()
-    for client, stop in ((consumer._client, consumer._loop), (producer._client, producer._pump)):
+    for client, stop in (
+        (consumer._client, consumer._fetch_loop),
+        (producer._client, producer._sender_loop),
+    ):
         if client is not None:
             await client.close()
         if stop is not None:
@@ -169,5 +165,5 @@ async def test_cancelled_at_every_await_and_called_again(bootstrap: str, topic: 
                 done += len((await step).records)
             except asyncio.CancelledError:
                 continue
-        assert loop._producer.stage is Stage.READY
+        await is_over(bootstrap, topic)
     assert await outputs(bootstrap, out) == wanted

@@ -34,16 +34,21 @@ async def killed_at(point: str, program: str, *arguments: str) -> None:
 
 
 async def run_until(is_done: Callable[[], Awaitable[bool]], program: str, *arguments: str) -> None:
-    """Run it until that is so, as far as it may be after a line that it prints; then Ctrl-C."""
+    """Run it until that is so, then Ctrl-C; or until it ends by itself."""
     process = await asyncio.create_subprocess_exec(
         sys.executable, program, *arguments, cwd=ROOT, stdout=PIPE, stderr=PIPE
     )
-    assert process.stdout is not None
-    async for _ in process.stdout:
-        if await is_done():
-            process.send_signal(signal.SIGINT)
-            break
-    _, stderr = await process.communicate()
+    output = asyncio.ensure_future(process.communicate())
+    try:
+        while not output.done():
+            if await is_done():
+                process.send_signal(signal.SIGINT)
+                break
+            await asyncio.wait([output], timeout=0.1)
+        _, stderr = await output
+    finally:
+        if process.returncode is None:
+            process.kill()
     assert (process.returncode, stderr.decode()) == (0, "")
 
 

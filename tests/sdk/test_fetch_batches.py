@@ -25,8 +25,9 @@ from fencepost_protocol.records.batch import renew_crc
 from fencepost_protocol.records.reader import iter_records
 from fencepost_protocol.records.writer import build_batch
 
-from tests.sdk.test_consumer import LONG_MS, create, numbers, produce, read
+from tests.sdk.harness.consumer import LONG_MS, create, numbers, produce, read
 from tests.support.broker import PRODUCE_VERSION, Client
+from tests.support.waiting import until
 
 pytestmark = pytest.mark.asyncio
 
@@ -191,8 +192,7 @@ async def test_waiting_ends_behind_what_is_never_handed_out(bootstrap: str, topi
                 consumer.fetch_encoded(timeout_ms=LONG_MS, until={where: end})
             )
             try:
-                while consumer.positions() != {where: end}:  # noqa: ASYNC110
-                    await asyncio.sleep(0.01)
+                await until(lambda: consumer.positions() == {where: end})
                 for _ in range(10):
                     await asyncio.sleep(0)
                 assert waiting.done()

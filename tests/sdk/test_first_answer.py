@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 from fencepost_client import FatalError, NetworkError
-from fencepost_client.adapters.anyone import first_answer
+from fencepost_client.network.first_answer import first_answer
 
 pytestmark = pytest.mark.asyncio
 NOT_YET = 3600.0

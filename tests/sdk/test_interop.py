@@ -15,7 +15,7 @@ from fencepost_client import (
     Producer,
     TopicPartition,
 )
-from fencepost_client.settings import CompressionName
+from fencepost_client.config.settings import CompressionName
 
 pytestmark = pytest.mark.asyncio
 

@@ -16,7 +16,7 @@ from typing import Final, NamedTuple
 import pytest
 from fencepost_client import Consumer, OffsetAndMetadata, Producer, TopicPartition
 
-from tests.sdk.test_producer import create
+from tests.sdk.harness.producer import create
 from tests.support.apache_kafka import run_tool
 
 pytestmark = [pytest.mark.asyncio, pytest.mark.slow, pytest.mark.conformance]

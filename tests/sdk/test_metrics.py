@@ -24,6 +24,8 @@ from fencepost_client import (
 )
 from fencepost_protocol.generated.index import ApiKey
 
+from tests.support.waiting import until
+
 pytestmark = [
     pytest.mark.asyncio,
     pytest.mark.ours_alone("counted in the client's own links, whoever answers"),
@@ -100,10 +102,8 @@ async def test_a_request_that_gets_no_answer() -> None:
         consumer.assign([TopicPartition("t", 0)])
         consumer.seek(TopicPartition("t", 0), 0)
         reading = asyncio.ensure_future(consumer.getmany(timeout_ms=60_000))
-        while not any(each.api_key is ApiKey.FETCH for each in listener.under_way):  # noqa: ASYNC110
-            await asyncio.sleep(0)
-    while not metrics.of(ApiKey.FETCH).failed:  # noqa: ASYNC110
-        await asyncio.sleep(0)
+        await until(lambda: any(each.api_key is ApiKey.FETCH for each in listener.under_way))
+    await until(lambda: metrics.of(ApiKey.FETCH).failed > 0)
     reading.cancel()
     await asyncio.wait([reading])
     await consumer.close()

@@ -16,6 +16,8 @@ from fencepost_protocol.framing import encode_response, read_request_head
 from fencepost_protocol.generated import fetch, produce
 from fencepost_protocol.generated.index import ApiKey
 
+from tests.support.waiting import until
+
 pytestmark = pytest.mark.asyncio
 SUCCESSOR, EPOCH = 77, 9
 """Newer than whatever Metadata says."""
@@ -124,8 +126,7 @@ async def test_records_are_fetched_from_who_was_named_at_once() -> None:
         consumer.assign([TopicPartition("t", 0)])
         consumer.seek(TopicPartition("t", 0), 0)
         reading = asyncio.ensure_future(consumer.getmany(timeout_ms=60_000))
-        while not leads.asked:  # noqa: ASYNC110
-            await asyncio.sleep(0.01)
+        await until(lambda: bool(leads.asked))
         reading.cancel()
         await asyncio.wait([reading])
         (part,) = leads.asked[0].topics[0].partitions

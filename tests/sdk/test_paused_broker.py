@@ -20,14 +20,15 @@ from fencepost_client import (
     Producer,
     RequestTimedOutError,
     TopicPartition,
-    connection,
 )
-from fencepost_client.adapters.client import Client
-from fencepost_client.adapters.client_settings import ClientSettings, read_bootstrap
-from fencepost_client.adapters.place import Place
+from fencepost_client.network.client_settings import ClientSettings, read_bootstrap
+from fencepost_client.network.endpoint import Endpoint
+from fencepost_client.network.network_client import NetworkClient
+from fencepost_client.requests import connection
 from fencepost_protocol.generated.index import ApiKey
 
 from tests.support.fronts import Front, two_fronts
+from tests.support.waiting import until
 
 pytestmark = pytest.mark.asyncio
 PATIENCE_SECONDS = 60.0
@@ -72,9 +73,7 @@ async def in_time(what: Awaitable[Any]) -> Any:
 async def is_asked(front: Front, api_key: ApiKey) -> None:
     """Wait until such a request came there, from now on."""
     count = front.asked.count(api_key)
-    async with asyncio.timeout(PATIENCE_SECONDS):
-        while front.asked.count(api_key) == count:  # noqa: ASYNC110
-            await asyncio.sleep(0.005)
+    await until(lambda: front.asked.count(api_key) > count)
 
 
 async def values(front: Front, **options: Any) -> list[bytes | None]:
@@ -167,7 +166,7 @@ async def test_a_member_goes_on_with_the_next_coordinator(fronts: Fronts, protoc
 async def test_who_joins_a_group_does_so_at_the_next_coordinator(
     fronts: Fronts, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("fencepost_client.adapters.client._MAY_WAIT_MS", 50)
+    monkeypatch.setattr("fencepost_client.network.network_client._MAY_WAIT_MS", 50)
     paused, other = fronts
     async with consumer_of(paused, group_id="g") as consumer:
         await in_time(consumer.committed([WHERE]))
@@ -202,9 +201,9 @@ async def test_a_coordinator_that_is_cut_off_is_not_asked_who_it_is(fronts: Fron
         assert ApiKey.OFFSET_COMMIT in other.asked
 
 
-def client_of(*fronts: Front) -> Client:
+def client_of(*fronts: Front) -> NetworkClient:
     bootstrap = read_bootstrap(",".join(each.address for each in fronts))
-    return Client(
+    return NetworkClient(
         ClientSettings(
             bootstrap,
             request_timeout_ms=HOUR_MS,
@@ -221,7 +220,7 @@ async def test_a_client_starts_with_whoever_answers(fronts: Fronts) -> None:
     try:
         await in_time(client.start())
         # The paused one is still named: what anybody can answer is asked of the other.
-        await in_time(client.topic("t"))
+        await in_time(client.metadata.topic("t"))
     finally:
         await client.close()
 
@@ -235,8 +234,8 @@ async def test_nobody_waits_for_a_connection_to_a_broker_that_is_fenced(fronts: 
         dialling = asyncio.create_task(client.when_connected(paused.node_id))
         await is_asked(paused, ApiKey.API_VERSIONS)
         other.alone()
-        client.refresh()
-        with pytest.raises(NetworkError, match="no broker of the cluster any more"):
+        client.metadata.refresh()
+        with pytest.raises(NetworkError, match="no longer a broker of the cluster"):
             await in_time(dialling)
     finally:
         await client.close()
@@ -248,11 +247,11 @@ async def test_nothing_is_kept_of_attempts_to_reach_those_who_are_gone(fronts: F
     try:
         await in_time(client.start())
         with pytest.raises(NetworkError):
-            await in_time(client._link(Place("127.0.0.1", 1)))
-        assert client._reconnects
+            await in_time(client.connections.link(Endpoint("127.0.0.1", 1)))
+        assert client.connections.reconnects
         client.cluster.deserted["127.0.0.1", 1] = None
-        client._leave_useless()
-        assert not client._reconnects
+        client.connections.close_useless()
+        assert not client.connections.reconnects
     finally:
         await client.close()
 
@@ -260,15 +259,15 @@ async def test_nothing_is_kept_of_attempts_to_reach_those_who_are_gone(fronts: F
 async def test_an_attempt_that_never_began_cancels_nobody_who_waits_for_it(fronts: Fronts) -> None:
     paused, other = fronts
     client = client_of(other)
-    place = Place("127.0.0.1", paused.port)
+    endpoint = Endpoint("127.0.0.1", paused.port)
     try:
         await in_time(client.start())
-        waiting = asyncio.create_task(client._link(place))
-        while place not in client._connecting:  # noqa: ASYNC110
-            await asyncio.sleep(0)
-        client.cluster.deserted[place.address] = None
-        client._leave_useless()
-        with pytest.raises(NetworkError, match="no broker of the cluster any more"):
+        waiting = asyncio.create_task(client.connections.link(endpoint))
+        await asyncio.sleep(0)
+        assert endpoint in client.connections.connecting
+        client.cluster.deserted[endpoint.address] = None
+        client.connections.close_useless()
+        with pytest.raises(NetworkError, match="no longer a broker of the cluster"):
             await in_time(waiting)
     finally:
         await client.close()

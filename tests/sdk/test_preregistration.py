@@ -12,14 +12,15 @@ from fencepost_client import (
     UnknownTopicOrPartitionError,
     UnsupportedVersionError,
 )
-from fencepost_client.producer.registration import FEATURE
+from fencepost_client.network.connections import Connections
+from fencepost_client.producer.preregistration import FEATURE
 from fencepost_protocol.generated.offset_fetch import (
     OffsetFetchRequest,
     OffsetFetchRequestGroup,
     OffsetFetchRequestTopics,
 )
 
-from tests.sdk.test_producer import create, read
+from tests.sdk.harness.producer import create, read
 from tests.support.broker import Client
 
 pytestmark = pytest.mark.asyncio
@@ -103,14 +104,17 @@ async def test_nothing_is_sent_before_the_transaction_before_is_complete() -> No
 
 
 @pytest.mark.ours_alone("KIP-609: Apache Kafka does not have it")
-async def test_a_broker_without_it_says_so_and_the_producer_goes_on() -> None:
+async def test_a_broker_without_it_says_so_and_the_producer_goes_on(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    level = Connections.feature
+    monkeypatch.setattr(
+        Connections, "feature", lambda own, name: 0 if name == FEATURE else level(own, name)
+    )
     async with (
         Broker(topics={"t": 1}) as broker,
         Producer(broker.bootstrap, transactional_id="x") as producer,
     ):
-        assert producer._client is not None
-        for link in producer._client._links.values():
-            del link.machine.features[FEATURE]
         await refused(producer, "t")
 
 

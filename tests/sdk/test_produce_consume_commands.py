@@ -16,9 +16,8 @@ from pathlib import Path
 import pytest
 from fencepost_broker import Broker
 from fencepost_client import Admin, Consumer, NewTopic, Producer, TopicPartition
-from fencepost_client.commands import consume, produce
 
-from tests.sdk.test_commands import COMMANDS, Shell
+from tests.sdk.harness.commands import Shell
 
 FILE = "lines"
 RUN = """
@@ -30,12 +29,6 @@ sys.exit(command.run(parser.parse_args(sys.argv[2:])))
 """
 Write = Callable[[bytes], int]
 pytestmark = pytest.mark.asyncio
-COMMANDS |= {each.name: each for each in (consume.COMMAND, produce.COMMAND)}
-
-
-@pytest.fixture
-def shell(bootstrap: str, capsys: pytest.CaptureFixture[str]) -> Shell:
-    return Shell(bootstrap, capsys)
 
 
 @asynccontextmanager
@@ -125,7 +118,7 @@ async def test_broken_lines_are_told_and_the_rest_is_written(
     assert await values(shell, topic) == ["1", "1", "2", "4"]
     await shell.refused("produce", "-t", topic, "--file", "/nowhere/at/all", code=2)
     await shell.refused("produce", "-t", topic, "--commit-every", "2", code=2)
-    assert "is no setting of this client" in await shell.refused(
+    assert "is not a setting of this client" in await shell.refused(
         "consume", "-t", topic, "-X", "a=b", code=2
     )
     assert "%y" in await shell.refused("consume", "-t", topic, "-f", "%y", code=2)
@@ -210,7 +203,7 @@ async def test_a_full_disk_is_told(bootstrap: str, topic: str) -> None:
     )
     _, err = await process.communicate()
     assert process.returncode == 1
-    assert err.startswith(b"fencepost consume: standard output cannot be written")
+    assert err.startswith(b"fencepost consume: cannot write to standard output")
     assert err.count(b"\n") == 1
 
 

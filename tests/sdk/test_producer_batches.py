@@ -16,7 +16,8 @@ from fencepost_client import (
     UnknownTopicOrPartitionError,
 )
 
-from tests.sdk.test_producer import create, read
+from tests.sdk.harness.producer import create, read
+from tests.support.waiting import until
 
 pytestmark = pytest.mark.asyncio
 
@@ -97,8 +98,7 @@ async def test_columns_wait_for_memory_and_can_be_cancelled(bootstrap: str, topi
     async with Producer(bootstrap, batch_size=200, buffer_memory=400) as producer:
         values = [b"%050d" % number for number in range(200)]
         sending = asyncio.ensure_future(producer.send_many(topic, values, partition=0))
-        while not producer._accumulator.reserved_bytes:  # noqa: ASYNC110
-            await asyncio.sleep(0)
+        await until(lambda: producer._accumulator.reserved_bytes > 0)
         sending.cancel()
         with pytest.raises(asyncio.CancelledError):
             await sending

@@ -9,8 +9,9 @@ from fencepost_client import Consumer, Producer, TopicPartition
 from fencepost_protocol.errors import ErrorCode
 from fencepost_protocol.generated.fetch import FetchRequest
 
-from tests.sdk.test_producer import create
+from tests.sdk.harness.producer import create
 from tests.support.broker import Client
+from tests.support.waiting import until
 
 pytestmark = pytest.mark.asyncio
 
@@ -31,8 +32,7 @@ async def test_the_session_is_gone(bootstrap: str, topic: str, waits: bool) -> N
         fetcher = consumer._fetching().fetcher
         ((node_id, session),) = fetcher._sessions.items()
         session_id, epoch = session.id, session.epoch
-        while waits and not fetcher.is_busy(node_id):  # noqa: ASYNC110
-            await asyncio.sleep(0.01)
+        await until(lambda: not waits or fetcher.is_busy(node_id))
         began = loop.time()
     assert loop.time() - began < 30, "closing waits for no Fetch"
     async with Client(bootstrap) as client:

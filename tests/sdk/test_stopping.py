@@ -20,12 +20,14 @@ from fencepost_client import (
     Transaction,
     exactly_once,
 )
-from fencepost_client.adapters import transaction as ends
-from fencepost_client.adapters.exactly_once import ExactlyOnce
+from fencepost_client.clients import transaction as ends
+from fencepost_client.clients.exactly_once import ExactlyOnce
 from fencepost_client.producer.stages import Stage
 
-from tests.sdk.test_exactly_once import consumer_of, fill, in_and_out, outputs, until, upper_to
-from tests.sdk.test_producer import create
+from tests.sdk.harness.exactly_once import consumer_of, fill, in_and_out, outputs, process, upper_to
+from tests.sdk.harness.groups import is_in_state, is_member, is_over
+from tests.sdk.harness.producer import create
+from tests.sdk.harness.rebalances import poll_until
 
 pytestmark = pytest.mark.asyncio
 PATIENCE_SECONDS = 60.0
@@ -42,12 +44,6 @@ async def has_ended(step: asyncio.Task[Any]) -> None:
     """The iteration has come to its end, and not to an error."""
     with pytest.raises(StopAsyncIteration):
         await in_time(step)
-
-
-async def when(is_so: Any) -> None:
-    async with asyncio.timeout(PATIENCE_SECONDS):
-        while not is_so():  # noqa: ASYNC110
-            await asyncio.sleep(0.01)
 
 
 @asynccontextmanager
@@ -99,13 +95,10 @@ async def test_while_another_member_keeps_the_group_waiting(bootstrap: str, topi
     out = await in_and_out(bootstrap, topic, 2)
     async with consumer_of(bootstrap, topic) as slow:
         slow.subscribe([topic])
-        while not slow.assignment():
-            await slow.getmany(timeout_ms=100)
+        await poll_until(slow.assignment, slow)
         async with stoppable(bootstrap, topic, upper_to(out)) as loop:
             step = next_of(loop)
-            membership = slow._membership
-            assert membership is not None
-            await when(lambda: not membership.member.is_stable)  # type: ignore[attr-defined]
+            await is_in_state(bootstrap, topic, "PreparingRebalance")
             assert not step.done()
             loop.stop()
             await has_ended(step)
@@ -122,12 +115,12 @@ async def test_while_offsets_are_part_of_another_transaction(bootstrap: str, top
             other.begin()
             await other.send_offsets({TopicPartition(topic, 0): 4}, GroupMetadata(topic))
             step = next_of(loop)
-            await when(lambda: loop._consumer.generation_id() > 0)
+            await is_member(bootstrap, topic)
             loop.stop()
             await has_ended(step)
         await other.abort()
     async with stoppable(bootstrap, topic, upper_to(out)) as loop:
-        await until(loop, 4)
+        await process(loop, 4)
     assert await outputs(bootstrap, out, 1) == wanted
 
 
@@ -170,9 +163,9 @@ async def test_a_transaction_that_does_not_end_is_aborted(bootstrap: str, topic:
         await in_time(begun.wait())
         loop.stop()
         await has_ended(step)
-        assert loop._producer.stage is Stage.READY
+        await is_over(bootstrap, topic, committed=False)
     async with stoppable(bootstrap, topic, upper_to(out)) as loop:
-        await until(loop, 2)
+        await process(loop, 2)
     assert await outputs(bootstrap, out, 1) == wanted
 
 
@@ -200,7 +193,7 @@ async def test_a_commit_that_nobody_answers_is_left_to_the_next_one(
             loop.stop()
             await has_ended(step)
     async with stoppable(bootstrap, topic, upper_to(out)) as loop:
-        await until(loop, 2)
+        await process(loop, 2)
     assert await outputs(bootstrap, out, 1) == wanted
 
 
@@ -216,7 +209,7 @@ async def test_an_abort_that_nobody_answers_is_left_to_the_coordinator(
     producer = Producer(bootstrap, transactional_id=topic)
     await producer.start()
     producer.begin()
-    with pytest.raises(RequestTimedOutError, match="time-out"):
+    with pytest.raises(RequestTimedOutError, match="it times out"):
         await in_time(producer.close())
     with pytest.raises(IllegalStateError, match="closed"):
         await producer.send(topic, b"")
@@ -249,7 +242,7 @@ async def test_an_abort_that_nobody_answers_is_waited_for_once(
             loop.stop()
             await has_ended(step)
 
-    with pytest.raises(RequestTimedOutError, match="time-out"):
+    with pytest.raises(RequestTimedOutError, match="it times out"):
         await stop_it()
     assert aborts == 1
 
@@ -317,7 +310,7 @@ async def test_from_another_thread(bootstrap: str, topic: str) -> None:
     out = await in_and_out(bootstrap, topic, 1)
     async with stoppable(bootstrap, topic, upper_to(out)) as loop:
         step = next_of(loop)
-        await when(lambda: loop._consumer.generation_id() > 0)
+        await is_member(bootstrap, topic)
         thread = threading.Thread(target=loop.stop)
         thread.start()
         await has_ended(step)
@@ -343,9 +336,7 @@ async def test_who_waits_for_records_hears_of_the_end(bootstrap: str, topic: str
 async def test_who_waits_for_a_topic_hears_of_the_end(bootstrap: str, topic: str) -> None:
     producer = Producer(bootstrap, max_block_ms=HOUR_MS)
     await producer.start()
-    client = producer._client
-    assert client is not None
-    waiting = asyncio.create_task(client.topic(f"{topic}-that-is-none"))
+    waiting = asyncio.create_task(producer.send(f"{topic}-that-is-none"))
     await asyncio.sleep(0)
     await in_time(producer.close())
     with pytest.raises(IllegalStateError, match="closed"):

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Sequence
-from typing import Any
 
 import pytest
 from fencepost_client import (
-    Admin,
     ConsumerRecord,
     Producer,
     ProducerFencedError,
@@ -16,12 +13,13 @@ from fencepost_client import (
     TransactionTimedOutError,
     exactly_once,
 )
-from fencepost_client.adapters.client import Client
-from fencepost_client.adapters.exactly_once import Handler
+from fencepost_client.clients.exactly_once import Handler
+from fencepost_client.network.connections import Connections
 from fencepost_client.producer.stages import Stage
 
-from tests.sdk.test_exactly_once import consumer_of, fill, outputs, until, upper_to
-from tests.sdk.test_producer import create, read
+from tests.sdk.harness.exactly_once import consumer_of, fill, outputs, process, upper_to
+from tests.sdk.harness.groups import is_over
+from tests.sdk.harness.producer import create, read
 
 pytestmark = pytest.mark.asyncio
 TIMEOUT_MS = 300
@@ -32,18 +30,14 @@ def version(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> 
     """What the client takes the cluster's transaction version for, as an older client would."""
     version: int = request.param
     monkeypatch.setattr(
-        Client, "feature", lambda _, name: version if name == "transaction.version" else 0
+        Connections, "feature", lambda _, name: version if name == "transaction.version" else 0
     )
     return version
 
 
 async def is_aborted(bootstrap: str, transactional_id: str) -> None:
     """Return when the coordinator's patience is over and the markers are written."""
-    async with Admin(bootstrap) as admin:
-        found: Any = None
-        while found is None or found.state != "CompleteAbort":
-            found = (await admin.describe_transactions([transactional_id]))[transactional_id]
-            await asyncio.sleep(0.02)
+    await is_over(bootstrap, transactional_id, committed=False)
 
 
 def slow_once(bootstrap: str, out: str, transactional_id: str, where: str) -> Handler:
@@ -76,7 +70,7 @@ async def test_exactly_once_goes_on(bootstrap: str, topic: str, where: str) -> N
         consumer.subscribe([topic])
         producer = Producer(bootstrap, transactional_id=topic, transaction_timeout_ms=TIMEOUT_MS)
         async with exactly_once(consumer, producer, handler) as loop:
-            await until(loop, 8)
+            await process(loop, 8)
             assert loop.aborted == 1
     assert await outputs(bootstrap, out) == wanted
 

@@ -3,34 +3,38 @@
 from __future__ import annotations
 
 import asyncio
+import faulthandler
 import functools
 import inspect
-from collections.abc import Awaitable, Callable
+import os
+from collections.abc import Awaitable, Callable, Generator
 from typing import Final
 
 import pytest
 
-LIMITS_S: Final = {"conformance": 600.0, "slow": 300.0}
-FAST_S: Final = 120.0
+FAST_S: Final = 180.0
+PROCESSES_S: Final = 600.0
+"""Of tests that start processes, on a machine that does much else."""
 STOPPED_S = 20.0
 """After this time more, what the cancelled test still waits for is cancelled too."""
 ENDED_S = 60.0
 """After this time more, the process is ended."""
 
 
+_LIMIT_S: Final = pytest.StashKey[float]()
+
+
 def set_time_limit(item: pytest.Function) -> None:
-    """Limit it by its kind, or by its own marker ``timeout``."""
-    kinds = (limit_s for kind, limit_s in LIMITS_S.items() if item.get_closest_marker(kind))
+    """Limit a test by its kind, or by its own marker ``timeout``."""
     own = item.get_closest_marker("timeout")
-    limit_s = own.args[0] if own else next(kinds, FAST_S)
+    kinds = [item.get_closest_marker(name) for name in ("slow", "conformance")]
+    limit_s = own.args[0] if own else PROCESSES_S if any(kinds) else FAST_S
+    item.stash[_LIMIT_S] = limit_s
     if inspect.iscoroutinefunction(item.obj):
-        # An exception of pytest-timeout's signal is lost in a loop, or hits the wrong task. Its
-        # thread ends the process, for loops that do not turn and for fixtures that do not end.
+        # An exception of pytest-timeout's signal is lost in a loop, or hits the wrong task.
         item.obj = _limited(item.obj, limit_s)
-        marker = pytest.mark.timeout(limit_s + ENDED_S, method="thread")
-    else:
-        marker = pytest.mark.timeout(limit_s)
-    item.add_marker(marker, append=False)
+        limit_s = 0
+    item.add_marker(pytest.mark.timeout(limit_s), append=False)
 
 
 def _limited(test: Callable[..., Awaitable[None]], limit_s: float) -> Callable[..., object]:
@@ -41,3 +45,31 @@ def _limited(test: Callable[..., Awaitable[None]], limit_s: float) -> Callable[.
             await test(**given)
 
     return limited
+
+
+class Ending:
+    """A pytest plugin for what no exception ends: a loop that does not turn, or does not close.
+
+    It writes where all threads are, and ends the process; xdist says which test that was.
+    """
+
+    def __init__(self) -> None:
+        self._stderr = os.dup(2)  # that of a test is captured, and lost with the process
+
+    @pytest.hookimpl(wrapper=True, tryfirst=True)
+    def pytest_runtest_setup(self, item: pytest.Item) -> Generator[None, None, None]:
+        """From here on."""
+        self._end_after(item.stash.get(_LIMIT_S, PROCESSES_S) + ENDED_S)
+        return (yield)
+
+    @pytest.hookimpl(wrapper=True, tryfirst=True)
+    def pytest_runtest_teardown(self) -> Generator[None, None, None]:
+        """Until all is cleaned up; pytest has stopped the clock if the test failed."""
+        self._end_after(ENDED_S)
+        try:
+            return (yield)
+        finally:
+            faulthandler.cancel_dump_traceback_later()
+
+    def _end_after(self, seconds: float) -> None:
+        faulthandler.dump_traceback_later(seconds, exit=True, file=self._stderr)

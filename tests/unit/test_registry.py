@@ -11,9 +11,11 @@ from fencepost_broker.apis import context
 from fencepost_broker.apis.authorization.layer import check_of
 from fencepost_broker.apis.context import BrokerContext, ControllerContext
 from fencepost_broker.apis.controller.registry import SERVED_BY_CONTROLLER
+from fencepost_broker.apis.cutting import WHOLE
+from fencepost_broker.apis.matching_lists import lists_of, matching_path
 from fencepost_broker.apis.registry import SERVED
 from fencepost_broker.apis.served import Served, loaded
-from fencepost_protocol.apis import Message, request_class
+from fencepost_protocol.apis import Message, request_class, response_class
 
 CONTEXTS: dict[str, type] = vars(context)
 ANY: list[tuple[Served, type]] = [(api, BrokerContext) for api in SERVED]
@@ -46,8 +48,17 @@ def test_what_it_asks_of_its_users_exists(api: Served) -> None:
 
 @pytest.mark.parametrize("api", APIS, ids=lambda api: api.key.name)
 def test_the_lists_that_are_cut_or_counted_are_those_of_its_messages(api: Served) -> None:
-    message: Any = request_class(api.key)()
-    if api.large is not None and api.large.asked:
-        assert isinstance(getattr(message, api.large.asked[0]) or [], list)
-    for path in api.longest.lists if api.longest is not None else ():
-        assert isinstance(getattr(message, path.split(".")[0]) or [], list)
+    asked, answer = request_class(api.key), response_class(api.key)
+    cut = api.large or WHOLE
+    for path in (cut.asked, *(api.longest.lists if api.longest is not None else ())):
+        elements_of(asked, path)
+    if cut.answered:
+        elements_of(answer, cut.answered)
+    elif cut.asked:
+        answering = matching_path(asked, answer, tuple(cut.asked.split(".")))
+        elements_of(answer, ".".join(answering))
+
+
+def elements_of(kind: type, path: str) -> None:
+    for name in path.split(".") if path else ():
+        kind = lists_of(kind)[name]

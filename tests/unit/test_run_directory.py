@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 from fencepost_broker.cli.cluster.control_socket import run_dir_of
-from fencepost_client.adapters.run_errors import NotDoneError
+from fencepost_client.commands.errors import NotDoneError
 
 
 @pytest.fixture

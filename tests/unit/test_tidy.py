@@ -12,12 +12,12 @@ PARTS = ("protocol", "client", "broker", "pipeline")
 SKIPPED = {"generated", "target", "node_modules", "__pycache__"}
 """Folders of what nobody here wrote by hand."""
 FILE_LINES_MAX = 500
-LONG_FILES: set[str] = set()
+LONG_FILES = {"broker/fencepost_broker/network/connection.py"}
 """Up to 700 lines for a file whose one class, or one table, is its idea."""
 LONG_FILE_LINES_MAX = 700
 FUNCTION_LINES_MAX = 70
 FILE_BYTES_MAX = 1_000_000
-FACES = ROOT / "client/fencepost_client/adapters/blocking/generated/faces.py"
+FACES = ROOT / "client/fencepost_client/clients/blocking/generated/faces.py"
 LONG_FOR_SPEED = {"_walk_some"}
 """Loops over single records: a call per record would cost more than what it did."""
 

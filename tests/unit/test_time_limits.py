@@ -60,6 +60,21 @@ async def test_the_loop_does_not_turn():
     while True:
         pass
 """
+NOT_CLOSED = """
+import pytest, threading
+from tests.support import time_limits
+
+time_limits.ENDED_S = 0.1
+
+@pytest.fixture
+def product():
+    yield
+    threading.Event().wait()
+
+@pytest.mark.timeout(0.5)
+def test_that_fails(product):
+    assert False
+"""
 
 
 def test_what_hangs_fails_and_the_rest_goes_on(tmp_path: Path) -> None:
@@ -74,4 +89,12 @@ def test_what_hangs_fails_and_the_rest_goes_on(tmp_path: Path) -> None:
 def test_a_loop_that_does_not_turn_ends_the_process(tmp_path: Path) -> None:
     result = inner_pytest.run(tmp_path, "test_it.py", STUCK)
     assert result.returncode == 1
-    assert "in test_the_loop_does_not_turn" in result.stdout + result.stderr
+    assert "in test_the_loop_does_not_turn" in result.stderr
+
+
+def test_a_product_that_is_not_closed_after_a_failed_test_ends_the_process(
+    tmp_path: Path,
+) -> None:
+    result = inner_pytest.run(tmp_path, "test_it.py", NOT_CLOSED)
+    assert result.returncode == 1
+    assert "in product" in result.stderr

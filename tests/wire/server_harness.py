@@ -16,6 +16,7 @@ from fencepost_broker.apis.served import Served
 from fencepost_broker.network.limits import Limits
 from fencepost_broker.network.socket_server import SocketServer
 from fencepost_broker.observability.metrics import Metrics
+from fencepost_broker.ports import ReadyList
 from fencepost_protocol.framing import encode_request, read_response_head
 from fencepost_protocol.generated.end_txn import EndTxnRequest, EndTxnResponse
 from fencepost_protocol.generated.index import ApiKey
@@ -103,12 +104,13 @@ class Running:
 @asynccontextmanager
 async def running(**limits: Any) -> AsyncIterator[Running]:
     broker, log = Parking(), Log()
+    ready = ReadyList(asyncio.get_running_loop().call_soon)
     served = (
         *VERSIONS_ONLY,
         Served(ApiKey.END_TXN, lambda broker, *asked: broker.end_txn(*asked), _FREE),
         Served(ApiKey.PRODUCE, lambda *_: None, _FREE),
     )
-    server = SocketServer(cast("Any", broker), served, log, Limits(**limits))
+    server = SocketServer(cast("Any", broker), served, log, Limits(**limits), ready)
     made = Running(server, broker, log, await server.listen("PLAIN", "127.0.0.1", 0))
     await server.serve()
     try:

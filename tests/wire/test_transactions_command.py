@@ -322,7 +322,7 @@ async def test_what_hangs_is_found_explained_and_ended(capsys: pytest.CaptureFix
         for where in (("--partition", "0", "--topic", "t"), century):
             code, out, err = await it.shell.run("find-hanging", *where)
             assert (code, out) == (0, "")
-            assert err.startswith("nothing hangs in ")
+            assert err.startswith("no transaction is hanging in ")
         assert len(await it.shell.json("find-hanging", "--broker-id", "1")) == 1
         assert "needs --topic" in await it.shell.refused("find-hanging", "--partition", "1", code=2)
 
@@ -353,15 +353,15 @@ async def test_an_abort_by_hand_spares_what_a_coordinator_will_end(
         assert "'first' is Ongoing" in reason
         reason = await it.shell.refused("abort", *place, "--start-offset", "7")
         assert f"open are: offset 0 (producer {it.first.id})" in reason
-        assert "which transaction?" in await it.shell.refused("abort", *place, code=2)
+        assert "no transaction is given" in await it.shell.refused("abort", *place, code=2)
         by_producer = [
             *place, "--producer-id", str(it.first.id), "--producer-epoch", "0",
             "--coordinator-epoch", "0",
         ]  # fmt: skip
-        assert "says all" in await it.shell.refused(
+        assert "excludes the options" in await it.shell.refused(
             "abort", *by_producer, "--start-offset", "0", code=2
         )
-        assert "does not hang" in await it.shell.refused("abort", *by_producer)
+        assert "is not hanging" in await it.shell.refused("abort", *by_producer)
         done = await it.shell.json("abort", *by_producer, "--force")
         assert done["last_stable_offset"] == done["high_watermark"] == 2
         stale = by_producer.copy()

@@ -1,14 +1,14 @@
 """A request's way to a coordinator's machine and back, at once or later.
 
-Where the machine is behind its disk (``Shard.is_behind``, with ``fsync=always``), every answer of
-it waits for the flush, whether the request wrote anything or not.
+Whether an answer may leave at once is the shard's to know (``Shard.carry_out``): with
+``fsync=always`` each waits for the flush, whether the request wrote anything or not.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
 from fencepost_protocol.errors import ErrorCode
 
@@ -23,16 +23,16 @@ if TYPE_CHECKING:
     from fencepost_broker.ports import Timer
 
 
-class Waiting:
-    """The token of a command, and the request behind it, which may have to wait.
+class ParkedRequest:
+    """The token of a transaction's command, and the request that may have to wait for its answer.
 
-    ``answer`` makes a response of what the machine says. It is called once: within ``submit``, or
-    when the machine replies, or when the wait (``transaction.park.max.ms`` of wire time) is over,
-    which the machine then answers as well, and at once if too many requests wait already. It makes
-    none when the request goes on to wait for the disk.
+    ``answer`` makes a response of what the machine says. If the request waits in the machine, the
+    wait is over after ``transaction.park.max.ms`` of wire time; if too many requests wait already,
+    it is over at once. The machine answers then, too. ``answer`` may return ``None``: then the
+    request goes on to wait for something else.
     """
 
-    __slots__ = ("_answer", "_context", "_early", "_id", "_is_out", "_shard", "_timer", "request")
+    __slots__ = ("_answer", "_context", "_id", "_shard", "_timer", "request")
 
     def __init__(
         self,
@@ -48,34 +48,21 @@ class Waiting:
         self._id = transactional_id
         self._answer = answer
         self._timer: Timer | None = None
-        self._early: Any = None
-        self._is_out = False
-        """``submit`` is back, without an answer."""
 
     def submit(self, command: Any) -> Answer | None:
         """Carry out a command that has this as its token."""
-        shard = self._shard
-        told = submit(shard, command)
-        if told is None and self._early is None and not self.request.peer.may_park:
-            self._give_up()  # which answers
-        if told is None:
-            told = self._early
+        told = self._shard.carry_out(command, self)
         if told is not None:
-            if not shard.is_behind:
-                return self._answer(told)
-            self._is_out = True
-            shard.hold(self, told)
-            return None
-        self._is_out = True
-        wait_ms = self._context.config.settings.transaction_park_max_ms
-        self._timer = self._context.clock.call_later(wait_ms, self._give_up)
+            return self._answer(told)
+        if not self.request.peer.may_park:
+            self._give_up()
+        else:
+            wait_ms = self._context.config.settings.transaction_park_max_ms
+            self._timer = self._context.clock.call_later(wait_ms, self._give_up)
         return None
 
-    def reply(self, answer: Any) -> None:
+    def __call__(self, answer: Any) -> None:
         """The machine answers."""
-        if not self._is_out:
-            self._early = answer
-            return
         if self._timer is not None:
             self._timer.cancel()
         told = self._answer(answer)
@@ -86,17 +73,8 @@ class Waiting:
         self._shard.submit(GiveUp(self._id, self))
 
 
-class Later:
-    """A token for what goes on when a machine's answer may leave."""
-
-    __slots__ = ("reply",)
-
-    def __init__(self, reply: Callable[[Any], None]) -> None:
-        self.reply: Final = reply
-
-
 Part = tuple["Shard | None", Any]
-"""Who answered, and what; ``None`` where nobody coordinates."""
+"""A shard that answered, and what it said; ``None`` and why where nobody coordinates."""
 
 
 def answer_when_durable(
@@ -104,15 +82,10 @@ def answer_when_durable(
 ) -> Answer | None:
     """Answer by what machines said, once all of them have it on disk.
 
-    What one of them could not get there is an ``AppendRefusedError`` in its place.
+    If one of them could not get there, an ``AppendRefusedError`` is in its place.
     """
-    told = [each for _, each in parts]
-    behind = [
-        (at, shard) for at, (shard, _) in enumerate(parts) if shard is not None and shard.is_behind
-    ]
-    if not behind:
-        return answer(told)
-    left = len(behind)
+    told: list[Any] = [None] * len(parts)
+    left = 0
 
     def reply(at: int, durable: Any) -> None:
         nonlocal left
@@ -121,9 +94,10 @@ def answer_when_durable(
         if not left:
             request.release(answer(told))
 
-    for at, shard in behind:
-        shard.hold(Later(partial(reply, at)), told[at])
-    return None
+    for at, (shard, said) in enumerate(parts):
+        told[at] = said if shard is None else shard.settle(said, partial(reply, at))
+        left += told[at] is None
+    return None if left else answer(told)
 
 
 def submit(shard: Shard, command: Any) -> Any:
@@ -134,23 +108,18 @@ def submit(shard: Shard, command: Any) -> Any:
         return error
 
 
-class _Early:
-    """A token whose answer is known before the machine gives it."""
-
-    __slots__ = ()
-
-    def reply(self, answer: Any) -> None:
-        """The machine answers."""
-
-
 def submit_at_once(shard: Shard, add: AddPartitions) -> Any:
-    """As ``submit``, but that nothing waits for the last transaction's markers."""
-    add.token = token = _Early()
+    """As ``submit``, but nothing waits for the markers of the last transaction."""
+    add.token = token = _ignore
     outcome = submit(shard, add)
     if outcome is None:
         submit(shard, GiveUp(add.transactional_id, token))
         return Outcome(ErrorCode.CONCURRENT_TRANSACTIONS)
     return outcome
+
+
+def _ignore(answer: Any) -> None:
+    """Take an answer that is known before the machine gives it."""
 
 
 def error_or(answer: Any) -> ErrorCode:

@@ -1,8 +1,8 @@
-"""Which requests may be carried out in parts, how they are cut and how answers are joined.
+"""How large requests are cut into parts, and how the responses to the parts are joined.
 
-An entry stands for a list whose elements have nothing to do with each other: each succeeds, fails
-and is answered by itself, and a client sees no difference between one request and several. Where
-elements have lists of such elements, long ones are cut, too: a topic of a million partitions.
+The elements of a list that is cut do not depend on each other: each succeeds, fails and is answered
+by itself, so that a client sees no difference between one request and several. If the elements have
+long lists of such elements, those are cut, too: a topic of a million partitions.
 """
 
 from __future__ import annotations
@@ -26,46 +26,43 @@ from fencepost_protocol.records.batch import (
     TRANSACTIONAL_FLAG,
 )
 
+from fencepost_broker.apis.matching_lists import class_of, matching_path
 from fencepost_broker.controller.ports import ControllerSettings
 
 if TYPE_CHECKING:
     from fencepost_broker.apis.context import BrokerContext
 
 ELEMENTS_OF_A_PART: Final = 100
-"""Some half of a millisecond; 50 where whole topics are described."""
+"""They take about half a millisecond, and 50 where whole topics are described."""
 _BY_ID_FROM: Final = 12
 _MAGIC_AT: Final = 16
 _ATTRIBUTES: Final = ATTRIBUTES_OFFSET + 1
 _LET_GO_AT_ONCE: Final = 200
 _MAY_FORBID_CREATION_FROM: Final = 4
-Lists = tuple[str, ...]
 
 
-def _as_it_is(message: Any, _version: int) -> Any:
-    return message
+def as_it_is(message: Any, _version: int) -> list[Any]:
+    """The message itself."""
+    return [message]
 
 
 class Cut(NamedTuple):
-    """How the requests of one API are cut."""
+    """How large requests of one API are cut."""
 
-    asked: Lists
-    """The lists that are cut, from the outside in."""
-    answered: Lists
-    """Those of the response, for each of them; empty where it has none."""
-    prepare: Callable[[Any, int], Any] = _as_it_is
-    """Makes another message of one before it is cut; ``None`` if all of it belongs together."""
-    within: str = ""
-    """The list of the response whose only element has the answers."""
-    only_first: str = ""
-    """A switch that only the first part keeps."""
-    finish: Callable[[Any, Any, Any], None] | None = None
-    """What is done in the loop at the end, with broker, request and response."""
+    asked: str
+    """The path of the lists that are cut, from the outside in."""
+    prepare: Callable[[Any, int], list[Any]] = as_it_is
+    """Makes of a message the one or ones that are cut; none if all of it belongs together."""
     key: Callable[[Any], Hashable] | None = None
-    """What an element is known by, where a request that repeats it is told so: all of those that
-    are repeated stay together, in the last part."""
+    """What identifies an element, if the API refuses to name one twice: all repeated elements stay
+    together, in the last part."""
+    answered: str = ""
+    """The path of the lists that answer, if they are not those of ``matching_path``."""
+    finish: Callable[[Any, Any, Any], None] | None = None
+    """Called in the loop at the end, with context, request and response."""
 
 
-WHOLE: Final = Cut((), ())
+WHOLE: Final = Cut("")
 """All of a request belongs together."""
 
 
@@ -74,20 +71,22 @@ class Part(NamedTuple):
 
     message: Any
     continued: int
-    """On so many levels its first element goes on with the last one of the part before it."""
+    """On how many levels its first element continues the last one of the previous part."""
 
 
 def parts_of(message: Any, version: int, cut: Cut) -> list[Part]:
     """The parts, the first one first; none if the message has to be carried out as a whole."""
     if cut is WHOLE:
         return []
-    prepared = cut.prepare(message, version)
-    if prepared is None:
-        return []
-    name, *inner = cut.asked
-    if not getattr(prepared, name) and getattr(prepared, "topic_names", None):
+    parts = [part for each in cut.prepare(message, version) for part in _parts(each, cut)]
+    return parts if len(parts) > 1 else []
+
+
+def _parts(message: Any, cut: Cut) -> Iterator[Part]:
+    name, *inner = cut.asked.split(".")
+    if not getattr(message, name) and getattr(message, "topic_names", None):
         name = "topic_names"  # DeleteTopics before version 6
-    items = getattr(prepared, name) or []
+    items = getattr(message, name) or []
     repeated: list[Any] = []
     if cut.key is not None:
         key = cut.key
@@ -96,18 +95,14 @@ def parts_of(message: Any, version: int, cut: Cut) -> list[Part]:
         if repeated:
             items = [each for each in items if times[key(each)] == 1]
     slices = _slices(items, inner)
-    parts: list[Part] = []
     for some, continued in (*slices, (repeated, 0)) if repeated else slices:
-        one = copy(prepared)
+        one = copy(message)
         setattr(one, name, some)
-        if parts and cut.only_first:
-            setattr(one, cut.only_first, False)
-        parts.append(Part(one, continued))
-    return parts if len(parts) > 1 else []
+        yield Part(one, continued)
 
 
 def _slices(items: Sequence[Any], inner: Sequence[str]) -> Iterator[tuple[list[Any], int]]:
-    """The elements in order, some at a time, and how deep each slice begins inside of one."""
+    """The elements in order, in slices, and on how many levels each continues the previous one."""
     found: list[Any] = []
     size = 0
     for item in items:
@@ -138,30 +133,30 @@ def _weight(item: Any, inner: Sequence[str]) -> int:
 
 def join(answers: Sequence[tuple[Part, Any]], cut: Cut) -> Any:
     """One response of those to all parts."""
-    whole = answers[0][1]
+    part, whole = answers[0]
+    asked = tuple(cut.asked.split("."))
+    path = tuple(cut.answered.split(".")) if cut.answered else ()
+    path = path or matching_path(class_of(part.message), class_of(whole), asked)
+    # A response may have one list more around those that answer: its only element goes on, too.
+    deeper = len(path) - len(asked)
     for part, more in answers[1:]:
-        names = [name for name in cut.answered if name]
-        continued = sum(1 for name in cut.answered[: part.continued] if name)
-        if cut.within:
-            [into], [other] = getattr(whole, cut.within), getattr(more, cut.within)
-            into.error_code = into.error_code or other.error_code
-            _merge(into, other, names, continued)
-        else:
-            _merge(whole, more, names, continued)
+        _merge(whole, more, path, max(0, part.continued + deeper))
     return whole
 
 
-def _merge(into: Any, more: Any, names: Sequence[str], continued: int) -> None:
-    found, others = getattr(into, names[0]), getattr(more, names[0])
+def _merge(into: Any, more: Any, path: Sequence[str], continued: int) -> None:
+    found, others = getattr(into, path[0]), getattr(more, path[0])
     if continued:
-        _merge(found[-1], others[0], names[1:], continued - 1)
-        del others[0]
+        last, first = found[-1], others.pop(0)
+        if getattr(first, "error_code", 0):
+            last.error_code = first.error_code
+        _merge(last, first, path[1:], continued - 1)
     found.extend(others)
     others.clear()
 
 
 def let_go(items: list[Any]) -> None:
-    """Empty a list of messages, and those inside, some at a time: others run in between."""
+    """Empty a list of messages, and the lists in them, in steps: other threads run in between."""
     is_short = len(items) <= _LET_GO_AT_ONCE
     while items:
         some = items[-_LET_GO_AT_ONCE:]
@@ -177,28 +172,30 @@ def let_go(items: list[Any]) -> None:
                     let_go(list(within))  # a long list may be deeper: all settings of one topic
 
 
-# --- what APIs have of their own ------------------------------------------------------------------
+# --- of single APIs -------------------------------------------------------------------------------
 
 
-def to_look_for(message: Any, version: int) -> Any:
-    """Each topic once, and none created: what one request creates is bounded as a whole.
+def to_look_for(message: Any, version: int) -> list[Any]:
+    """Look for each topic once, and create none.
 
-    It is created when all were looked for.
+    The number of topics that one request creates has a bound, so that ``create_missing`` creates
+    them when all were looked for.
     """
     topics = {(each.name, each.topic_id): each for each in message.topics or ()}
     by_id = [each for each in topics.values() if each.topic_id != ZERO_UUID]
     if by_id if version < _BY_ID_FROM else not by_id and any(name is None for name, _ in topics):
-        return None  # all of it is refused
+        return []  # all of it is refused
     looking = copy(message)
     if message.allow_auto_topic_creation and not by_id:
         if version < _MAY_FORBID_CREATION_FROM:
-            return None
+            return []
         looking.allow_auto_topic_creation = False
     looking.topics = by_id or list(topics.values())  # with ids, names do not count
-    return looking
+    return [looking]
 
 
 def create_missing(context: BrokerContext, request: Any, response: Any) -> None:
+    """Create the topics that are not there, if the request allows it."""
     if request.allow_auto_topic_creation:
         unknown = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
         missing = [each.name for each in response.topics if each.error_code == unknown]
@@ -206,10 +203,10 @@ def create_missing(context: BrokerContext, request: Any, response: Any) -> None:
             context.topics.auto_create(missing)
 
 
-def pairs_last(message: Any, _version: int) -> Any:
-    """Each partition once; those that are repeated, which is refused, twice and behind the others.
+def pairs_last(message: Any, _version: int) -> list[Any]:
+    """Each partition once, and the repeated ones, which are refused, twice and after the others.
 
-    Parts have room for an even number of them, so that both of a pair come into one.
+    A part has room for an even number of partitions, so that both of a pair come into one.
     """
     asked: dict[str, dict[int, list[Any]]] = {}
     for topic in message.topics:
@@ -222,11 +219,11 @@ def pairs_last(message: Any, _version: int) -> Any:
         once = [each[0] for each in entries.values() if len(each) == 1]
         twice = [entry for each in entries.values() if len(each) > 1 for entry in each[:2]]
         made.topics += [ListOffsetsTopic(name, found) for found in (once, twice) if found]
-    return made
+    return [made]
 
 
-def last_of_each(message: Any, _version: int) -> Any:
-    """Of a partition that is named twice the last offset counts."""
+def last_of_each(message: Any, _version: int) -> list[Any]:
+    """Each partition once: if it is named twice, its last offset counts."""
     asked: dict[str, dict[int, Any]] = {}
     for topic in message.topics:
         entries = asked.setdefault(topic.name, {})
@@ -235,51 +232,67 @@ def last_of_each(message: Any, _version: int) -> Any:
     made.topics = [
         DeleteRecordsTopic(name, list(entries.values())) for name, entries in asked.items()
     ]
-    return made
+    return [made]
 
 
-def names_or_ids(message: Any, _version: int) -> Any:
-    """A topic that is named by both, name and id, is refused: that is for all to be seen."""
+def names_or_ids(message: Any, _version: int) -> list[Any]:
+    """A topic that is named by its name and by its id is refused: then nothing is cut."""
     kinds = {each.name is None for each in message.topics}
-    return None if len(kinds) > 1 else message
+    return [] if len(kinds) > 1 else [message]
 
 
 def topic_key(topic: Any) -> Hashable:
+    """What identifies a topic of DeleteTopics."""
     return topic if isinstance(topic, str) else (topic.name, topic.topic_id)
 
 
-def few_partitions(message: Any, _version: int) -> Any:
-    """What one request may make is bounded as a whole."""
+def few_partitions(message: Any, _version: int) -> list[Any]:
+    """The number of partitions that one request creates has a bound, which a part could not see."""
     asked = sum(max(each.count, 0) for each in message.topics)
-    return message if asked <= ControllerSettings().records_per_request_max else None
+    return [message] if asked <= ControllerSettings().records_per_request_max else []
 
 
-def each_group_once(message: Any, _version: int) -> Any:
+def each_group_once(message: Any, _version: int) -> list[Any]:
+    """Each group once."""
     once = copy(message)
     once.groups_names = list(dict.fromkeys(message.groups_names))
-    return once
+    return [once]
 
 
-def each_topic_once(message: Any, _version: int) -> Any:
+def each_topic_once(message: Any, _version: int) -> list[Any]:
+    """Each partition of each topic once; without topics, all are asked for."""
+    if message.topics is None:
+        return []
     wanted: dict[str, dict[int, None]] = {}
-    for each in message.topics or ():
+    for each in message.topics:
         wanted.setdefault(each.topic, {}).update(dict.fromkeys(each.partitions))
     once = copy(message)
     once.topics = [DescribableLogDirTopic(name, list(found)) for name, found in wanted.items()]
-    return None if message.topics is None else once
+    return [once]
+
+
+def explain_first(message: Any, _version: int) -> list[Any]:
+    """One request explains a bounded number of transactions, so that only the first part does."""
+    if not message.explain:
+        return [message]
+    first, rest = copy(message), copy(message)
+    first.transactional_ids = message.transactional_ids[:ELEMENTS_OF_A_PART]
+    rest.transactional_ids = message.transactional_ids[ELEMENTS_OF_A_PART:]
+    rest.explain = False
+    return [first, rest]
 
 
 RESOURCE: Final = attrgetter("resource_type", "resource_name")
 
 
-def unless_in_transaction(message: ProduceRequest, _version: int) -> Any:
-    """The message, if it may be cut."""
+def unless_in_transaction(message: ProduceRequest, _version: int) -> list[Any]:
+    """The batches of a transaction belong together: its coordinator is asked once about them."""
     if message.transactional_id is not None:
-        return None
+        return []
     for data in message.topic_data:
         if any(_is_transactional(entry.records) for entry in data.partition_data):
-            return None
-    return message
+            return []
+    return [message]
 
 
 def _is_transactional(records: Buffer | None) -> bool:

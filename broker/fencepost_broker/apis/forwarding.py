@@ -1,12 +1,13 @@
 """Clients' requests for the controller, passed on in an Envelope as they came (KIP-590).
 
-The answer goes back as it is, but for the correlation id, which is the client's own already: the
-controller answers the request that is inside. While the controller cannot be reached the request
-waits, and where a connection breaks it is asked again: the client hears REQUEST_TIMED_OUT when
-there is no answer within a minute, as from Apache Kafka, and at once when as many requests wait
-already as may (``requests.parked.max``). If the client goes away meanwhile, nobody is asked
-(again). What is about this broker alone (the levels of its loggers) is not passed on, and settings
-of another broker are refused.
+The client gets the controller's response as it is; it has the client's own correlation id. While
+the controller cannot be reached the request waits, and after a lost connection it is sent again.
+As with Apache Kafka, the client gets REQUEST_TIMED_OUT if there is no response within a minute; it
+gets that at once if as many requests wait already as may (``requests.parked.max``). If the client
+disconnects, its request is not sent (again).
+
+The broker itself answers what concerns it alone: the levels of its loggers. It refuses to change
+the settings of another broker.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ import ipaddress
 import struct
 from collections.abc import Callable
 from dataclasses import replace
+from enum import Enum
 from typing import TYPE_CHECKING, Any, Final
 
 from fencepost_protocol.apis import Message, response_class
@@ -23,10 +25,8 @@ from fencepost_protocol.exceptions import RemoteProtocolError
 from fencepost_protocol.framing import (
     SIZE_BYTES,
     encode_request,
-    read_request_head,
     read_response_head,
 )
-from fencepost_protocol.generated.index import ApiKey
 
 from fencepost_broker.apis.request import Answer, Request
 from fencepost_broker.apis.served import not_read
@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from fencepost_broker.controller.channel.pending_requests import PendingRequest
 
 GIVE_UP_MS: Final = 60_000
-"""What Kafka's brokers give to what they pass on; no setting of theirs changes it."""
+"""As in Kafka's brokers, where no setting changes it."""
 _TOO_MANY: Final = "too many requests wait at this broker already (requests.parked.max)"
 _NOWHERE: Final = bytes(4)
 """The controller refuses a sender without an address."""
@@ -53,90 +53,117 @@ def passed_on(api: Served) -> Served:
     """The same API, answered by the controller if it is one of those."""
     if not api.by_controller:
         return api
+
+    def pass_on(context: BrokerContext, request: Request, _: None) -> Answer | None:
+        return PassedOn(context, api, request, bytes(request.frame)).ask()
+
+    def pass_on_rest(context: BrokerContext, request: Request, message: Any) -> Answer | None:
+        own = answered_here(context, message)
+        if own and not message.resources:
+            answer: Message = with_own(response_class(api.key)(), own)
+            return answer
+        frame = encode_request(message, request.version, request.correlation_id, request.client_id)
+        rest = bytes(memoryview(frame)[SIZE_BYTES:])
+        return PassedOn(context, api, request, rest, lambda told: with_own(told, own)).ask()
+
     if api.answers_part_here:
-        return replace(api, handler=_pass_on_what_is_not_answered_here, is_passed_on=True)
+        from fencepost_broker.apis.cluster.configs import answered_here, with_own
+
+        return replace(api, handler=pass_on_rest, is_passed_on=True)
     return replace(api, handler=pass_on, is_passed_on=True, decode=not_read)
 
 
-def _pass_on_what_is_not_answered_here(
-    context: BrokerContext, request: Request, message: Any
-) -> Answer | None:
-    """The controller answers for the rest of the request, if there is any, and is completed."""
-    from fencepost_broker.apis.cluster.configs import answered_here, with_own
+class _State(Enum):
+    """What has become of a request that is passed on."""
 
-    own = answered_here(context, message)
-    if own and not message.resources:
-        answer: Message = with_own(response_class(request.api_key)(), own)
-        return answer
-    frame = encode_request(message, request.version, request.correlation_id, request.client_id)
-    rest = memoryview(frame)[SIZE_BYTES:]
-    request.frame, request.body = rest, read_request_head(rest)[-1]
-    return pass_on(context, request, None, lambda response: with_own(response, own))
+    ASKED = "the controller may still answer it"
+    ANSWERED = "the client has its answer, or its connection is closed"
+    GIVEN_UP = "the client has gone"
 
 
-def pass_on(
-    context: BrokerContext,
-    request: Request,
-    _: None,
-    complete: Callable[[Any], Message] | None = None,
-) -> Answer | None:
-    """Have the controller answer a request, which waits for that; ``complete`` adds the rest."""
-    from fencepost_protocol.generated.envelope import EnvelopeRequest
+class PassedOn:
+    """A request that the controller answers in place of this broker."""
 
-    from fencepost_broker.apis.error_responses import timed_out
+    def __init__(
+        self,
+        context: BrokerContext,
+        api: Served,
+        request: Request,
+        frame: bytes,
+        complete: Callable[[Any], Message] | None = None,
+    ) -> None:
+        """``frame`` is what the controller reads; ``complete`` changes its response."""
+        self._context = context
+        self._api = api
+        self._request = request
+        self._frame = frame
+        self._complete = complete
+        self._state = _State.ASKED
+        self._question: PendingRequest | None = None
 
-    def refusal(why: str) -> Message:
-        told = timed_out(request, why)
-        return told if complete is None else complete(told)
+    def ask(self) -> Answer | None:
+        """Ask the controller; if too many requests wait already, the answer is a refusal."""
+        from fencepost_protocol.generated.envelope import EnvelopeRequest
 
-    if not request.peer.may_park:
-        return refusal(_TOO_MANY)
+        peer, controller = self._request.peer, self._context.controller
+        if not peer.may_park:
+            return self._timed_out(_TOO_MANY)
+        assert isinstance(controller, RemoteController), "the controller is another process"
+        envelope = EnvelopeRequest(self._frame, _principal(peer.user), _address(peer.client_host))
+        self._question = controller.ask_within(GIVE_UP_MS, envelope, self._answered)
+        peer.on_loss(self._give_up)
+        return None
 
-    def answered(answer: EnvelopeResponse | None) -> None:
-        if answer is None:
-            try:
-                told = refusal(_why_no_answer(question))
-            except RemoteProtocolError as error:  # nobody has read it before
-                request.peer.drop(str(error))
+    def _give_up(self) -> None:
+        self._state = _State.GIVEN_UP
+        assert self._question is not None
+        self._question.withdraw()
+
+    def _answered(self, answer: EnvelopeResponse | None) -> None:
+        if self._state is not _State.ASKED:
+            return
+        self._state = _State.ANSWERED
+        request = self._request
+        try:
+            if answer is None:
+                told: Answer = self._late()
+            elif answer.error_code or answer.response_data is None:
+                name = ErrorCode(answer.error_code).name
+                request.peer.drop(f"the controller does not take what was passed on: {name}")
+                return
             else:
-                request.release(told)
+                told = self._response(bytes(answer.response_data))
+        except RemoteProtocolError as error:  # the request may be malformed: it is read only now
+            request.peer.drop(str(error))
             return
-        if answer.error_code or answer.response_data is None:
-            code = ErrorCode(answer.error_code)
-            request.peer.drop(f"the controller does not take what was passed on: {code.name}")
-            return
-        data = bytes(answer.response_data)
-        if complete is None:
-            request.release([_SIZE.pack(len(data)) + data])
-            return
-        _, body = read_response_head(memoryview(data), request.api_key, request.version)
-        kind = response_class(ApiKey(request.api_key))
-        response, _ = kind.decode(memoryview(data), request.version, body)
-        request.release(complete(response))
+        request.release(told)
 
-    kept = bytes(request.frame)  # it lies where others receive
-    request.frame = memoryview(kept)
-    envelope = EnvelopeRequest(
-        kept, _principal(request.peer.user), _address(request.peer.client_host)
-    )
-    controller = context.controller
-    assert isinstance(controller, RemoteController), "what is passed on is for another process"
-    question = controller.ask_within(GIVE_UP_MS, envelope, answered)
-    request.peer.on_loss(question.withdraw)
-    return None
+    def _response(self, data: bytes) -> Answer:
+        if self._complete is None:
+            return [_SIZE.pack(len(data)) + data]
+        request, frame = self._request, memoryview(data)
+        _, body = read_response_head(frame, request.api_key, request.version)
+        response, _ = response_class(self._api.key).decode(frame, request.version, body)
+        return self._complete(response)
 
+    def _late(self) -> Message:
+        losses = 0 if self._question is None else self._question.losses
+        if losses < LOSSES_MAX:
+            return self._timed_out("the controller was asked, and has not answered in time")
+        return self._timed_out(
+            f"the controller closed the connection each of {losses} times that it was asked this:"
+            " its log tells why (socket.request.max.bytes may be smaller there than here)"
+        )
 
-def _why_no_answer(question: PendingRequest) -> str:
-    if question.losses < LOSSES_MAX:
-        return "the controller was asked, and has not answered in time"
-    return (
-        f"the controller closed the connection each of {question.losses} times that it was asked"
-        " this: what it logs tells why (socket.request.max.bytes may be smaller there than here)"
-    )
+    def _timed_out(self, why: str) -> Message:
+        from fencepost_broker.apis.error_responses import timed_out
+
+        response = timed_out(self._api, memoryview(self._frame), why)
+        return response if self._complete is None else self._complete(response)
 
 
 def _principal(user: str) -> bytes:
-    """Who asks, as brokers tell it: a version, and the principal in it."""
+    """The user, as brokers send it: a version, and the principal in it."""
     from fencepost_protocol.generated.default_principal_data import DefaultPrincipalData
 
     out = bytearray(struct.pack(">h", 0))

@@ -21,6 +21,7 @@ from fencepost_broker.apis.cutting import (
     create_missing,
     each_group_once,
     each_topic_once,
+    explain_first,
     few_partitions,
     last_of_each,
     names_or_ids,
@@ -33,7 +34,7 @@ from fencepost_broker.apis.fetch.fetching import encode_fetch
 from fencepost_broker.apis.fetch.handler import fetch
 from fencepost_broker.apis.produce.handler import produce
 from fencepost_broker.apis.request import encode_uncounted
-from fencepost_broker.apis.served import Later, Longest, Served
+from fencepost_broker.apis.served import Later, Longest, Refusal, Served
 from fencepost_broker.apis.topics.list_offsets import list_offsets
 from fencepost_broker.apis.topics.metadata import metadata
 from fencepost_broker.apis.topics.topics import create_topics, delete_topics
@@ -48,11 +49,7 @@ SERVED: Final = (
         produce,
         rights="data:produce",
         is_frequent=True,
-        large=Cut(
-            ("topic_data", "partition_data"),
-            ("responses", "partition_responses"),
-            unless_in_transaction,
-        ),
+        large=Cut("topic_data.partition_data", unless_in_transaction),
         longest=Longest(ErrorCode.INVALID_REQUEST, ("topic_data.partition_data",)),
         quota=PRODUCER_BYTE_RATE,
     ),
@@ -70,14 +67,14 @@ SERVED: Final = (
         ApiKey.LIST_OFFSETS,
         list_offsets,
         rights="checks:LIST_OFFSETS",
-        large=Cut(("topics", "partitions"), ("topics", "partitions"), pairs_last),
+        large=Cut("topics.partitions", pairs_last),
     ),
     Served(
         ApiKey.METADATA,
         metadata,
         rights="topics:metadata",
         is_frequent=True,
-        large=Cut(("topics",), ("topics",), to_look_for, finish=create_missing),
+        large=Cut("topics", to_look_for, finish=create_missing),
         is_remembered=True,
     ),
     Served(
@@ -92,7 +89,7 @@ SERVED: Final = (
         ApiKey.OFFSET_FETCH,
         Later("groups.offsets", "offset_fetch"),
         rights="groups:offset_fetch",
-        large=Cut(("groups",), ("groups",)),
+        large=Cut("groups"),
         longest=Longest(
             ErrorCode.INVALID_REQUEST,
             ("topics.partition_indexes", "groups.topics.partition_indexes"),
@@ -102,7 +99,7 @@ SERVED: Final = (
         ApiKey.FIND_COORDINATOR,
         Later("groups.find_coordinator", "find_coordinator"),
         rights="transactions:find_coordinator",
-        large=Cut(("coordinator_keys",), ("coordinators",)),
+        large=Cut("coordinator_keys"),
         is_remembered=True,
     ),
     Served(
@@ -135,7 +132,7 @@ SERVED: Final = (
         ApiKey.DESCRIBE_GROUPS,
         Later("groups.classic_groups", "describe_groups"),
         rights="groups:describe_groups",
-        large=Cut(("groups",), ("groups",)),
+        large=Cut("groups"),
     ),
     Served(
         ApiKey.LIST_GROUPS,
@@ -168,7 +165,7 @@ SERVED: Final = (
         ApiKey.DELETE_TOPICS,
         delete_topics,
         rights="topics:delete_topics",
-        large=Cut(("topics",), ("responses",), names_or_ids, key=topic_key),
+        large=Cut("topics", names_or_ids, key=topic_key),
         longest=Longest(ErrorCode.POLICY_VIOLATION, ("topics", "topic_names")),
         by_controller=True,
     ),
@@ -176,7 +173,7 @@ SERVED: Final = (
         ApiKey.DELETE_RECORDS,
         Later("topics.delete_records", "delete_records"),
         rights="checks:DELETE_RECORDS",
-        large=Cut(("topics", "partitions"), ("topics", "partitions"), last_of_each),
+        large=Cut("topics.partitions", last_of_each),
     ),
     Served(
         ApiKey.INIT_PRODUCER_ID,
@@ -187,18 +184,19 @@ SERVED: Final = (
         ApiKey.OFFSET_FOR_LEADER_EPOCH,
         Later("topics.offset_for_leader_epoch", "offset_for_leader_epoch"),
         rights="checks:offsets_for_epochs",
-        large=Cut(("topics", "partitions"), ("topics", "partitions")),
+        large=Cut("topics.partitions"),
     ),
     Served(
         ApiKey.ADD_PARTITIONS_TO_TXN,
         Later("transactions.transactions", "add_partitions_to_txn"),
         rights="transactions:add_partitions_to_txn",
         is_frequent=True,
-        large=Cut(("transactions",), ("results_by_transaction",)),
+        large=Cut("transactions"),
         longest=Longest(
             ErrorCode.INVALID_REQUEST,
             ("transactions.topics.partitions", "v3_and_below_topics.partitions"),
         ),
+        refusal=Refusal.EACH_ELEMENT,
     ),
     Served(
         ApiKey.ADD_OFFSETS_TO_TXN,
@@ -217,7 +215,7 @@ SERVED: Final = (
         Later("transactions.write_txn_markers", "write_txn_markers"),
         rights="transactions:write_txn_markers",
         is_frequent=True,
-        large=Cut(("markers", "topics", "partition_indexes"), ("markers", "topics", "partitions")),
+        large=Cut("markers.topics.partition_indexes"),
         encode=encode_uncounted,
     ),
     Served(
@@ -253,13 +251,13 @@ SERVED: Final = (
         ApiKey.DESCRIBE_CONFIGS,
         Later("cluster.configs", "describe_configs"),
         rights="checks:DESCRIBE_CONFIGS",
-        large=Cut(("resources",), ("results",)),
+        large=Cut("resources"),
     ),
     Served(
         ApiKey.ALTER_CONFIGS,
         Later("cluster.configs", "alter_configs"),
         rights="checks:ALTER_CONFIGS",
-        large=Cut(("resources",), ("responses",), key=RESOURCE),
+        large=Cut("resources", key=RESOURCE),
         longest=Longest(ErrorCode.POLICY_VIOLATION, ("resources",)),
         by_controller=True,
         answers_part_here=True,
@@ -269,13 +267,13 @@ SERVED: Final = (
         ApiKey.ALTER_REPLICA_LOG_DIRS,
         Later("topics.log_dirs", "alter_replica_log_dirs"),
         rights="checks:move",
-        large=Cut(("dirs", "topics", "partitions"), ("", "results", "partitions")),
+        large=Cut("dirs.topics.partitions", answered="results.partitions"),
     ),
     Served(
         ApiKey.DESCRIBE_LOG_DIRS,
         Later("topics.log_dirs", "describe_log_dirs"),
         rights="checks:DESCRIBE_CLUSTER",
-        large=Cut(("topics",), ("topics",), each_topic_once, within="results"),
+        large=Cut("topics", each_topic_once, answered="results.topics"),
         longest=Longest(ErrorCode.INVALID_REQUEST, ("topics",)),
     ),
     Served(
@@ -289,7 +287,7 @@ SERVED: Final = (
         ApiKey.CREATE_PARTITIONS,
         Later("topics.partitions", "create_partitions"),
         rights="checks:create_partitions",
-        large=Cut(("topics",), ("results",), few_partitions, key=attrgetter("name")),
+        large=Cut("topics", few_partitions, key=attrgetter("name")),
         longest=Longest(ErrorCode.POLICY_VIOLATION, ("topics",)),
         by_controller=True,
     ),
@@ -297,22 +295,21 @@ SERVED: Final = (
         ApiKey.DELETE_GROUPS,
         Later("groups.classic_groups", "delete_groups"),
         rights="groups:delete_groups",
-        large=Cut(("groups_names",), ("results",), each_group_once),
+        large=Cut("groups_names", each_group_once),
     ),
     Served(
         ApiKey.ELECT_LEADERS,
         Later("cluster.cluster", "elect_leaders"),
         rights="checks:ALTER_CLUSTER",
-        large=Cut(
-            ("topic_partitions", "partitions"), ("replica_election_results", "partition_result")
-        ),
+        large=Cut("topic_partitions.partitions"),
         by_controller=True,
+        refusal=Refusal.EACH_ELEMENT,
     ),
     Served(
         ApiKey.INCREMENTAL_ALTER_CONFIGS,
         Later("cluster.configs", "incremental_alter_configs"),
         rights="checks:INCREMENTAL_ALTER_CONFIGS",
-        large=Cut(("resources",), ("responses",), key=RESOURCE),
+        large=Cut("resources", key=RESOURCE),
         longest=Longest(ErrorCode.POLICY_VIOLATION, ("resources",)),
         by_controller=True,
         answers_part_here=True,
@@ -322,8 +319,9 @@ SERVED: Final = (
         ApiKey.ALTER_PARTITION_REASSIGNMENTS,
         Later("topics.reassignments", "alter_partition_reassignments"),
         rights="checks:ALTER_CLUSTER",
-        large=Cut(("topics", "partitions"), ("responses", "partitions")),
+        large=Cut("topics.partitions"),
         by_controller=True,
+        refusal=Refusal.EACH_ELEMENT,
     ),
     Served(
         ApiKey.LIST_PARTITION_REASSIGNMENTS,
@@ -332,6 +330,7 @@ SERVED: Final = (
         large=WHOLE,
         longest=Longest(ErrorCode.INVALID_REQUEST, ("topics.partition_indexes",)),
         by_controller=True,
+        refusal=Refusal.EACH_ELEMENT,
     ),
     Served(
         ApiKey.OFFSET_DELETE,
@@ -353,6 +352,7 @@ SERVED: Final = (
         large=WHOLE,
         longest=Longest(ErrorCode.POLICY_VIOLATION, ("entries.entity", "entries.ops")),
         by_controller=True,
+        refusal=Refusal.EACH_ELEMENT,
     ),
     Served(
         ApiKey.DESCRIBE_USER_SCRAM_CREDENTIALS,
@@ -368,6 +368,7 @@ SERVED: Final = (
         large=WHOLE,
         longest=Longest(ErrorCode.POLICY_VIOLATION, ("deletions", "upsertions")),
         by_controller=True,
+        refusal=Refusal.EACH_NAME,
         hides_in_request=hide_credentials,
     ),
     Served(
@@ -395,13 +396,13 @@ SERVED: Final = (
         ApiKey.DESCRIBE_PRODUCERS,
         Later("transactions.describe_producers", "describe_producers"),
         rights="checks:DESCRIBE_PRODUCERS",
-        large=Cut(("topics", "partition_indexes"), ("topics", "partitions")),
+        large=Cut("topics.partition_indexes"),
     ),
     Served(
         ApiKey.DESCRIBE_TRANSACTIONS,
         Later("transactions.listing", "describe_transactions"),
         rights="transactions:describe_transactions",
-        large=Cut(("transactional_ids",), ("transaction_states",), only_first="explain"),
+        large=Cut("transactional_ids", explain_first),
     ),
     Served(
         ApiKey.UNREGISTER_BROKER,
@@ -429,7 +430,7 @@ SERVED: Final = (
         ApiKey.CONSUMER_GROUP_DESCRIBE,
         Later("groups.consumer_groups", "consumer_group_describe"),
         rights="groups:consumer_group_describe",
-        large=Cut(("group_ids",), ("groups",)),
+        large=Cut("group_ids"),
     ),
     Served(
         ApiKey.LIST_CONFIG_RESOURCES,

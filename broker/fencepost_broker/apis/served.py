@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 from collections.abc import Callable
 from dataclasses import dataclass
+from enum import Enum
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from fencepost_protocol.apis import Api, request_class
@@ -71,6 +72,14 @@ class Longest(NamedTuple):
     most: int = ELEMENTS_MAX
 
 
+class Refusal(Enum):
+    """What the response to a request that is refused as a whole has of the request's elements."""
+
+    OUTERMOST = "nothing below the outermost place for an error"
+    EACH_ELEMENT = "each element, with the error, below that place, too"
+    EACH_NAME = "as OUTERMOST, but elements with the same name are answered once"
+
+
 @dataclass(frozen=True, slots=True)
 class Served:
     """One API: all that is true of it, whoever goes by it."""
@@ -86,6 +95,8 @@ class Served:
     longest: Longest | None = None
     by_controller: bool = False
     """The controller answers it, to whom a broker passes it on."""
+    refusal: Refusal = Refusal.OUTERMOST
+    """Where the error stands if all of a request is refused; see ``error_responses``."""
     answers_part_here: bool = False
     """Of what is passed on, the broker answers a part: the levels of its loggers."""
     quota: str = ""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from fencepost_client.jaas import read_jaas
+from fencepost_client.config.jaas import read_jaas
 
 from fencepost_broker.config.broker import DeclaredSettings
 from fencepost_broker.config.logins import login_problems

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
-from fencepost_client.jaas import read_jaas
+from fencepost_client.config.jaas import read_jaas
 
 from fencepost_broker.config.broker import DeclaredSettings
 from fencepost_broker.config.inter_broker import parse_users

@@ -10,7 +10,7 @@ from __future__ import annotations
 import copy
 from typing import Final, NamedTuple
 
-from fencepost_client.jaas import OAUTHBEARER_MODULE, PLAIN_MODULE, SCRAM_MODULE, read_jaas
+from fencepost_client.config.jaas import OAUTHBEARER_MODULE, PLAIN_MODULE, SCRAM_MODULE, read_jaas
 
 from fencepost_broker.config.setting import (
     AnySetting,

@@ -4,7 +4,7 @@ Each machine is one partition of ``__consumer_offsets`` or of ``__transaction_st
 by a replay of that partition's log. What both share is named here.
 """
 
-from fencepost_broker.coordinator.effects import Decision, Reply, Tell
+from fencepost_broker.coordinator.effects import Reply, Tell
 from fencepost_broker.coordinator.hashing import partition_of
 from fencepost_broker.coordinator.records import (
     BatchTooLargeError,
@@ -19,7 +19,6 @@ from fencepost_broker.coordinator.records import (
 
 __all__ = [
     "BatchTooLargeError",
-    "Decision",
     "LogRecord",
     "RecordFamily",
     "Reply",

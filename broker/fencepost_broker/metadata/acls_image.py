@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from fencepost_broker.metadata.changes import AclsChanged, Change, Changes
@@ -15,11 +14,13 @@ if TYPE_CHECKING:
     )
 
 
-@dataclass(slots=True)
 class AclsImage:
     """All ACLs."""
 
-    by_id: dict[bytes, AccessControlEntryRecord] = field(default_factory=dict)
+    __slots__ = ("by_id",)
+
+    def __init__(self) -> None:
+        self.by_id: dict[bytes, AccessControlEntryRecord] = {}
 
     def add(self, record: AccessControlEntryRecord) -> Changes:
         """Apply a record that adds an ACL."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, TypeAlias
 
 from fencepost_broker.metadata.changes import Change, Changes, ClientQuotasChanged
@@ -15,11 +14,13 @@ QuotaKey: TypeAlias = tuple[tuple[tuple[str, str | None], ...], str]
 """An entity, whose parts are in order, and the name of one of its quotas."""
 
 
-@dataclass(slots=True)
 class ClientQuotasImage:
     """All client quotas."""
 
-    records: dict[QuotaKey, ClientQuotaRecord] = field(default_factory=dict)
+    __slots__ = ("records",)
+
+    def __init__(self) -> None:
+        self.records: dict[QuotaKey, ClientQuotaRecord] = {}
 
     def apply(self, record: ClientQuotaRecord) -> Changes:
         """Apply a record that sets a quota or removes it."""

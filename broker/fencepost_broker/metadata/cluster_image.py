@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from fencepost_broker.metadata.changes import BrokerChanged, Change, Changes
@@ -28,12 +27,14 @@ if TYPE_CHECKING:
     from fencepost_protocol.generated.unregister_broker_record import UnregisterBrokerRecord
 
 
-@dataclass(slots=True)
 class ClusterImage:
     """All registered brokers and controllers."""
 
-    brokers: dict[int, Broker] = field(default_factory=dict)
-    controllers: dict[int, RegisterControllerRecord] = field(default_factory=dict)
+    __slots__ = ("brokers", "controllers")
+
+    def __init__(self) -> None:
+        self.brokers: dict[int, Broker] = {}
+        self.controllers: dict[int, RegisterControllerRecord] = {}
 
     def register_broker(self, record: RegisterBrokerRecord) -> Changes:
         """Apply a broker's registration, which replaces an earlier one."""

@@ -1,4 +1,4 @@
-"""What the controller asks about settings, answered from the tables of settings."""
+"""Validation of settings for the controller, by the tables of settings."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ class SettingRules:
         self._settings = settings
 
     def use(self, settings: Settings) -> None:
-        """Go by these settings, which have been changed while the broker runs."""
+        """Use these settings, which were changed while the broker runs."""
         self._settings = settings
 
     def topic_refusal(self, configs: Mapping[str, str]) -> str | None:
-        """Why a topic cannot have these settings."""
+        """Return why a topic cannot have these settings, if it cannot."""
         try:
             self._settings.topic(configs)
         except SettingsError as error:
@@ -35,7 +35,7 @@ class SettingRules:
     def broker_refusal(
         self, broker_id: int | None, configs: Mapping[str, str], changed: frozenset[str]
     ) -> str | None:
-        """Why a broker cannot have these settings while it runs."""
+        """Return why a running broker cannot have these settings, if it cannot."""
         if self._static.controller_endpoints:
             broker_id = None  # a controller that brokers may join answers for all of them
         return dynamic_config.refusal(self._static, broker_id, configs, changed)
@@ -43,7 +43,7 @@ class SettingRules:
     def other_refusal(
         self, resource_type: int, resource_name: str, configs: Mapping[str, str]
     ) -> str | None:
-        """Why a group or a client-metrics subscription cannot have these settings."""
+        """Return why a group or a client-metrics subscription cannot have these settings."""
         del resource_name
         if resource_type != ResourceType.GROUP:
             return f"{min(configs)} is not supported" if configs else None
@@ -54,7 +54,7 @@ class SettingRules:
         return None
 
     def list_default(self, resource_type: int, name: str) -> str | None:
-        """What a list has when nobody set it."""
+        """Return the default of a setting that is a list."""
         table: Settings | TopicSettings
         if resource_type == ResourceType.TOPIC:
             table = self._settings.topic()
@@ -70,7 +70,7 @@ class SettingRules:
     def describe_topic(
         self, configs: Mapping[str, str], broker: Mapping[str, str], cluster: Mapping[str, str]
     ) -> list[CreatableTopicConfigs]:
-        """A new topic's settings as CreateTopics answers them."""
+        """Return a new topic's settings as CreateTopics answers them."""
         del broker, cluster
         topic = self._settings.topic(configs)
         told = []

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Final, TypeAlias
 
@@ -18,11 +17,13 @@ Resource: TypeAlias = tuple[int, str]
 _EMPTY: Final[Mapping[str, str]] = MappingProxyType({})
 
 
-@dataclass(slots=True)
 class ConfigurationsImage:
     """The settings of all resources."""
 
-    by_resource: dict[Resource, dict[str, str]] = field(default_factory=dict)
+    __slots__ = ("by_resource",)
+
+    def __init__(self) -> None:
+        self.by_resource: dict[Resource, dict[str, str]] = {}
 
     def of(self, resource_type: int, resource_name: str) -> Mapping[str, str]:
         """Return what was set for this resource itself; empty when nothing was."""

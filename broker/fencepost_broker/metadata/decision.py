@@ -8,18 +8,16 @@
 
 A request makes records, records are appended to a log, then replayed, then the effects leave: a
 restart is a replay of the log. A machine imports no loop, socket, file, clock, chance or logger.
-The coordinators' decisions have the same shape with records of their own, see
-``coordinator/effects.py``.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, TypeVar, cast
 
 from fencepost_protocol.apis import Message
 
-Answer = TypeVar("Answer")
+AnswerT = TypeVar("AnswerT")
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,16 +28,23 @@ class MetadataRecord:
     version: int
 
 
-@dataclass(frozen=True, slots=True)
-class Decision(Generic[Answer]):
-    """What a command or the passing of time leads to.
+@dataclass(slots=True)
+class Decision(Generic[AnswerT]):
+    """What a command or the passing of time leads to; it does not change once it is made.
 
     ``records`` are appended first, all or none, and replayed; then ``soft`` goes to the machine's
     ``apply_soft`` one by one; ``answer`` and ``effects`` are released when the records are
-    committed.
+    committed. (A frozen dataclass takes four times as long to build, and every request builds one.)
     """
 
-    answer: Answer
-    records: tuple[MetadataRecord, ...] = ()
+    answer: AnswerT = cast("Any", None)  # noqa: RUF009
+    """``None``: the request waits in the machine, under the token that came with it; a later
+    decision has a ``Reply`` for it. A command that expects no answer has ``None`` too."""
+    records: tuple[Any, ...] = ()
+    """For the metadata log ``MetadataRecord``, for a coordinator's log ``LogRecord``."""
     effects: tuple[Any, ...] = ()
     soft: tuple[Any, ...] = ()
+    producer_id: int = -1
+    """Not -1: the records are one transactional batch of this producer (offsets that wait for the
+    end of its transaction)."""
+    producer_epoch: int = -1

@@ -1,8 +1,8 @@
 """Settings that are changed while the broker runs: those of one broker, and those of all.
 
-They are records of the metadata log. What is in force is what the broker was started with, over
-that what was set for all brokers (the resource with the empty name), over that what was set for
-this one. What may be set is what Kafka lets be set; listeners stay as they were at start.
+They are records of the metadata log. A value that was set for this broker comes first, then one for
+all brokers (the resource with the empty name), then the one that the broker was started with. The
+settings that Kafka allows to be changed can be changed here, too, except those of listeners.
 """
 
 from __future__ import annotations
@@ -101,9 +101,9 @@ class DynamicConfig(MetadataPublisher):
 
 
 def in_force(static: Settings, image: MetadataImage, node_id: int) -> tuple[Settings, list[str]]:
-    """The settings of a broker, and what is wrong with those that are left out.
+    """Return the settings of a broker, and what is wrong with those that are left out.
 
-    What is in the log was right when it was written; an other version of ours may think otherwise.
+    The log's values were valid when they were written; another version may validate otherwise.
     """
     settings = static
     problems: list[str] = []
@@ -127,14 +127,14 @@ def in_force(static: Settings, image: MetadataImage, node_id: int) -> tuple[Sett
 
 
 def of_cluster(image: MetadataImage) -> Settings:
-    """What was set for all brokers, by itself."""
+    """Return the settings with only the values that were set for all brokers."""
     return _with(Settings(), image.configs.of(ResourceType.BROKER, ""), OF_CLUSTER)
 
 
 def refusal(
     static: Settings, broker_id: int | None, after: Mapping[str, str], changed: frozenset[str]
 ) -> str | None:
-    """Why a broker (None: all of them) cannot have these settings while it runs."""
+    """Return why a running broker (``None``: all of them) cannot have these settings."""
     if broker_id is not None and broker_id != static.node_id:
         return f"this is broker {static.node_id}, not {broker_id}"
     for name in sorted(changed & after.keys()):
@@ -158,7 +158,7 @@ def _with(settings: Settings, given: Mapping[str, str], source: Source) -> Setti
 
 
 def intervals_of(settings: Settings) -> Intervals:
-    """How often the log does what, as settings say."""
+    """Return the log's intervals from the settings."""
     return Intervals(
         log_retention_check_interval=settings.log_retention_check_interval_ms,
         # Without a pause at all, looking would never end.

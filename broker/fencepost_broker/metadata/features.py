@@ -15,7 +15,7 @@ METADATA_LEVEL: Final = 30
 ELIGIBLE_LEADERS: Final = "eligible.leader.replicas.version"
 """KIP-966: see ``partition_change``."""
 MIN_INSYNC_SETTING: Final = "min.insync.replicas"
-"""Who is eligible is judged by it."""
+"""The setting that eligible leader replicas depend on."""
 
 SUPPORTED_FEATURES: Final = (
     FeatureRange(ELIGIBLE_LEADERS, 0, 1),
@@ -23,14 +23,14 @@ SUPPORTED_FEATURES: Final = (
     FeatureRange(METADATA_VERSION, METADATA_LEVEL, METADATA_LEVEL),
     FeatureRange("transaction.version", 0, 2),
 )
-"""What is implemented, by name; a fresh cluster starts at the highest levels."""
+"""The features that are implemented, by name; a new cluster starts at the highest levels."""
 
 PREREGISTRATION: Final = FeatureRange("fencepost.preregistration", 1, 1)
 """EndTxn says which of the partitions that were registered before were written (KIP-609).
 
-A client that finds it among the finalized features may rely on it. It is there with this broker and
-cannot be moved, and it is told to clients only: a level in the metadata log, or in a registration
-there, would keep an Apache Kafka from starting on the same files.
+A client that finds it among the finalized features may rely on it. It cannot be changed, and only
+clients are told of it: a level in the metadata log, or in a registration there, would keep an
+Apache Kafka from starting on the same files.
 """
 
 NOT_SERVED: Final = (
@@ -38,12 +38,12 @@ NOT_SERVED: Final = (
     FeatureRange("share.version", 0, 0),
     FeatureRange("streams.version", 0, 0),
 )
-"""Features of Apache Kafka that are off here. Clients are told that level 0 is all there is."""
+"""Features of Apache Kafka that are off here. Clients are told that they support level 0 only."""
 
 SUPPORTED_RANGES: Final = {
     name: (low, high) for name, low, high in (*SUPPORTED_FEATURES, *NOT_SERVED, PREREGISTRATION)
 }
-"""All that clients are told of, with the lowest and the highest level."""
+"""All features that clients are told of, with the lowest and the highest level."""
 
 
 def keeps_eligible(image: MetadataImage) -> bool:
@@ -52,7 +52,7 @@ def keeps_eligible(image: MetadataImage) -> bool:
 
 
 def any_eligible(image: MetadataImage) -> bool:
-    """Whether anybody may lead who is not in sync."""
+    """Whether any partition has eligible leaders that are not in sync."""
     return any(
         partition.eligible_leader_replicas
         for topic in image.topics.by_name.values()
@@ -61,7 +61,7 @@ def any_eligible(image: MetadataImage) -> bool:
 
 
 def any_leaderless(image: MetadataImage) -> bool:
-    """Whether nobody is in sync in some partition."""
+    """Whether any partition has no replica in sync."""
     return any(
         not partition.isr
         for topic in image.topics.by_name.values()
@@ -70,5 +70,5 @@ def any_leaderless(image: MetadataImage) -> bool:
 
 
 def told_levels(finalized: Mapping[str, int]) -> dict[str, int]:
-    """The levels that clients are told, of those in the metadata and of what is always there."""
+    """Return the levels that clients are told: those in the metadata, and the fixed one."""
     return {**finalized, PREREGISTRATION.name: PREREGISTRATION.max_level}

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from fencepost_broker.metadata.changes import Change, Changes, FeatureChanged
@@ -12,12 +11,14 @@ if TYPE_CHECKING:
     from fencepost_protocol.generated.feature_level_record import FeatureLevelRecord
 
 
-@dataclass(slots=True)
 class FeaturesImage:
     """The finalized levels of all features."""
 
-    levels: dict[str, int] = field(default_factory=dict)
-    """The level of each feature; one at level 0 is absent."""
+    __slots__ = ("levels",)
+
+    def __init__(self) -> None:
+        self.levels: dict[str, int] = {}
+        """The level of each feature; one at level 0 is absent."""
 
     def apply(self, record: FeatureLevelRecord) -> Changes:
         """Apply a record that sets a feature's level."""

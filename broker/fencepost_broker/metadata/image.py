@@ -14,7 +14,6 @@ applied together at the end, or dropped at an AbortTransactionRecord (KIP-868).
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
 from fencepost_protocol.apis import Message
@@ -36,24 +35,21 @@ if TYPE_CHECKING:
 NO_OFFSET: Final = -1
 
 
-@dataclass(slots=True)
 class MetadataImage:
-    """The state of the cluster as of ``last_offset``.
+    """The state of the cluster as of ``last_offset``."""
 
-    Two images are equal if they hold the same state; at which offset does not matter.
-    """
-
-    last_offset: int = field(default=NO_OFFSET, compare=False)
-    """Offset of the last applied record (or control record)."""
-    topics: TopicsImage = field(default_factory=TopicsImage)
-    cluster: ClusterImage = field(default_factory=ClusterImage)
-    configs: ConfigurationsImage = field(default_factory=ConfigurationsImage)
-    features: FeaturesImage = field(default_factory=FeaturesImage)
-    producer_ids: ProducerIdsImage = field(default_factory=ProducerIdsImage)
-    client_quotas: ClientQuotasImage = field(default_factory=ClientQuotasImage)
-    scram: ScramImage = field(default_factory=ScramImage)
-    acls: AclsImage = field(default_factory=AclsImage)
-    _held_back: list[Message] | None = None
+    def __init__(self) -> None:
+        self.last_offset = NO_OFFSET
+        """Offset of the last applied record (or control record)."""
+        self.topics = TopicsImage()
+        self.cluster = ClusterImage()
+        self.configs = ConfigurationsImage()
+        self.features = FeaturesImage()
+        self.producer_ids = ProducerIdsImage()
+        self.client_quotas = ClientQuotasImage()
+        self.scram = ScramImage()
+        self.acls = AclsImage()
+        self._held_back: list[Message] | None = None
 
     @property
     def next_offset(self) -> int:
@@ -130,6 +126,28 @@ class MetadataImage:
 
     # -- comparing ------------------------------------------------------------------------------
 
+    def __eq__(self, other: object) -> bool:
+        """Whether both hold the same state; at which offset does not matter."""
+        if not isinstance(other, MetadataImage):
+            return NotImplemented
+        return self._state() == other._state()
+
+    __hash__ = None  # type: ignore[assignment]  # it changes
+
+    def _state(self) -> tuple[Any, ...]:
+        return (
+            self.topics.by_name,
+            self.cluster.brokers,
+            self.cluster.controllers,
+            self.configs.by_resource,
+            self.features.levels,
+            self.producer_ids.latest,
+            self.client_quotas.records,
+            self.scram.credentials,
+            self.acls.by_id,
+            self._held_back,
+        )
+
     def differences(self, later: MetadataImage) -> Iterator[Change]:
         """Yield what leads to a later image, as records would have told it."""
         yield from self.topics.deletions(later.topics)
@@ -145,8 +163,7 @@ class MetadataImage:
     def become(self, later: MetadataImage) -> Changes:
         """Take over the state of a later image, which is given up; return what changed by that."""
         changes = tuple(self.differences(later))
-        for name in self.__slots__:
-            setattr(self, name, getattr(later, name))
+        self.__dict__.update(later.__dict__)
         return changes
 
 

@@ -1,7 +1,7 @@
 """The metadata log: the records of every decision of the controller, in KRaft's formats.
 
-One decision is one batch, so that it is there whole or not at all. Now and then the metadata is
-written whole (:mod:`.metadata_snapshots`), so that a start need not replay all that ever was.
+One decision is one batch, so that it is there whole or not at all. From time to time a snapshot of
+all metadata is written (:mod:`.snapshot_files`), so that a start need not replay the whole log.
 """
 
 from __future__ import annotations
@@ -43,12 +43,12 @@ if TYPE_CHECKING:
 __all__ = ["LEADER_EPOCH", "METADATA_TOPIC", "METADATA_TOPIC_ID", "MetadataLog"]
 
 LEADER_EPOCH: Final = 1
-"""Of the metadata log; with one controller it never changes hands."""
+"""The leader epoch of the metadata log; with one controller it never changes."""
 _READ_BYTES: Final = 1 << 20
 
 
 def metadata_config(settings: Settings) -> LogConfig:
-    """What the metadata log goes by."""
+    """Return the metadata log's settings."""
     return LogConfig(
         delete=False,
         # One decision is one batch, and the request that asked for it was of a bounded size.
@@ -64,7 +64,7 @@ def open_metadata_log(manager: LogManager, config: LogConfig, now_ms: int) -> Pa
 
 
 class MetadataLog:
-    """Appends decisions, and reads them all at start."""
+    """Appends decisions, and reads all of them at start."""
 
     def __init__(self, log: PartitionLog, *, is_synced: bool = False) -> None:
         self.log = log
@@ -76,23 +76,23 @@ class MetadataLog:
 
     @property
     def end_offset(self) -> int:
-        """Of the first record that is not there yet."""
+        """The offset of the next record."""
         return self.log.log_end_offset
 
     @property
     def latest_snapshot(self) -> Snapshot | None:
-        """The latest one, if there is any."""
+        """The latest snapshot, if there is any."""
         return self._snapshots[0] if self._snapshots else None
 
     def snapshot_bytes(self, wanted: Snapshot) -> bytes | None:
-        """The file of the snapshot with this end and epoch; ``None`` if it is not there."""
+        """Return the file of the snapshot with this end and epoch; ``None`` if there is none."""
         for each in self._snapshots:
             if each[:2] == wanted[:2]:
                 return self.log.disk.read(each.path)
         return None
 
     def append(self, records: Sequence[MetadataRecord], now_ms: int) -> int:
-        """Write one decision; gives the offset of its first record."""
+        """Write one decision; return the offset of its first record."""
         values = [bytes(encode_record(record)) for record in records]
         batch = build_batch(None, values, now_ms)
         result = self.log.append_built(batch, LEADER_EPOCH, now_ms)
@@ -104,7 +104,7 @@ class MetadataLog:
         return result.base_offset
 
     def write_snapshot_if_due(self, image: MetadataImage, now_ms: int, settings: Settings) -> None:
-        """Write one when so many bytes, or any after such a time, are in none yet."""
+        """Write a snapshot if the last one is too old, or too many bytes were written since."""
         if self._snapshot_ms < 0:
             self._snapshot_ms = now_ms
         interval_ms = settings.metadata_log_max_snapshot_interval_ms
@@ -112,7 +112,7 @@ class MetadataLog:
         bytes_max = settings.metadata_log_max_record_bytes_between_snapshots
         is_due = self._bytes_since >= bytes_max or (is_time and self._bytes_since > 0)
         if not is_due or image.in_transaction or image.next_offset != self.end_offset:
-            return  # a broker that takes in a decision by steps is asked again after the last one
+            return  # this broker is applying a decision, and will be asked again after it
         try:
             from fencepost_broker.metadata.snapshot import snapshot_records
 
@@ -126,7 +126,7 @@ class MetadataLog:
             )
 
     def adopt_snapshot(self, taken: Snapshot, data: bytes, now_ms: int) -> list[MetadataRecord]:
-        """Take over a snapshot of the controller's in place of all that is here."""
+        """Replace the log and its snapshots by a snapshot from the controller."""
         log = self.log
         path = snapshot_path(log.folder, taken.end_offset, taken.epoch)
         written = Snapshot(taken.end_offset, taken.epoch, path)
@@ -143,7 +143,7 @@ class MetadataLog:
     def append_fetched(
         self, batches: memoryview, now_ms: int
     ) -> list[tuple[MetadataRecord | None, int]]:
-        """Append what the controller has written, as it is; gives its records and their offsets."""
+        """Append batches of the controller as they are; return their records and offsets."""
         begin = self.log.log_end_offset
         result = self.log.append_as_follower(batches, LEADER_EPOCH, now_ms)
         if result.error:

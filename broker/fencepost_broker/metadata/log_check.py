@@ -60,10 +60,10 @@ _ADVICE: Final = (
 
 @dataclass(frozen=True, slots=True)
 class Damage:
-    """The first bytes of the log that are no batch, or not the next one."""
+    """The first bytes of the log that are not the next batch."""
 
     base_offset: int
-    """The segment's."""
+    """The base offset of the segment."""
     position: int
     offset: int
     """Records from this offset on are lost if these bytes are."""
@@ -72,7 +72,7 @@ class Damage:
 
 
 def check_metadata_log(disk: Disk, *, recover: bool) -> list[LogEvent]:
-    """Raise ``CorruptFileError`` for a damaged log; with ``recover`` put what is damaged aside.
+    """Raise ``CorruptFileError`` for a damaged log; with ``recover`` put the damaged files aside.
 
     The directory must be locked. Without ``recover`` nothing in it is changed.
     """
@@ -131,7 +131,7 @@ class _Check:
         return sorted(each.offset for each in names if each and each[1:] == (LOG, ""))
 
     def _read(self, segments: list[int]) -> tuple[int, Damage | None]:
-        """The offset after the last good batch, and what is wrong after it."""
+        """Return the offset after the last good batch, and what is wrong after it."""
         end_offset = segments[0] if segments else 0
         for base_offset in segments:
             file = self.disk.open(_path(base_offset))
@@ -150,7 +150,7 @@ class _Check:
         return end_offset, None
 
     def _whole_log_problem(self, segments: list[int], end_offset: int) -> str | None:
-        """Say what is missing at the log's two ends, as other files tell."""
+        """Compare the log's two ends with other files; return what is missing, if anything."""
         partitions = [
             each.name
             for each in self.disk.list_folder("")
@@ -242,7 +242,7 @@ def _counted(partitions: list[str]) -> str:
 
 
 def _read_batches(file: DiskFile, offset: int) -> tuple[int, int, str | None]:
-    """Read a segment: position and offset after its last good batch, and what is wrong there."""
+    """Read a segment; return position and offset after its last good batch, and what is wrong."""
     size = file.size()
     position = 0
     window, window_at = memoryview(b""), 0
@@ -269,7 +269,7 @@ def _read_batches(file: DiskFile, offset: int) -> tuple[int, int, str | None]:
 
 
 def _later_batches(file: DiskFile, position: int, offset: int) -> Iterator[int]:
-    """Where whole batches begin after some that is none: then it is no torn tail."""
+    """Yield where whole batches begin after damaged bytes, which are no torn tail then."""
     size = file.size()
     while position + HEADER_SIZE <= size:
         window = bytes(file.pread(position, _WINDOW))

@@ -5,10 +5,10 @@ what they change is carried out in the same way. If the controller no longer has
 it names a snapshot, which replaces all that is here. The differences are carried out as if the
 records had come one by one.
 
-One decision may be about thousands of partitions, and a broker that takes it in at one go sends no
-heartbeat meanwhile. So it is taken in by steps, between which whoever drives them may let others
-go on. The picture and what is carried out stay in step, and nobody sees a part of a topic: what
-takes time, making its logs, is done before anything is told of it.
+One decision may be about thousands of partitions, and a broker that applied it at once would send
+no heartbeat meanwhile. So it is applied in steps, between which the caller may let others go on.
+Image and partitions stay in step, and no part of a topic can be seen: its logs, which take time to
+make, are made before the image has the topic.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from typing import Final
 from fencepost_protocol.errors import ErrorCode
 from fencepost_protocol.generated import fetch as fetches
 from fencepost_protocol.generated import fetch_snapshot as snapshots
+from fencepost_protocol.generated.clear_elr_record import ClearElrRecord
 from fencepost_protocol.generated.config_record import ConfigRecord
 from fencepost_protocol.generated.partition_record import PartitionRecord
 from fencepost_protocol.generated.topic_record import TopicRecord
@@ -41,11 +42,11 @@ from fencepost_broker.storage.log import StorageError
 from fencepost_broker.storage.log.identity import Identity
 
 WAIT_MS: Final = 500
-"""So long the controller keeps a fetch that there is nothing for."""
+"""How long the controller keeps a fetch if there are no records for it."""
 _BYTES_MAX: Final = 8 << 20
 _PIECE_BYTES: Final = 4 << 20
-_OF_A_TOPIC: Final = (PartitionRecord, ConfigRecord)
-"""They follow the record of their topic, and belong to it."""
+_OF_A_TOPIC: Final = (PartitionRecord, ConfigRecord, ClearElrRecord)
+"""Records that follow the record of their topic, and are applied in the same step."""
 _Records = Sequence[tuple[MetadataRecord | None, int]]
 
 
@@ -54,11 +55,11 @@ class FollowError(Exception):
 
 
 class UnfinishedError(Exception):
-    """What was written to the log here is not taken in, and nobody would come back to it."""
+    """Records were appended here, and could not be applied; only a restart would apply them."""
 
 
 class MetadataFollower:
-    """What to ask the controller for next, and what to make of the answer."""
+    """Decides what to ask the controller for next, and applies its answers."""
 
     def __init__(
         self,
@@ -78,11 +79,11 @@ class MetadataFollower:
         self._prepare_log = prepare
         self._directory_id = parse_uuid(identity.directory_id)
         self._snapshot: Snapshot | None = None
-        """The one that is being read."""
+        """The snapshot that is being read."""
         self._data = bytearray()
 
     def request(self) -> fetches.FetchRequest | snapshots.FetchSnapshotRequest:
-        """What comes next."""
+        """Return the next request."""
         return self._fetch() if self._snapshot is None else self._fetch_piece(self._snapshot)
 
     def _fetch(self) -> fetches.FetchRequest:
@@ -121,10 +122,10 @@ class MetadataFollower:
     def answered(
         self, response: fetches.FetchResponse | snapshots.FetchSnapshotResponse
     ) -> Iterator[None]:
-        """Take in what the controller sent, step by step; a ``FollowError`` says what cannot be.
+        """Apply a response, step by step; raises ``FollowError`` if that cannot be done.
 
-        Nothing else may be asked before the last step. After an ``UnfinishedError`` nothing at
-        all: the next fetch would ask for what comes behind, and only a start reads the log again.
+        Ask nothing else before the last step, and nothing at all after an ``UnfinishedError``: the
+        next fetch would ask for later records, and only a restart reads the log again.
         """
         end_offset = self._log.end_offset
         try:
@@ -172,9 +173,10 @@ class MetadataFollower:
         self._publisher.on_decision(tuple(changed), None)
 
     def _prepare(self, records: _Records) -> Iterator[None]:
-        """Make the logs of new partitions; those of topics with settings of their own go by them.
+        """Make the logs of new partitions.
 
-        So they are made when their settings are known.
+        Topics with settings of their own are left out: their logs are made once the image has the
+        settings.
         """
         messages = [record.message for record, _ in records if record is not None]
         configured = {

@@ -1,7 +1,7 @@
-"""What the metadata image is made of.
+"""Brokers, topics, partitions: the parts of the metadata image.
 
-All but ``Topic`` are tuples: a record that changes one puts another in its place, so whoever holds
-one keeps what was true when it was looked up.
+All but ``Topic`` are tuples. A record that changes one puts another in its place, so a tuple that
+was looked up stays as it was.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from fencepost_protocol.primitives import ZERO_UUID
 
 NO_LEADER: Final = -1
 UNASSIGNED_DIRECTORY: Final = ZERO_UUID
-"""The log directory of a replica whose broker has not said yet where it is (KIP-858)."""
+"""The log directory of a replica as long as its broker has not named one (KIP-858)."""
 
 
 class InconsistentMetadataError(Exception):
@@ -22,7 +22,7 @@ class InconsistentMetadataError(Exception):
 
 
 class ResourceType(IntEnum):
-    """What a setting belongs to: the numbers of the configuration APIs and of ConfigRecord."""
+    """The kinds of resources that have settings, by their numbers in APIs and ConfigRecord."""
 
     UNKNOWN = 0
     TOPIC = 2
@@ -33,7 +33,7 @@ class ResourceType(IntEnum):
 
 
 class Partition(NamedTuple):
-    """One partition: who holds it and who leads it."""
+    """One partition: its replicas and its leader."""
 
     partition_id: int
     replicas: tuple[int, ...]
@@ -51,19 +51,19 @@ class Partition(NamedTuple):
 
 @dataclass(slots=True)
 class Topic:
-    """One topic; the image adds partitions to it and exchanges them, and nobody else."""
+    """One topic; only the image adds partitions to it and exchanges them."""
 
     name: str
     topic_id: bytes
     partitions: dict[int, Partition] = field(default_factory=dict)
 
     def in_order(self) -> list[Partition]:
-        """The partitions by their number."""
+        """Return the partitions in the order of their numbers."""
         return [self.partitions[number] for number in sorted(self.partitions)]
 
 
 class Endpoint(NamedTuple):
-    """Where a broker or controller listens."""
+    """An address at which a broker or controller listens."""
 
     name: str
     host: str
@@ -82,8 +82,7 @@ class FeatureRange(NamedTuple):
 class Broker(NamedTuple):
     """A broker's registration; its epoch is the offset of the record that made it.
 
-    Features are in the order of their names: it means nothing, and Kafka's changes from time to
-    time.
+    Features are sorted by name, since Kafka's order of them has no meaning and changes.
     """
 
     broker_id: int
@@ -105,7 +104,7 @@ class Broker(NamedTuple):
 
 
 class ProducerIds(NamedTuple):
-    """The latest block of producer ids: who got it, and where the next one begins (KIP-730)."""
+    """The latest block of producer ids: the broker that got it, and the next block's first id."""
 
     broker_id: int = -1
     broker_epoch: int = -1

@@ -1,4 +1,4 @@
-"""What a topic may be called, and what the metadata log is."""
+"""Names of topics: which are allowed, and that of the metadata log."""
 
 from __future__ import annotations
 
@@ -6,13 +6,13 @@ import re
 from typing import Final
 
 METADATA_TOPIC: Final = "__cluster_metadata"
-"""Where the controller keeps its records; nobody can create or delete it."""
+"""The controller's log; clients cannot create or delete this topic."""
 MAX_NAME_LENGTH: Final = 249
 _ILLEGAL: Final = re.compile(r"[^a-zA-Z0-9._-]")
 
 
 def name_problem(name: str) -> str | None:
-    """What is wrong with a topic's name, as the answer says it; None for a good one."""
+    """Return what is wrong with a topic's name, for the answer; ``None`` for a valid one."""
     if not name:
         return "a topic needs a name, and this one is empty"
     if name in {".", ".."}:  # a file system would take it for a folder of its own
@@ -26,5 +26,5 @@ def name_problem(name: str) -> str | None:
 
 
 def metric_name(name: str) -> str:
-    """The name as Kafka's metrics have it: two topics that share it collide."""
+    """Return the name that Kafka's metrics use; two topics with the same one collide."""
     return name.replace(".", "_")

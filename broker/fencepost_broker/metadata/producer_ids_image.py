@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from fencepost_broker.metadata.changes import Change, Changes, ProducerIdsChanged
@@ -13,11 +12,13 @@ if TYPE_CHECKING:
     from fencepost_protocol.generated.producer_ids_record import ProducerIdsRecord
 
 
-@dataclass(slots=True)
 class ProducerIdsImage:
     """The latest block of producer ids that a broker got."""
 
-    latest: ProducerIds = field(default_factory=ProducerIds)
+    __slots__ = ("latest",)
+
+    def __init__(self) -> None:
+        self.latest = ProducerIds()
 
     def apply(self, record: ProducerIdsRecord) -> Changes:
         """Apply a record that gives a block to a broker."""

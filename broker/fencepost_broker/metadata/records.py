@@ -1,11 +1,11 @@
-"""Metadata records as they stand in the log: which one it is, then the message.
+"""Metadata records as they stand in the log: type and version, then the message.
 
 A record's value (its key is null)::
 
     frame_version   uvarint   1
     record_type     uvarint   RECORD_TYPE of the message
     record_version  uvarint
-    the message, with no byte behind it
+    the message, and no byte after it
 """
 
 from __future__ import annotations
@@ -22,15 +22,15 @@ from fencepost_broker.metadata.decision import MetadataRecord
 FRAME_VERSION: Final = 1
 PARTITION_VERSION: Final = 2
 REGISTER_BROKER_VERSION: Final = 4
-"""Versions in which these records are written."""
+"""The versions in which partitions and brokers are written."""
 
 
 def encode_record(record: MetadataRecord) -> bytearray:
-    """The value of a record in the metadata log."""
+    """Return the value of a record in the metadata log."""
     message = record.message
     record_type = getattr(message, "RECORD_TYPE", None)
     if record_type is None:
-        raise LocalProtocolError(f"{message.NAME} is no record of the metadata log")
+        raise LocalProtocolError(f"{message.NAME} is not a record of the metadata log")
     out = bytearray()
     write_uvarint(out, FRAME_VERSION)
     write_uvarint(out, record_type)
@@ -40,7 +40,7 @@ def encode_record(record: MetadataRecord) -> bytearray:
 
 
 def decode_record(value: Buffer) -> MetadataRecord:
-    """The record whose value this is, all of it; raises nothing but RemoteProtocolError."""
+    """Return the record of a value; raises only ``RemoteProtocolError``."""
     view = memoryview(value)
     try:
         frame_version, pos = read_uvarint(view, 0)
@@ -65,7 +65,7 @@ def decode_record(value: Buffer) -> MetadataRecord:
     message, end = schema.decode(body, version, 0)
     if end != len(body):
         raise RemoteProtocolError(
-            f"{len(body) - end} bytes are left behind it", api=name, version=version, offset=end
+            f"{len(body) - end} bytes are left after it", api=name, version=version, offset=end
         )
     return MetadataRecord(message, version)
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from fencepost_broker.metadata.changes import Change, Changes, ScramChanged
@@ -15,11 +14,13 @@ if TYPE_CHECKING:
     from fencepost_protocol.generated.user_scram_credential_record import UserScramCredentialRecord
 
 
-@dataclass(slots=True)
 class ScramImage:
     """The credentials of all users, by user and mechanism."""
 
-    credentials: dict[tuple[str, int], UserScramCredentialRecord] = field(default_factory=dict)
+    __slots__ = ("credentials",)
+
+    def __init__(self) -> None:
+        self.credentials: dict[tuple[str, int], UserScramCredentialRecord] = {}
 
     def set(self, record: UserScramCredentialRecord) -> Changes:
         """Apply a record that sets a credential."""

@@ -1,7 +1,7 @@
-"""A snapshot: records that lead an empty image to the state of another, and no further ones.
+"""A snapshot: the fewest records that lead an empty image to the state of another.
 
-Their order is fixed by what they say, not by how it came to be: the same state gives the same
-bytes. Each topic is followed by its partitions, the metadata's own level comes before everything.
+Their order depends on the state only, so that the same state gives the same bytes. Each topic is
+followed by its partitions, and the level of ``metadata.version`` comes first.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from fencepost_broker.metadata.records import PARTITION_VERSION, REGISTER_BROKER
 
 
 def snapshot_records(image: MetadataImage) -> Iterator[MetadataRecord]:
-    """The records of a snapshot of the image as it is; it must not change meanwhile."""
+    """Yield the records of a snapshot of the image, which must not change meanwhile."""
     if image.in_transaction:
         raise ValueError("no snapshot within a transaction: half of it would be lost")
     for name in sorted(image.features.levels, key=lambda each: (each != METADATA_VERSION, each)):
@@ -60,7 +60,7 @@ def snapshot_records(image: MetadataImage) -> Iterator[MetadataRecord]:
 
 
 def read_snapshot(records: Iterable[MetadataRecord], last_offset: int) -> MetadataImage:
-    """The image that a snapshot holds; ``last_offset`` is that of the last record it stands for."""
+    """Return the image that a snapshot holds; ``last_offset`` is the last offset it stands for."""
     image = MetadataImage()
     for number, record in enumerate(records):
         image.apply(record.message, number)

@@ -1,8 +1,8 @@
 """Snapshots of the cluster's metadata: files beside the metadata log, in KRaft's format (KIP-630).
 
-A file is named by the offset behind the last record that it stands for, and by that record's
-leader epoch. It holds batches as a log does: a header record, the records that lead an empty image
-to that state, a footer record. It is put in place whole and durable, or not at all.
+A file is named by the offset after the last record that it stands for, and by that record's leader
+epoch. It holds batches as a log does: a header record, the records that lead an empty image to that
+state, a footer record. It is put in place whole and durable, or not at all.
 
 Two are kept, and the log from the older one on: if the newer one cannot be read, nothing is lost.
 """
@@ -34,13 +34,13 @@ class Snapshot(NamedTuple):
     """A snapshot's file."""
 
     end_offset: int
-    """Of the first record that it does not stand for."""
+    """The offset after the last record that it stands for."""
     epoch: int
     path: str
 
 
 def find_snapshots(disk: Disk, folder: str) -> list[Snapshot]:
-    """All of them, the latest first."""
+    """Return all snapshots, the latest first."""
     found = []
     for name, _, is_folder in disk.list_folder(folder):
         match = None if is_folder else _NAME.fullmatch(name)
@@ -50,7 +50,7 @@ def find_snapshots(disk: Disk, folder: str) -> list[Snapshot]:
 
 
 def snapshot_path(folder: str, end_offset: int, epoch: int) -> str:
-    """Where a snapshot's file is."""
+    """Return the path of a snapshot's file."""
     return f"{folder}/{end_offset:020d}-{epoch:010d}.checkpoint"
 
 
@@ -65,7 +65,7 @@ def write_snapshot(
 
 
 def read_snapshot_file(disk: Disk, snapshot: Snapshot) -> list[MetadataRecord]:
-    """Its records; ``CorruptFileError`` when it is not whole."""
+    """Return its records; raises ``CorruptFileError`` if it is not whole."""
     data = disk.read(snapshot.path)
     if data is None:
         raise CorruptFileError(snapshot.path, "it is not there")
@@ -85,7 +85,7 @@ def snapshot_is_whole(disk: Disk, snapshot: Snapshot) -> bool:
 
 
 def _batches(data: memoryview) -> list[memoryview]:
-    """The batches between header and footer, whose CRCs are right."""
+    """Return the batches between header and footer, after a check of their CRCs."""
     batches: list[memoryview] = []
     are_control: list[bool] = []
     for header, batch in split_batches(data):

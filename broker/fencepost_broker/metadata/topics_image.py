@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
 from fencepost_protocol.primitives import uuid_text
@@ -33,13 +32,15 @@ if TYPE_CHECKING:
 NO_LEADER_CHANGE: Final = -2
 
 
-@dataclass(slots=True)
 class TopicsImage:
     """All topics. ``Topic`` and the dictionaries are live, partitions are exchanged."""
 
-    by_name: dict[str, Topic] = field(default_factory=dict)
-    by_id: dict[bytes, Topic] = field(default_factory=dict)
-    _names_by_metric: dict[str, list[str]] = field(default_factory=dict, compare=False)
+    __slots__ = ("_names_by_metric", "by_id", "by_name")
+
+    def __init__(self) -> None:
+        self.by_name: dict[str, Topic] = {}
+        self.by_id: dict[bytes, Topic] = {}
+        self._names_by_metric: dict[str, list[str]] = {}
 
     # -- looking up -----------------------------------------------------------------------------
 

@@ -11,8 +11,9 @@ Cost. What every small request goes through is written as one piece (``_cut``), 
 ``SocketServer.dispatch``: each call that is not made here is a hundredth of what a request costs.
 
 Order. Requests of one connection are carried out strictly one after the other, as in Apache
-Kafka: while one is parked, those behind it wait unread in ``_waiting``, and reading stops when
-too many wait, or before a frame that would be too many. Answers of one receive leave in one
+Kafka: while one is parked, the next ones wait unread in ``_waiting``, and reading stops when too
+many wait, or before a frame that would be too many. They go on in a turn of their own (the ready
+list), never on the stack of what answered the parked one. Answers of one receive leave in one
 ``writelines``.
 """
 
@@ -50,8 +51,15 @@ OUT_BYTES_MAX: Final = 1 << 20
 UNREAD_TLS_BYTES_MAX: Final = 1 << 16
 """What a loop decrypts later, while a connection is not read. There must be room for a record."""
 
-_MUTED: Final = Request(cast("Any", None), 0, 0, 0, None, memoryview(b""), 0)
-"""Stands for a parked request where a connection is muted."""
+_PARKED: Final = 1
+"""A request waits for its answer."""
+_MUTED: Final = 2
+"""The client is above its quota."""
+_CONGESTED: Final = 4
+"""The client does not take its answers."""
+_RESUMING: Final = 8
+"""Requests that have waited are carried out next, before any that arrive."""
+_BUSY: Final = _PARKED | _MUTED | _RESUMING
 
 
 class Connection(asyncio.BufferedProtocol):
@@ -82,7 +90,8 @@ class Connection(asyncio.BufferedProtocol):
         self._waiting: deque[memoryview] = deque()
         self._waiting_bytes = 0
         self._paused = False
-        self._congested = False
+        self._held_by = 0
+        """Why requests wait: ``_PARKED`` and its sisters; most of the time for no reason."""
         self._out: Pieces = []
         self._out_bytes = 0
         self.bytes_in = 0
@@ -112,8 +121,9 @@ class Connection(asyncio.BufferedProtocol):
         """Called by the loop."""
         self._closing = True
         self._let_go()
-        if self._parked is not None:
+        if self._held_by & (_PARKED | _MUTED):
             self._dispatcher.parked_count -= 1
+        self._held_by = 0
         self._parked = None
         if self._on_loss is not None:
             self._on_loss()
@@ -150,13 +160,13 @@ class Connection(asyncio.BufferedProtocol):
 
     def pause_writing(self) -> None:
         """The peer does not take its answers: stop reading its requests."""
-        self._congested = True
+        self._held_by |= _CONGESTED
         self._update_reading()
 
     def resume_writing(self) -> None:
         """It takes them again."""
         self.was_active = True
-        self._congested = False
+        self._held_by &= ~_CONGESTED
         self._update_reading()
         self._carry_on()
         self._flush()
@@ -183,7 +193,7 @@ class Connection(asyncio.BufferedProtocol):
                 self._begin_frame(view[start:end])
                 return
             frame = view[start:pos]
-            if self._parked is not None or self._congested:
+            if self._held_by:
                 self._hold(memoryview(frame.tobytes()))
                 continue
             # From here on as in _handle, which everything else goes by.
@@ -220,7 +230,7 @@ class Connection(asyncio.BufferedProtocol):
 
     def _may_receive(self, size: int) -> bool:
         """Whether so much may be read now: behind a parked request no more than may wait there."""
-        return (self._parked is None and not self._congested) or (
+        return not self._held_by or (
             self._waiting_bytes + size <= WAITING_BYTES_MAX
             and len(self._waiting) < self._dispatcher.waiting_max
         )
@@ -241,7 +251,7 @@ class Connection(asyncio.BufferedProtocol):
         """A frame is whole that had room of its own."""
         frame = memoryview(self._frame)[: self._frame_size]
         self._frame = None
-        if self._parked is not None or self._congested:
+        if self._held_by:
             self._hold(frame)
         else:
             self._carry_out(frame)
@@ -303,6 +313,7 @@ class Connection(asyncio.BufferedProtocol):
     def parked(self, request: Request) -> None:
         """The dispatcher has parked this request: nothing behind it is carried out."""
         self._parked = request
+        self._held_by |= _PARKED
         self.parked_at_ns = perf_counter_ns()
         self._dispatcher.parked_count += 1
 
@@ -321,6 +332,7 @@ class Connection(asyncio.BufferedProtocol):
         if self._parked is not request:
             return  # the connection was lost meanwhile
         self._parked = self._on_loss = self._kept_room = None
+        self._held_by &= ~_PARKED
         self._dispatcher.parked_count -= 1
         try:
             pieces = self._dispatcher.released(self, request, answer)
@@ -329,6 +341,20 @@ class Connection(asyncio.BufferedProtocol):
             return
         self._out += pieces
         self._out_bytes += sum(map(len, pieces))
+        self._flush()
+        if self._waiting or self._waits_for_room:
+            self._held_by |= _RESUMING
+            self._dispatcher.ready.add(self._resume)
+        elif self._finishing:
+            self.finish()
+        else:
+            self._update_reading()
+
+    def _resume(self) -> None:
+        """Carry out what has waited for the parked request."""
+        self._held_by &= ~_RESUMING
+        if self._closing:
+            return
         self._carry_on()
         self._flush()
         if self._finishing:
@@ -338,6 +364,7 @@ class Connection(asyncio.BufferedProtocol):
         """It could not be answered: our bug costs this connection."""
         if self._parked is request:
             self._parked = self._on_loss = None
+            self._held_by &= ~_PARKED
             self._dispatcher.parked_count -= 1
         self.refuse(memoryview(b""), error)
 
@@ -345,16 +372,17 @@ class Connection(asyncio.BufferedProtocol):
         """Carry out nothing until ``unmute``; ``on_end`` is called then, or when it is lost."""
         if self._closing or self._finishing or self.transport is None:
             return False
-        self._parked, self._on_loss = _MUTED, on_end
+        self._held_by |= _MUTED
+        self._on_loss = on_end
         self._dispatcher.parked_count += 1
         return True
 
     def unmute(self) -> None:
         """Carry out what waits, and what comes."""
-        if self._parked is not _MUTED:
+        if not self._held_by & _MUTED:
             return
-        on_end = self._on_loss
-        self._parked = self._on_loss = None
+        on_end, self._on_loss = self._on_loss, None
+        self._held_by &= ~_MUTED
         self._dispatcher.parked_count -= 1
         if on_end is not None:
             on_end()
@@ -364,11 +392,11 @@ class Connection(asyncio.BufferedProtocol):
             self.finish()
 
     def _carry_on(self) -> None:
-        while self._waiting and self._parked is None and not (self._closing or self._congested):
+        while self._waiting and not (self._held_by or self._closing):
             frame = self._waiting.popleft()
             self._count_waiting(-len(frame))
             self._carry_out(frame)
-        if self._waits_for_room and not (self._parked or self._congested or self._finishing):
+        if self._waits_for_room and not (self._held_by or self._finishing):
             # It may be that it has not asked for room yet: nothing else is left behind.
             self._count_waiting(-self._waiting_bytes)
             if self._shared.queued.admit(self, self._frame_size, self._filled):
@@ -376,8 +404,10 @@ class Connection(asyncio.BufferedProtocol):
         self._update_reading()
 
     def _update_reading(self) -> None:
-        stop = (
-            self._congested or self._waits_for_room or (self._frame is None and self._has_enough())
+        stop = bool(
+            self._held_by & _CONGESTED
+            or self._waits_for_room
+            or (self._frame is None and self._has_enough())
         )
         if stop == self._paused or self.transport is None or self._closing:
             return
@@ -450,7 +480,7 @@ class Connection(asyncio.BufferedProtocol):
     def finish(self) -> None:
         """Close once nothing of it is being carried out: at shutdown, or when it was idle."""
         self._finishing = True
-        if self._parked is _MUTED:
+        if self._held_by & _MUTED:
             self.unmute()  # comes back here
         elif self.is_idle:
             self._close()
@@ -472,20 +502,20 @@ class Connection(asyncio.BufferedProtocol):
             self.was_active = False
         elif self._closing:
             self.abort()
-        elif self._parked is None or self._parked is _MUTED:
+        elif not self._held_by & _PARKED:
             self._close()
             return True
         return False
 
     @property
     def is_parked(self) -> bool:
-        """Whether a request of its waits."""
-        return self._parked is not None
+        """Whether its requests wait, for the answer of one or for the end of a quota's time."""
+        return bool(self._held_by & (_PARKED | _MUTED))
 
     @property
     def is_idle(self) -> bool:
         """Nothing parked, nothing half received; what waits for room counts as unread."""
-        return self._parked is None and (self._frame is None or self._waits_for_room)
+        return not self._held_by & _BUSY and (self._frame is None or self._waits_for_room)
 
 
 def _forgets_to_pause(transport: asyncio.BaseTransport) -> bool:

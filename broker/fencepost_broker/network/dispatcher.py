@@ -8,6 +8,7 @@ from fencepost_protocol.exceptions import RemoteProtocolError
 
 from fencepost_broker.apis.request import Answer, Pieces, Request
 from fencepost_broker.observability.metrics import Metrics
+from fencepost_broker.ports import ReadyList
 
 ConnectionT_contra = TypeVar("ConnectionT_contra", contravariant=True)
 
@@ -46,6 +47,7 @@ class Dispatcher(Protocol[ConnectionT_contra]):
     parked_max: int
     answers_bytes_max: int
     parked_count: int
+    ready: ReadyList
 
     def dispatch(self, connection: ConnectionT_contra, frame: memoryview) -> Pieces | None:
         """Carry out one request; ``None`` when it is parked.

@@ -98,6 +98,7 @@ class Gate:
         self.frame_bytes_max = entrance.token_bytes_max
         self.waiting_max = 1
         self.parked_max = server.parked_max
+        self.ready = server.ready
         self.answers_bytes_max = server.answers_bytes_max
 
     def _new_login(self, previous: Login | None = None) -> Login:

@@ -32,6 +32,7 @@ from fencepost_broker.network.queued_bytes import QueuedBytes
 from fencepost_broker.network.quota_manager import QuotaManager
 from fencepost_broker.network.receive_buffer import SharedBuffer
 from fencepost_broker.observability.metrics import TIMED_MASK, Histogram
+from fencepost_broker.ports import ReadyList
 from fencepost_broker.security.principals import ANONYMOUS
 
 ENVELOPE_BYTES: Final = 1024
@@ -64,9 +65,11 @@ class SocketServer:
         served: Iterable[Served],
         log: Any,
         limits: Limits,
+        ready: ReadyList,
         quotas: QuotaManager | None = None,
     ) -> None:
         """``context`` is for the handlers; clients are kept to ``quotas``, if there are any."""
+        self.ready = ready
         self._served = tuple(served)
         self._go_by(limits)
         self.parked_count = 0

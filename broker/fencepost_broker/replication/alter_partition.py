@@ -18,6 +18,7 @@ from fencepost_protocol.errors import ErrorCode
 
 from fencepost_broker.controller.channel.registration import Registration
 from fencepost_broker.metadata import model
+from fencepost_broker.ports import ReadyList
 from fencepost_broker.replication.leader import LeaderState, Proposal
 from fencepost_broker.replication.partition import Partition
 
@@ -69,6 +70,7 @@ class AlterPartitionManager:
     def __init__(
         self,
         registration: Registration,
+        ready: ReadyList,
         ask: Ask,
         decided: Callable[[Proposed, model.Partition | None], bool],
     ) -> None:
@@ -78,6 +80,7 @@ class AlterPartitionManager:
         whether more is replicated by that: who waits for it hears when all is settled.
         """
         self._registration = registration
+        self._ready = ready
         self._ask = ask
         self._decided = decided
         self._waiting: dict[Partition, Proposed] = {}
@@ -123,21 +126,13 @@ class AlterPartitionManager:
             for topic in response.topics
             for told in topic.partitions
         }
-        # All is settled before any who wait go on, and what one of them runs into is its own
-        # matter, as it is where they wait: one that stayed open would never be asked for again.
-        failures: list[Exception] = []
-        moved: list[Partition] = []
-        for proposed in asked:
-            try:
-                if proposed.is_open and self._hear(proposed, answers):
-                    moved.append(proposed.partition)
-            except Exception as error:  # noqa: BLE001 (raised below)
-                failures.append(error)
-        for partition in moved:
-            partition.moved()
+        for proposed in asked:  # each by itself: an error in one must leave no other one open
+            self._ready.add(partial(self._settle, proposed, answers))
         self.send()
-        if failures:
-            raise failures[0]
+
+    def _settle(self, proposed: Proposed, answers: Answers) -> None:
+        if proposed.is_open and self._hear(proposed, answers):
+            proposed.partition.moved()
 
     def _ask_later(self, asked: list[Proposed]) -> None:
         for proposed in asked:

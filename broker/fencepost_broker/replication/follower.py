@@ -13,7 +13,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final, NamedTuple, Protocol
 
-from fencepost_client.consumer.sessions import FetchSession, Wanted
+from fencepost_client.consumer.fetch_session import FetchSession, Wanted
 from fencepost_client.types import TopicPartition
 from fencepost_protocol.errors import ErrorCode
 from fencepost_protocol.generated.fetch import (
@@ -109,7 +109,7 @@ class LeaderFetcher:
         self._names: dict[bytes, str] = {}
         self._session = FetchSession()
         self._asked: dict[TopicPartition, Asked] = {}
-        self._changed: set[TopicPartition] = set()
+        self._changed: dict[TopicPartition, None] = {}
         """What may have to be asked for differently: a session remembers the others."""
         self._full_at_ms = 0
         self._is_answered = False
@@ -121,13 +121,13 @@ class LeaderFetcher:
     def follow(self, followed: Followed) -> None:
         """Follow a replica from now on, in place of what was followed of that partition."""
         self._followed[followed.where] = followed
-        self._changed.add(followed.where)
+        self._changed[followed.where] = None
         self._names[followed.topic_id] = followed.where.topic
 
     def forget(self, where: TopicPartition) -> None:
         """Somebody else leads it, or nobody; an answer that is under way is passed over."""
         self._followed.pop(where, None)
-        self._changed.add(where)
+        self._changed[where] = None
 
     # -- asking ---------------------------------------------------------------------------------
 
@@ -142,7 +142,7 @@ class LeaderFetcher:
         wait_ms = self._limits.max_wait_ms if self._is_answered else 0
         wanted: dict[TopicPartition, Wanted] = {}
         gone: list[TopicPartition] = []
-        put_off: set[TopicPartition] = set()
+        put_off: dict[TopicPartition, None] = {}
         for where in self._followed if is_full else self._changed:
             each = self._followed.get(where)
             if each is not None and not each.is_out_of_range:
@@ -151,7 +151,7 @@ class LeaderFetcher:
                     wanted[where] = self._wanted(each)
                     continue
                 wait_ms = min(wait_ms, each.not_before_ms - wire_ms)
-                put_off.add(where)
+                put_off[where] = None
             self._asked.pop(where, None)
             gone.append(where)
         self._changed = put_off
@@ -204,7 +204,7 @@ class LeaderFetcher:
             return []
         moved = []
         for where, data in parts:
-            self._changed.add(where)
+            self._changed[where] = None
             asked = self._asked.get(where)
             if asked is None:
                 continue
@@ -271,7 +271,7 @@ class LeaderFetcher:
         if self._followed.get(each.where) is not each:
             return
         each.is_out_of_range = False
-        self._changed.add(each.where)
+        self._changed[each.where] = None
         log = each.log
         if log.log_end_offset > end:
             log.truncate_to(end, now_ms)

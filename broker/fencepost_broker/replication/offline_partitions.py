@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Final, NamedTuple
 
+from fencepost_broker.ports import ReadyList
 from fencepost_broker.replication.partition import Partition
 from fencepost_broker.storage.log import CorruptFileError, LogConfig, PartitionLog, StorageError
 from fencepost_broker.storage.log.manager import LogManager
@@ -29,10 +30,12 @@ class OfflinePartitions:
         self,
         manager: LogManager,
         configured: Callable[[str], LogConfig],
+        ready: ReadyList,
         made: Callable[[Partition, bytes], None],
     ) -> None:
         self._manager = manager
         self._configured = configured
+        self._ready = ready
         self._made = made
         """Told of a partition that has its log at last, and of the topic's id."""
         self._waiting: dict[PartitionName, _Waiting] = {}
@@ -43,7 +46,7 @@ class OfflinePartitions:
     ) -> Partition:
         """The partition, with its log or with one that refuses everything for the time being."""
         log, error = self._log(topic, topic_id, number, now_ms)
-        partition = Partition(topic, number, log, leader_epoch)
+        partition = Partition(topic, number, log, leader_epoch, self._ready)
         if error is not None:
             self._wait(partition, topic_id, error, now_ms)
         return partition
@@ -51,7 +54,7 @@ class OfflinePartitions:
     def make_elsewhere(self, topic: str, number: int, leader_epoch: int, now_ms: int) -> Partition:
         """A partition of which this broker has no replica: its log is nobody's."""
         log = self._empty(topic, number, now_ms)
-        return Partition(topic, number, log, leader_epoch, is_here=False)
+        return Partition(topic, number, log, leader_epoch, self._ready, is_here=False)
 
     def place(self, partition: Partition, topic_id: bytes, now_ms: int) -> None:
         """Give a partition that was elsewhere a log here."""

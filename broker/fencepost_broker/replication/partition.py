@@ -7,6 +7,7 @@ from typing import Any, Final, NoReturn, Protocol
 
 from fencepost_protocol.errors import ErrorCode
 
+from fencepost_broker.ports import ReadyList
 from fencepost_broker.replication.leader import LeaderState
 from fencepost_broker.storage.log import PartitionLog
 
@@ -39,6 +40,8 @@ class Partition:
     number: int
     log: PartitionLog
     leader_epoch: int = 0
+    ready: ReadyList = field(default_factory=ReadyList)
+    """Where waiters are woken from."""
     waiters: list[Waiter] = field(default_factory=list)
     is_plain: bool = True
     """This broker leads it and is its only replica: the hot path asks for nothing more."""
@@ -52,6 +55,8 @@ class Partition:
     bytes_out: int = 0
     """What they fetched."""
     _first_offset: int = field(init=False)
+    _has_moved: bool = False
+    """It is in the ready list."""
 
     def __post_init__(self) -> None:
         self._first_offset = self.log.log_end_offset
@@ -89,27 +94,31 @@ class Partition:
         """Something was appended here: show it, if nobody else has to have it first."""
         if self.replication is not None:
             self.replication.advance(now_ms)
-        if self.waiters:
-            self.moved()
+        self.moved()
 
     def moved(self) -> None:
-        """Let those go on who waited; one that still has to wait stays where it is."""
+        """Wake the requests that wait here, once the current one is done."""
+        if self.waiters and not self._has_moved:
+            self._has_moved = True
+            self.ready.add(self._wake)
+
+    def _wake(self) -> None:
+        self._has_moved = False
         for waiter in self.waiters.copy():
             try:
                 waiter.partition_moved(self)
-            except Exception as error:  # noqa: BLE001 (it is this one's matter alone)
+            except Exception as error:  # noqa: BLE001 (a bug costs this waiter alone)
                 waiter.failed(error)
 
     def release_waiting(self) -> None:
-        """Let all go who wait."""
-        while self.waiters:
-            waiter = self.waiters[0]
+        """Have all requests that wait here answered with what there is."""
+        for waiter in self.waiters.copy():
             try:
                 waiter.time_is_over()
             except Exception as error:  # noqa: BLE001 (as above)
                 waiter.failed(error)
-                if self.waiters and self.waiters[0] is waiter:
-                    del self.waiters[0]
+                if waiter in self.waiters:
+                    self.waiters.remove(waiter)
 
 
 @dataclass(slots=True, eq=False)

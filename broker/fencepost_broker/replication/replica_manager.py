@@ -18,7 +18,7 @@ from fencepost_broker.metadata.dynamic_config import DynamicConfig
 from fencepost_broker.metadata.image import MetadataImage
 from fencepost_broker.metadata.log import METADATA_TOPIC
 from fencepost_broker.metadata.publishing import MetadataPublisher
-from fencepost_broker.ports import Clock
+from fencepost_broker.ports import Clock, ReadyList
 from fencepost_broker.replication.offline_partitions import OfflinePartitions
 from fencepost_broker.replication.partition import Partition, PartitionTable, Topic
 from fencepost_broker.replication.replicated_partitions import ReplicatedPartitions
@@ -46,6 +46,7 @@ class ReplicaManager(MetadataPublisher):
         image: MetadataImage,
         config: DynamicConfig,
         clock: Clock,
+        ready: ReadyList,
         table: PartitionTable,
         log_manager: LogManager,
         flushes: FlushScheduler,
@@ -61,7 +62,7 @@ class ReplicaManager(MetadataPublisher):
         self.replicated = replicated
         self._coordinators = coordinators
         self.table = table
-        self._offline = OfflinePartitions(log_manager, config.of_topic, self._made)
+        self._offline = OfflinePartitions(log_manager, config.of_topic, ready, self._made)
         self._is_open = False
         self._deleted: set[bytes] = set()
         """Topics that were deleted by what was read before logs are opened for good."""
@@ -142,7 +143,6 @@ class ReplicaManager(MetadataPublisher):
         is_here = self._node_id in change.after.replicas
         leads = change.after.leader == self._node_id
         if not leads:
-            # First: whoever waits here, and comes again at once, finds no coordinator any more.
             self._coordinators.stop_leading(topic.name, number)
         if number < len(topic.partitions):
             partition = topic.partitions[number]

@@ -15,9 +15,9 @@ from fencepost_broker.metadata import model
 from fencepost_broker.metadata.dynamic_config import DynamicConfig
 from fencepost_broker.metadata.image import MetadataImage
 from fencepost_broker.observability.cluster_events import ClusterEvents
-from fencepost_broker.ports import Clock
+from fencepost_broker.ports import Clock, ReadyList
 from fencepost_broker.replication.alter_partition import AlterPartitionManager, Proposed
-from fencepost_broker.replication.leader import LeaderState, Proposal
+from fencepost_broker.replication.leader import LeaderState
 from fencepost_broker.replication.partition import Partition
 from fencepost_broker.replication.silent_followers import SilentFollowers
 
@@ -59,6 +59,7 @@ class ReplicatedPartitions:
         image: MetadataImage,
         config: DynamicConfig,
         clock: Clock,
+        ready: ReadyList,
         ask: Ask,
         events: ClusterEvents,
         make_following: Callable[[], Following] | None,
@@ -71,6 +72,7 @@ class ReplicatedPartitions:
         self._image = image
         self._config = config
         self._clock = clock
+        self._ready = ready
         self._events = events
         self._make_following = make_following
         self._led: dict[Partition, bytes] = {}
@@ -78,9 +80,7 @@ class ReplicatedPartitions:
         self._following: Following | None = None
         self._followed: dict[Partition, Followed] = {}
         self.unheard: SilentFollowers[Partition] = SilentFollowers()
-        self._brought: list[tuple[Partition, LeaderState, bool, Proposal | None]] = []
-        """By Fetches of this turn of the loop; see ``_go_on``."""
-        self._proposals = AlterPartitionManager(registration, ask, self._decided)
+        self._proposals = AlterPartitionManager(registration, ready, ask, self._decided)
 
     def changed(self, partition: Partition, topic_id: bytes, after: model.Partition) -> None:
         """The controller says who leads a partition, and who has replicas of it."""
@@ -181,32 +181,11 @@ class ReplicatedPartitions:
             replica.broker_epoch,
             now_ms,
         )
-        proposal = state.propose(now_ms, self._image.cluster.brokers)
-        if moved or proposal is not None:
-            if not self._brought:
-                self._clock.call_later(0, self._go_on)
-            self._brought.append((partition, state, moved, proposal))
+        if moved:
+            partition.moved()
+        if self._propose(partition, state, now_ms):
+            self._ready.add(self._proposals.send)
         return ErrorCode.NONE
-
-    def _go_on(self) -> None:
-        """Do what Fetches have brought, now that they are answered or wait.
-
-        Whoever waited for the high watermark may append as soon as it hears of it: a connection's
-        next Produce, a coordinator's next record. A Fetch that has read that log already, and does
-        not wait yet, would not hear of it, and then wait its full time.
-        """
-        brought, self._brought = self._brought, []
-        for partition, state, moved, proposal in brought:
-            if moved:
-                partition.moved()
-            if (
-                proposal is not None
-                and partition in self._led
-                and partition.replication is state
-                and state.proposal is proposal
-            ):
-                self._proposals.add(Proposed(partition, self._led[partition], state, proposal))
-        self._proposals.send()
 
     def _is_up(self, broker_id: int) -> bool:
         broker = self._image.cluster.brokers.get(broker_id)
@@ -229,10 +208,12 @@ class ReplicatedPartitions:
                     partition.moved()
         self._proposals.send()
 
-    def _propose(self, partition: Partition, state: LeaderState, now_ms: int) -> None:
+    def _propose(self, partition: Partition, state: LeaderState, now_ms: int) -> bool:
+        """Whether there is something to propose to the controller."""
         proposal = state.propose(now_ms, self._image.cluster.brokers)
         if proposal is not None:
             self._proposals.add(Proposed(partition, self._led[partition], state, proposal))
+        return proposal is not None
 
     def _decided(self, proposed: Proposed, taken: model.Partition | None) -> bool:
         partition, state = proposed.partition, proposed.state

@@ -148,13 +148,14 @@ class BrokerServer(SharedServer):
         if links is not None:
             to_leaders = partial(links.to_leaders, known, config, image, self.table, clock)
         replicated = ReplicatedPartitions(
-            known, image, config, clock, self.controller.ask, self.events, to_leaders
+            known, image, config, clock, self.ready, self.controller.ask, self.events, to_leaders
         )
         return ReplicaManager(
             known.node_id,
             image,
             config,
             clock,
+            self.ready,
             self.table,
             self.log_manager,
             self.flushes,
@@ -169,6 +170,7 @@ class BrokerServer(SharedServer):
         return CoordinatorRuntime(
             self.identity.node_id,
             self._clock,
+            self.ready,
             self._chance,
             self.config,
             self.image,
@@ -233,6 +235,7 @@ class BrokerServer(SharedServer):
         for topic in self.table.by_name.values():
             for partition in topic.partitions:
                 partition.release_waiting()
+        self.ready.drain()
 
     def stop(self) -> bool:
         """Close all logs; returns whether the stop was clean."""

@@ -69,6 +69,7 @@ class ControllerServer(SharedServer):
     def release_waiting(self) -> None:
         """Answer waiting requests: the controller stops."""
         self.controller.release_waiting()
+        self.ready.drain()
 
     def stop(self) -> bool:
         """Close all logs; returns whether the stop was clean."""

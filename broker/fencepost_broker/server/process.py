@@ -123,7 +123,9 @@ class BrokerProcess:
                 settings, self._disk, clock, chance, worker, log_levels, self.links, self._fail
             )
             apis = served(settings)
-            self.socket_server = SocketServer(broker.context, apis, log, limits, broker.quotas)
+            self.socket_server = SocketServer(
+                broker.context, apis, log, limits, broker.ready, broker.quotas
+            )
             if settings.controller_endpoints and broker.has_controller:
                 self._open_to_brokers(broker)
         else:
@@ -132,7 +134,8 @@ class BrokerProcess:
 
             self.server = ControllerServer(settings, self._disk, clock, chance, worker, log_levels)
             apis = SERVED_BY_CONTROLLER
-            self.socket_server = SocketServer(self.server.context, apis, log, limits)
+            context, ready = self.server.context, self.server.ready
+            self.socket_server = SocketServer(context, apis, log, limits, ready)
         self.server.config.listen(self.socket_server.use)
         try:
             addresses = await self._listen()
@@ -236,7 +239,7 @@ class BrokerProcess:
         limits = Limits.from_settings(self.settings)
         log = self.logs.area("connection")
         context = broker.controller_context(Metrics())
-        port = SocketServer(context, SERVED_BY_CONTROLLER, log, limits)
+        port = SocketServer(context, SERVED_BY_CONTROLLER, log, limits, broker.ready)
         self._controller_server = self.socket_server.beside = port
         broker.config.listen(port.use)
 
@@ -353,10 +356,12 @@ class BrokerProcess:
     def expire(self) -> None:
         """Let machines do what is due now."""
         self.server.expire(self.clock.now_ms())
+        self.server.ready.drain()
 
     def catch_up(self) -> None:
         """Do all maintenance that is due: the clock was moved by hand."""
         self.server.catch_up(self.clock.now_ms())
+        self.server.ready.drain()
         self._tell_events()
 
     def stats(self) -> dict[str, Any]:

@@ -20,7 +20,7 @@ from fencepost_broker.observability.cluster_events import ClusterEvents
 from fencepost_broker.observability.log_levels import LogLevels
 from fencepost_broker.observability.metrics import Metrics
 from fencepost_broker.observability.one_time_warnings import OneTimeWarnings
-from fencepost_broker.ports import Address, Chance, Clock
+from fencepost_broker.ports import Address, Chance, Clock, ReadyList
 from fencepost_broker.replication.partition import PartitionTable
 from fencepost_broker.security.authorizer.authorizer import Authorizer
 from fencepost_broker.server.event_publisher import EventPublisher
@@ -46,6 +46,7 @@ class SharedServer:
     ) -> None:
         self._static_settings = settings
         self._clock = clock
+        self.ready = ReadyList(partial(clock.call_later, 0))
         self.image = MetadataImage()
         self.warnings = OneTimeWarnings()
         self.log_levels = log_levels or LogLevels()

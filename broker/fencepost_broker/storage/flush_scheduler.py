@@ -1,10 +1,10 @@
-"""Flushes: logs that are forced to disk, together, by a worker off the loop.
+"""Flushes: workers off the loop force logs to disk, several at a time.
 
-A partition asks for it after so many records (``flush.messages``; one, with ``fsync=always``) or
-after a time (``flush.ms``), and when a segment was rolled. What is asked for while a flush of the
-log runs goes with its next one: the slower the disk, the more one flush is good for. An append that
-brought the flush about is answered when a flush that began after it is done. Flushes of some logs
-run at the same time, which a disk likes better than one after the other.
+A partition is flushed after so many records (``flush.messages``; one, with ``fsync=always``), after
+a time (``flush.ms``), and when a segment was rolled. A request that comes while a flush of the log
+runs is part of its next flush: the slower the disk, the more requests one flush serves. An append
+is durable, and answered, when a flush that began after it is done. Flushes of several logs run at
+the same time, which is faster on most disks.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _END: Final = "this partition takes no records until the broker is started again
 
 
 _LOOKED_AT_ONCE: Final = 1000
-"""Logs of which one look asks whether they want a flush."""
+"""How many logs one look asks whether they want a flush."""
 
 
 class Worker(Protocol):
@@ -33,14 +33,14 @@ class Worker(Protocol):
     """How many pieces of work it does at the same time."""
 
     def run(self, work: Callable[[], None], done: Callable[[], None]) -> None:
-        """Do the work there, then call ``done`` here."""
+        """Do the work elsewhere, then call ``done`` in this thread."""
 
     async def close(self) -> None:
-        """Wait until all work is done and told."""
+        """Wait until all work is done and ``done`` was called."""
 
 
 class InlineWorker:
-    """Does the work here, at once: for memory, and for simulated time."""
+    """Does the work at once, in this thread: for memory, and for simulated time."""
 
     at_once = 1
 
@@ -50,14 +50,14 @@ class InlineWorker:
         done()
 
     async def close(self) -> None:
-        """Nothing is under way."""
+        """Return at once: no work is running."""
 
 
 class FlushWaiter(Protocol):
-    """Whoever must not go on before a log is on disk."""
+    """Something that waits until a log is on disk."""
 
     def log_flushed(self, log: PartitionLog, error: StorageError | None) -> None:
-        """What was in the log when it was asked for is on disk, or will never be."""
+        """Note that the log, as it was when this was asked for, is on disk or never will be."""
 
 
 class FlushScheduler:
@@ -74,7 +74,7 @@ class FlushScheduler:
         self._to_look_at: Iterator[PartitionLog] = iter(())
 
     def look(self, logs: Iterable[PartitionLog]) -> None:
-        """Ask some logs at each call, round and round, whether they want a flush."""
+        """Ask the next some of these logs whether they want a flush; later calls ask the others."""
         some = list(islice(self._to_look_at, _LOOKED_AT_ONCE))
         if not some:
             self._to_look_at = iter(list(logs))
@@ -83,7 +83,7 @@ class FlushScheduler:
         self.ask(log for log in some if log.flush_is_due(now_ms))
 
     def ask(self, logs: Iterable[PartitionLog], waiter: FlushWaiter | None = None) -> None:
-        """Have all flushed that is in these logs now; the waiter hears of each of them."""
+        """Flush these logs as they are now; the waiter is told of each of them."""
         for log in logs:
             waiting = self._wanted.setdefault(log, [])
             if waiter is not None:
@@ -93,12 +93,12 @@ class FlushScheduler:
             and self._groups_running < self._worker.at_once
             and not (self._is_scheduled or self._is_closed)
         ):
-            # Not at once: what other connections have sent meanwhile goes with it.
+            # Later in this turn: appends of other connections are flushed with it.
             self._is_scheduled = True
             self._clock.call_later(0, self._begin)
 
     async def close(self) -> None:
-        """Wait for flushes that run and begin none: whoever closes the logs flushes them."""
+        """Wait for the running flushes and begin no others: closing the logs flushes them."""
         self._is_closed = True
         await self._worker.close()
 
@@ -153,7 +153,7 @@ def _tell(waiters: list[FlushWaiter], log: PartitionLog, error: StorageError | N
 def _run(
     tasks: list[tuple[PartitionLog, FlushTask]], errors: dict[PartitionLog, StorageError]
 ) -> None:
-    """Everything that may block; in the worker."""
+    """Run all syncs, which may block, in the worker."""
     for log, task in tasks:
         try:
             task.run()

@@ -1,1 +1,1 @@
-"""The admin's exchanges: a procedure each."""
+"""The operations of ``Admin``, as procedures."""

@@ -19,12 +19,12 @@ from fencepost_protocol.generated.describe_quorum import (
 from fencepost_protocol.generated.index import ApiKey
 from fencepost_protocol.generated.update_features import FeatureUpdateKey, UpdateFeaturesRequest
 
-from fencepost_client.admin.gathering import require, settle
+from fencepost_client.admin.fan_out import require, settle
 from fencepost_client.admin.routing import metadata_of
-from fencepost_client.backoff import Backoff
-from fencepost_client.connection import SOFTWARE_NAME
 from fencepost_client.errors import KafkaError, UnsupportedVersionError, admin_error
-from fencepost_client.procedures import ANY_NODE, Ask, Controller, Procedure, patiently
+from fencepost_client.requests.backoff import Backoff
+from fencepost_client.requests.connection import SOFTWARE_NAME
+from fencepost_client.requests.procedures import ANY_NODE, Ask, Controller, Procedure, retry
 
 _FENCED_FROM: Final = 2
 _FEATURES_FROM: Final = 3
@@ -34,9 +34,9 @@ _METADATA_TOPIC: Final = "__cluster_metadata"
 
 @dataclass(frozen=True, slots=True)
 class BrokerDescription:
-    """A broker; one that is fenced is known but serves nobody.
+    """A broker. A fenced broker is registered but does not serve clients.
 
-    The epoch is that of its registration, told by a Fencepost alone.
+    ``epoch`` is that of its registration, from a Fencepost broker only.
     """
 
     broker_id: int
@@ -49,7 +49,7 @@ class BrokerDescription:
 
 @dataclass(frozen=True, slots=True)
 class ClusterDescription:
-    """The cluster; the controller is a broker that passes requests on to it, or -1."""
+    """The cluster. The controller is a broker that forwards requests to it, or -1."""
 
     cluster_id: str | None
     controller_id: int
@@ -58,7 +58,7 @@ class ClusterDescription:
 
 @dataclass(frozen=True, slots=True)
 class Feature:
-    """A feature: its level in the cluster, 0 when it is off, and the levels that a broker has."""
+    """A feature: its level in the cluster (0: off), and the levels that a broker supports."""
 
     name: str
     level: int
@@ -68,19 +68,19 @@ class Feature:
 
 @dataclass(frozen=True, slots=True)
 class Features:
-    """All features by name; the epoch grows with each change."""
+    """All features by name; the epoch increases with each change."""
 
     epoch: int
     features: Mapping[str, Feature]
 
 
 class LevelChange(IntEnum):
-    """What may happen to a feature's level."""
+    """The allowed change of a feature's level."""
 
     UPGRADE = 1
     SAFE_DOWNGRADE = 2
     UNSAFE_DOWNGRADE = 3
-    """Even if metadata is lost by it."""
+    """Allowed even if metadata is lost."""
 
 
 class FeatureLevel(NamedTuple):
@@ -92,7 +92,7 @@ class FeatureLevel(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class QuorumReplica:
-    """A voter or an observer; times are ``None`` where they are not told."""
+    """A voter or an observer; unknown times are ``None``."""
 
     replica_id: int
     directory_id: bytes
@@ -102,7 +102,7 @@ class QuorumReplica:
 
 
 class Listener(NamedTuple):
-    """Where a controller listens."""
+    """A listener of a controller."""
 
     name: str
     host: str
@@ -111,7 +111,7 @@ class Listener(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class QuorumDescription:
-    """The quorum that holds the metadata log."""
+    """The quorum of the metadata log."""
 
     leader_id: int
     leader_epoch: int
@@ -123,23 +123,23 @@ class QuorumDescription:
 
 
 def describe_cluster(backoff: Backoff, *, include_fenced: bool) -> Procedure[ClusterDescription]:
-    """The brokers of a cluster; by Metadata where nothing else is served (before Kafka 2.8)."""
+    """Describe the cluster; by Metadata for brokers before Kafka 2.8."""
 
     def build(version: int) -> DescribeClusterRequest:
         request = DescribeClusterRequest(include_broker_epochs=True)
         if include_fenced:
-            require(version, _FENCED_FROM, "telling fenced brokers")
+            require(version, _FENCED_FROM, "listing fenced brokers")
             request.include_fenced_brokers = True
         return request
 
     ask = Ask(ANY_NODE, ApiKey.DESCRIBE_CLUSTER, build)
     try:
-        answer = yield from patiently(ask, lambda answer: answer.error_code, backoff)
+        answer = yield from retry(ask, lambda answer: answer.error_code, backoff)
     except UnsupportedVersionError:
         if include_fenced:
             raise
         ask = Ask(ANY_NODE, ApiKey.METADATA, metadata_of([]))
-        answer = yield from patiently(ask, lambda _: ErrorCode.NONE, backoff)
+        answer = yield from retry(ask, lambda _: ErrorCode.NONE, backoff)
         told = ((each.node_id, each.host, each.port, each.rack) for each in answer.brokers)
         brokers = tuple(BrokerDescription(*each) for each in sorted(told))
         return ClusterDescription(answer.cluster_id, answer.controller_id, brokers)
@@ -156,14 +156,14 @@ def describe_cluster(backoff: Backoff, *, include_fenced: bool) -> Procedure[Clu
 
 
 def describe_features(backoff: Backoff) -> Procedure[Features]:
-    """The features of the cluster, and what the broker that answers supports of them."""
+    """Describe the features of the cluster, and the levels that a broker supports."""
 
     def build(version: int) -> ApiVersionsRequest:
-        require(version, _FEATURES_FROM, "telling features")
+        require(version, _FEATURES_FROM, "describing features")
         return ApiVersionsRequest(SOFTWARE_NAME, __version__)
 
     ask = Ask(ANY_NODE, ApiKey.API_VERSIONS, build)
-    answer = yield from patiently(ask, lambda answer: answer.error_code, backoff)
+    answer = yield from retry(ask, lambda answer: answer.error_code, backoff)
     if answer.error_code:
         raise admin_error(answer.error_code, state="describing features")
     levels = {each.name: each.max_version_level for each in answer.finalized_features}
@@ -206,7 +206,7 @@ def update_features(
         return UpdateFeaturesRequest(timeout_ms, updates)
 
     ask = Ask(Controller(), ApiKey.UPDATE_FEATURES, build)
-    answer = yield from patiently(ask, lambda answer: answer.error_code, backoff)
+    answer = yield from retry(ask, lambda answer: answer.error_code, backoff)
     failed: dict[str, KafkaError] = {}
     for told in answer.results:  # before version 2 each has a code of its own
         if told.error_code and told.feature in wanted:
@@ -220,7 +220,7 @@ def update_features(
 
 
 def describe_quorum(backoff: Backoff) -> Procedure[QuorumDescription]:
-    """Who votes, who follows, and how far each of them is."""
+    """Describe the voters and observers of the metadata quorum."""
     partition = DescribeQuorumRequestPartitionData(0)
     topic = DescribeQuorumRequestTopicData(_METADATA_TOPIC, [partition])
     ask = Ask(ANY_NODE, ApiKey.DESCRIBE_QUORUM, lambda _: DescribeQuorumRequest([topic]))
@@ -233,14 +233,16 @@ def describe_quorum(backoff: Backoff) -> Procedure[QuorumDescription]:
         part = partition_of(answer)
         return int(answer.error_code or (part.error_code if part is not None else 0))
 
-    answer = yield from patiently(ask, code_of, backoff)
+    answer = yield from retry(ask, code_of, backoff)
     told = partition_of(answer)
     code, state = code_of(answer), "describing the quorum"
     if code:
         message = answer.error_message if answer.error_code else told.error_message
         raise admin_error(code, message, state=state)
     if told is None:
-        raise admin_error(ErrorCode.UNKNOWN_SERVER_ERROR, "The answer is empty.", state=state)
+        raise admin_error(
+            ErrorCode.UNKNOWN_SERVER_ERROR, "The broker's answer is empty.", state=state
+        )
     return QuorumDescription(
         told.leader_id,
         told.leader_epoch,

@@ -1,4 +1,4 @@
-"""Settings of topics, brokers, loggers, groups and metrics subscriptions: looked at and changed."""
+"""Settings of topics, brokers, loggers, groups and metrics subscriptions."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from fencepost_protocol.generated.describe_configs import (
 from fencepost_protocol.generated.index import ApiKey
 from fencepost_protocol.generated.list_config_resources import ListConfigResourcesRequest
 
-from fencepost_client.admin.gathering import Question, Route, Told, gather, require
+from fencepost_client.admin.fan_out import ItemRequest, ItemResult, Route, gather, require
 from fencepost_client.admin.routing import at_brokers
-from fencepost_client.backoff import Backoff
 from fencepost_client.errors import admin_error
-from fencepost_client.procedures import ANY_NODE, Ask, Procedure, patiently
+from fencepost_client.requests.backoff import Backoff
+from fencepost_client.requests.procedures import ANY_NODE, Ask, Procedure, retry
 
 _DOCUMENTATION_FROM: Final = 3
 _KINDS_FROM: Final = 1
@@ -29,29 +29,29 @@ _NOT_THERE: Final = frozenset({ErrorCode.UNKNOWN_TOPIC_OR_PARTITION})
 
 
 class ResourceKind(IntEnum):
-    """What has settings."""
+    """The kinds of resources that have settings."""
 
     TOPIC = 2
     BROKER = 4
-    """By node id; the empty name means all brokers."""
+    """Named by node id; the empty name means all brokers."""
     BROKER_LOGGER = 8
     CLIENT_METRICS = 16
     GROUP = 32
 
 
 class ConfigResource(NamedTuple):
-    """One topic, broker or group."""
+    """A resource with settings."""
 
     kind: ResourceKind
     name: str
 
     def __str__(self) -> str:
-        """As messages name it."""
+        """Its name in messages."""
         return f"{self.kind.name} {self.name!r}"
 
 
 class ConfigSource(IntEnum):
-    """Where a value comes from; those of later brokers are unknown."""
+    """The source of a value; ``UNKNOWN`` for those of later brokers."""
 
     UNKNOWN = 0
     DYNAMIC_TOPIC = 1
@@ -69,7 +69,7 @@ class ConfigSource(IntEnum):
 
 
 class ConfigType(IntEnum):
-    """What a value is; those of later brokers are unknown."""
+    """The type of a value; ``UNKNOWN`` for those of later brokers."""
 
     UNKNOWN = 0
     BOOLEAN = 1
@@ -88,7 +88,7 @@ class ConfigType(IntEnum):
 
 
 class ConfigSynonym(NamedTuple):
-    """A value that counts where those before it are not set."""
+    """A value that is used if those before it are not set."""
 
     name: str
     value: str | None
@@ -97,7 +97,7 @@ class ConfigSynonym(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class ConfigEntry:
-    """One setting; the value is ``None`` when it has none or is secret."""
+    """A setting; the value is ``None`` if it has none or is secret."""
 
     name: str
     value: str | None
@@ -106,37 +106,37 @@ class ConfigEntry:
     is_read_only: bool
     type: ConfigType = ConfigType.UNKNOWN
     synonyms: tuple[ConfigSynonym, ...] = ()
-    """The one that counts first; only where asked for."""
+    """All values, the used one first; only on request."""
     documentation: str | None = None
-    """Only where asked for."""
+    """Only on request."""
 
     @property
     def is_default(self) -> bool:
-        """Nobody has set it."""
+        """Whether the value is the default."""
         return self.source == ConfigSource.DEFAULT
 
 
 @dataclass(frozen=True, slots=True)
 class Append:
-    """Add to a setting that is a list, unless it is there."""
+    """Add a value to a list, if it is not in the list."""
 
     value: str
 
 
 @dataclass(frozen=True, slots=True)
 class Subtract:
-    """Take out of a setting that is a list."""
+    """Remove a value from a list."""
 
     value: str
 
 
 Change: TypeAlias = str | Append | Subtract | None
-"""A value to set, or ``None`` to go back to the default."""
+"""A value to set, or ``None`` for the default."""
 _SET, _DELETE, _APPEND, _SUBTRACT = range(4)
 
 
 def _at_its_broker() -> Route[ConfigResource]:
-    """What one broker alone knows is asked of that one; the rest of any."""
+    """The target of a resource: its broker, or any broker."""
 
     def broker_of(resource: ConfigResource) -> int | None:
         of_one = resource.kind in {ResourceKind.BROKER, ResourceKind.BROKER_LOGGER}
@@ -153,7 +153,7 @@ def describe_configs(
     synonyms: bool,
     documentation: bool,
 ) -> Procedure[dict[ConfigResource, dict[str, ConfigEntry]]]:
-    """The settings of each resource by name, those that are named or all."""
+    """Describe the settings of resources, these or all, by name."""
 
     def build(version: int, some: Sequence[ConfigResource]) -> DescribeConfigsRequest:
         keys = None if names is None else list(names)
@@ -164,14 +164,16 @@ def describe_configs(
             request.include_documentation = True
         return request
 
-    def read(answer: Any, _: object) -> Iterable[Told[ConfigResource, dict[str, ConfigEntry]]]:
+    def read(
+        answer: Any, _: object
+    ) -> Iterable[ItemResult[ConfigResource, dict[str, ConfigEntry]]]:
         for told in answer.results:
             resource = _resource(told.resource_type, told.resource_name)
             if resource is not None:
                 found = {config.name: _entry(config) for config in told.configs}
-                yield Told(resource, told.error_code, told.error_message, found)
+                yield ItemResult(resource, told.error_code, told.error_message, found)
 
-    question = Question("describing", ApiKey.DESCRIBE_CONFIGS, build, read, _NOT_THERE)
+    question = ItemRequest("describing", ApiKey.DESCRIBE_CONFIGS, build, read, _NOT_THERE)
     return gather(question, resources, _at_its_broker(), backoff)
 
 
@@ -204,7 +206,7 @@ def alter_configs(
     *,
     validate_only: bool,
 ) -> Procedure[dict[ConfigResource, None]]:
-    """Change these settings and leave all others; each resource is changed whole or not at all."""
+    """Change settings and keep all others; the changes of a resource are atomic."""
 
     def build(_: int, some: Sequence[ConfigResource]) -> altering.IncrementalAlterConfigsRequest:
         wanted = [
@@ -236,7 +238,7 @@ def replace_configs(
     *,
     validate_only: bool,
 ) -> Procedure[dict[ConfigResource, None]]:
-    """Set all of a resource: what is not named goes back to its default."""
+    """Set all settings of resources; those that are not given get their defaults."""
 
     def build(_: int, some: Sequence[ConfigResource]) -> replacing.AlterConfigsRequest:
         wanted = [
@@ -258,20 +260,20 @@ def _change(
     resources: Iterable[ConfigResource],
     backoff: Backoff,
 ) -> Procedure[dict[ConfigResource, None]]:
-    def read(answer: Any, _: object) -> Iterable[Told[ConfigResource, None]]:
+    def read(answer: Any, _: object) -> Iterable[ItemResult[ConfigResource, None]]:
         for told in answer.responses:
             resource = _resource(told.resource_type, told.resource_name)
             if resource is not None:
-                yield Told(resource, told.error_code, told.error_message, None)
+                yield ItemResult(resource, told.error_code, told.error_message, None)
 
-    question = Question("changing", api_key, build, read, _NOT_THERE)
+    question = ItemRequest("changing", api_key, build, read, _NOT_THERE)
     return gather(question, resources, _at_its_broker(), backoff)
 
 
 def list_config_resources(
     kinds: Iterable[ResourceKind] | None, backoff: Backoff
 ) -> Procedure[list[ConfigResource]]:
-    """What has settings, or may have (KIP-1142); groups only when they have some of their own."""
+    """List resources with settings (KIP-1142); of groups, those with their own settings."""
     wanted = [] if kinds is None else [int(kind) for kind in kinds]
 
     def build(version: int) -> ListConfigResourcesRequest:
@@ -280,8 +282,8 @@ def list_config_resources(
         return ListConfigResourcesRequest(wanted if version >= _KINDS_FROM else [])
 
     ask = Ask(ANY_NODE, ApiKey.LIST_CONFIG_RESOURCES, build)
-    answer = yield from patiently(ask, lambda answer: answer.error_code, backoff)
+    answer = yield from retry(ask, lambda answer: answer.error_code, backoff)
     if answer.error_code:
-        raise admin_error(answer.error_code, state="listing what has settings")
+        raise admin_error(answer.error_code, state="listing configuration resources")
     found = (_resource(told.resource_type, told.resource_name) for told in answer.config_resources)
     return sorted(resource for resource in found if resource is not None)

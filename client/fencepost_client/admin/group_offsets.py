@@ -1,4 +1,4 @@
-"""What groups have committed: looked at, set, deleted."""
+"""Committed offsets of groups: listing, setting and deleting."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ from fencepost_protocol.generated.offset_fetch import (
     OffsetFetchRequestTopics,
 )
 
-from fencepost_client.admin.gathering import (
-    Question,
-    Told,
+from fencepost_client.admin.fan_out import (
+    ItemRequest,
+    ItemResult,
     ask_at,
     by_topic,
     gather,
@@ -36,9 +36,9 @@ from fencepost_client.admin.gathering import (
     settle,
 )
 from fencepost_client.admin.routing import Coordinators
-from fencepost_client.backoff import Backoff
 from fencepost_client.errors import KafkaError, UnsupportedVersionError, admin_error
-from fencepost_client.procedures import GROUP, Ask, Coordinator, Procedure, patiently
+from fencepost_client.requests.backoff import Backoff
+from fencepost_client.requests.procedures import GROUP, Ask, Coordinator, Procedure, retry
 from fencepost_client.types import OffsetAndMetadata, TopicPartition
 
 _ALL_FROM: Final = 2
@@ -56,12 +56,12 @@ def list_group_offsets(
     *,
     require_stable: bool,
 ) -> Procedure[dict[TopicPartition, OffsetAndMetadata]]:
-    """What is committed for these partitions or all; those without a commit are left out."""
+    """List the offsets of a group in these partitions or all; partitions without are left out."""
     topics = None if partitions is None else list(by_topic(partitions).items())
 
     def build(version: int) -> OffsetFetchRequest:
         if require_stable:
-            require(version, _STABLE_FROM, "waiting for offsets of open transactions")
+            require(version, _STABLE_FROM, "waiting for the offsets of open transactions")
         if version >= _GROUPS_FROM:
             group = OffsetFetchRequestGroup(group_id, topics=None)
             if topics is not None:
@@ -72,7 +72,7 @@ def list_group_offsets(
             return OffsetFetchRequest(groups=[group], require_stable=require_stable)
         request = OffsetFetchRequest(group_id, None)
         if topics is None:
-            require(version, _ALL_FROM, "asking for all that a group has committed")
+            require(version, _ALL_FROM, "listing all committed offsets of a group")
         else:
             request.topics = [OffsetFetchRequestTopic(name, numbers) for name, numbers in topics]
         if version >= _STABLE_FROM:
@@ -80,7 +80,7 @@ def list_group_offsets(
         return request
 
     ask = Ask(Coordinator(GROUP, group_id), ApiKey.OFFSET_FETCH, build, version_max=_BY_NAME_UP_TO)
-    answer = yield from patiently(ask, _may_pass, backoff)
+    answer = yield from retry(ask, _may_pass, backoff)
     group = _group_of(answer)
     if group.error_code:
         raise admin_error(group.error_code, state=f"listing offsets of group {group_id!r}")
@@ -90,24 +90,24 @@ def list_group_offsets(
 def list_offsets_of_groups(
     group_ids: Iterable[str], backoff: Backoff, *, require_stable: bool
 ) -> Procedure[dict[str, dict[TopicPartition, OffsetAndMetadata]]]:
-    """All that several groups have committed, by one request for each coordinator."""
+    """List the offsets of several groups, by one request for each coordinator."""
 
     def build(version: int, some: Sequence[str]) -> OffsetFetchRequest:
-        require(version, _GROUPS_FROM, "asking for several groups at once")
+        require(version, _GROUPS_FROM, "listing the offsets of several groups")
         groups = [OffsetFetchRequestGroup(group_id, topics=None) for group_id in some]
         return OffsetFetchRequest(groups=groups, require_stable=require_stable)
 
     def read(
         answer: Any, _: object
-    ) -> Iterable[Told[str, dict[TopicPartition, OffsetAndMetadata]]]:
+    ) -> Iterable[ItemResult[str, dict[TopicPartition, OffsetAndMetadata]]]:
         for group in answer.groups:
             done, failed = _offsets(group, group.group_id)
             code = group.error_code or next((each.code for each in failed.values()), 0)
-            yield Told(group.group_id, code, None, done)
+            yield ItemResult(group.group_id, code, None, done)
 
     wanted = list(dict.fromkeys(group_ids))
     doing = "listing offsets of group"
-    question = Question(doing, ApiKey.OFFSET_FETCH, build, read, version_max=_BY_NAME_UP_TO)
+    question = ItemRequest(doing, ApiKey.OFFSET_FETCH, build, read, version_max=_BY_NAME_UP_TO)
     done, failed = yield from gather_all(question, wanted, Coordinators(GROUP), backoff)
     for group_id, error in list(failed.items()):
         if isinstance(error, UnsupportedVersionError):  # before Apache Kafka 3.0: one by one
@@ -157,7 +157,7 @@ def _may_pass(answer: Any) -> int:
 def alter_group_offsets(
     group_id: str, offsets: Mapping[TopicPartition, OffsetAndMetadata | int], backoff: Backoff
 ) -> Procedure[dict[TopicPartition, None]]:
-    """Set where a group without members goes on, in some partitions."""
+    """Set the offsets of a group without members, in some partitions."""
 
     def build(_: int, some: Sequence[TopicPartition]) -> OffsetCommitRequest:
         topics: dict[str, OffsetCommitRequestTopic] = {}
@@ -173,17 +173,17 @@ def alter_group_offsets(
             )
         return OffsetCommitRequest(group_id, topics=list(topics.values()))
 
-    def read(answer: Any, _: object) -> Iterable[Told[TopicPartition, None]]:
+    def read(answer: Any, _: object) -> Iterable[ItemResult[TopicPartition, None]]:
         for topic in answer.topics:
             for part in topic.partitions:
                 message = None
                 if part.error_code == ErrorCode.UNKNOWN_MEMBER_ID:
-                    message = f"Group {group_id!r} has members, and only they commit."
+                    message = f"Group {group_id!r} has members, and only members can commit."
                 where = TopicPartition(topic.name, part.partition_index)
-                yield Told(where, part.error_code, message, None)
+                yield ItemResult(where, part.error_code, message, None)
 
     doing = f"setting the offset of group {group_id!r} in"
-    question = Question(
+    question = ItemRequest(
         doing, ApiKey.OFFSET_COMMIT, build, read, _NOT_THERE, version_max=_BY_NAME_UP_TO
     )
     return gather(question, offsets, ask_at(Coordinator(GROUP, group_id)), backoff)
@@ -192,7 +192,7 @@ def alter_group_offsets(
 def delete_group_offsets(
     group_id: str, partitions: Iterable[TopicPartition], backoff: Backoff
 ) -> Procedure[dict[TopicPartition, None]]:
-    """Forget what a group has committed in partitions to which no member is subscribed."""
+    """Delete offsets in partitions of topics that no member subscribes to."""
 
     def build(_: int, some: Sequence[TopicPartition]) -> OffsetDeleteRequest:
         topics = [
@@ -203,15 +203,17 @@ def delete_group_offsets(
         ]
         return OffsetDeleteRequest(group_id, topics)
 
-    def read(answer: Any, asked: Sequence[TopicPartition]) -> Iterable[Told[TopicPartition, None]]:
+    def read(
+        answer: Any, asked: Sequence[TopicPartition]
+    ) -> Iterable[ItemResult[TopicPartition, None]]:
         if answer.error_code:
             for where in asked:
-                yield Told(where, answer.error_code, None, None)
+                yield ItemResult(where, answer.error_code, None, None)
         for topic in answer.topics:
             for part in topic.partitions:
                 where = TopicPartition(topic.name, part.partition_index)
-                yield Told(where, part.error_code, None, None)
+                yield ItemResult(where, part.error_code, None, None)
 
     doing = f"deleting the offset of group {group_id!r} in"
-    question = Question(doing, ApiKey.OFFSET_DELETE, build, read, _NOT_THERE)
+    question = ItemRequest(doing, ApiKey.OFFSET_DELETE, build, read, _NOT_THERE)
     return gather(question, partitions, ask_at(Coordinator(GROUP, group_id)), backoff)

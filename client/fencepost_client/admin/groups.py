@@ -1,4 +1,4 @@
-"""Groups: listed, described, emptied, deleted."""
+"""Groups: listing, describing and deleting them, and removing members."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from fencepost_protocol.generated.index import ApiKey
 from fencepost_protocol.generated.leave_group import LeaveGroupRequest, MemberIdentity
 from fencepost_protocol.generated.list_groups import ListGroupsRequest
 
-from fencepost_client.admin.gathering import (
-    Question,
-    Told,
+from fencepost_client.admin.fan_out import (
+    ItemRequest,
+    ItemResult,
     ask_at,
     gather,
     gather_all,
@@ -25,9 +25,9 @@ from fencepost_client.admin.gathering import (
     settle,
 )
 from fencepost_client.admin.routing import Coordinators, at_brokers, list_brokers
-from fencepost_client.backoff import Backoff
-from fencepost_client.consumer.subscriptions import read_assignment, read_subscription
-from fencepost_client.procedures import GROUP, Coordinator, Procedure
+from fencepost_client.consumer.group_protocol import read_assignment, read_subscription
+from fencepost_client.requests.backoff import Backoff
+from fencepost_client.requests.procedures import GROUP, Coordinator, Procedure
 from fencepost_client.types import TopicPartition
 
 _STATES_FROM: Final = 4
@@ -42,7 +42,7 @@ _DEAD: Final = "Dead"
 
 @dataclass(frozen=True, slots=True)
 class GroupListing:
-    """A group, as lists show it; brokers before Kafka 2.6 and 3.8 tell no state and no type."""
+    """A group in a list; without state before Kafka 2.6, and without type before 3.8."""
 
     group_id: str
     protocol_type: str
@@ -53,7 +53,7 @@ class GroupListing:
 
 @dataclass(frozen=True, slots=True)
 class GroupMember:
-    """A member; epochs, rack and target are those of KIP-848."""
+    """A member; epochs, rack and target assignment are those of KIP-848."""
 
     member_id: str
     group_instance_id: str | None
@@ -65,9 +65,9 @@ class GroupMember:
     rack_id: str | None = None
     member_epoch: int | None = None
     target_assignment: tuple[TopicPartition, ...] | None = None
-    """What it will have when the others have given it up."""
+    """The assignment after other members have given up partitions."""
     is_classic: bool | None = None
-    """It still speaks the classic protocol; ``None`` when the broker does not tell."""
+    """Whether it uses the classic protocol; ``None`` if the broker does not report it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +87,7 @@ class GroupDescription:
 
 
 class MemberToRemove(NamedTuple):
-    """A member by its id, or a static one by its ``group_instance_id`` alone."""
+    """A member by its id, or a static member by its ``group_instance_id``."""
 
     member_id: str = ""
     group_instance_id: str | None = None
@@ -103,7 +103,7 @@ class MemberToRemove(NamedTuple):
 def list_groups(
     states: Sequence[str], types: Sequence[str], backoff: Backoff
 ) -> Procedure[list[GroupListing]]:
-    """The groups of all coordinators that are in one of these states and of one of these types."""
+    """List the groups of all coordinators, in these states and of these types."""
 
     def build(version: int, _: object) -> ListGroupsRequest:
         request = ListGroupsRequest()
@@ -115,17 +115,17 @@ def list_groups(
             request.types_filter = list(types)
         return request
 
-    def read(answer: Any, asked: Sequence[int]) -> Iterable[Told[int, list[GroupListing]]]:
+    def read(answer: Any, asked: Sequence[int]) -> Iterable[ItemResult[int, list[GroupListing]]]:
         found = [
             GroupListing(
                 each.group_id, each.protocol_type, each.group_state, each.group_type, asked[0]
             )
             for each in answer.groups
         ]
-        yield Told(asked[0], answer.error_code, None, found)
+        yield ItemResult(asked[0], answer.error_code, None, found)
 
     brokers = yield from list_brokers(backoff)
-    question = Question("listing the groups of broker", ApiKey.LIST_GROUPS, build, read)
+    question = ItemRequest("listing the groups of broker", ApiKey.LIST_GROUPS, build, read)
     found = yield from gather(question, brokers, at_brokers(int), backoff)
     # A group whose coordinator moves meanwhile may be told twice.
     groups = {group.group_id: group for listed in found.values() for group in listed}
@@ -135,30 +135,30 @@ def list_groups(
 def describe_groups(
     group_ids: Iterable[str], backoff: Backoff
 ) -> Procedure[dict[str, GroupDescription]]:
-    """Groups of both kinds; which one it is follows from what the coordinator answers."""
+    """Describe groups of both protocols."""
     wanted = list(dict.fromkeys(group_ids))
     where = Coordinators(GROUP)
 
-    def read_new(answer: Any, _: object) -> Iterable[Told[str, GroupDescription]]:
+    def read_new(answer: Any, _: object) -> Iterable[ItemResult[str, GroupDescription]]:
         for told in answer.groups:
             group = _consumer_group(told, where.node_ids.get(told.group_id, -1))
-            yield Told(told.group_id, told.error_code, told.error_message, group)
+            yield ItemResult(told.group_id, told.error_code, told.error_message, group)
 
-    def read_classic(answer: Any, _: object) -> Iterable[Told[str, GroupDescription]]:
+    def read_classic(answer: Any, _: object) -> Iterable[ItemResult[str, GroupDescription]]:
         for told in answer.groups:
             code = told.error_code
             if code == ErrorCode.NONE and told.group_state == _DEAD:
                 code = ErrorCode.GROUP_ID_NOT_FOUND  # older versions say it by the state
             group = _classic_group(told, where.node_ids.get(told.group_id, -1))
-            yield Told(told.group_id, code, told.error_message, group)
+            yield ItemResult(told.group_id, code, told.error_message, group)
 
-    new: Question[str, GroupDescription] = Question(
+    new: ItemRequest[str, GroupDescription] = ItemRequest(
         "describing group",
         ApiKey.CONSUMER_GROUP_DESCRIBE,
         lambda _, some: ConsumerGroupDescribeRequest(list(some)),
         read_new,
     )
-    classic: Question[str, GroupDescription] = Question(
+    classic: ItemRequest[str, GroupDescription] = ItemRequest(
         "describing group",
         ApiKey.DESCRIBE_GROUPS,
         lambda _, some: DescribeGroupsRequest(list(some)),
@@ -256,13 +256,13 @@ def _subscribed(metadata: bytes) -> tuple[str, ...]:
 
 
 def delete_groups(group_ids: Iterable[str], backoff: Backoff) -> Procedure[dict[str, None]]:
-    """Delete groups that have no members, with all that they have committed."""
+    """Delete groups without members, and their offsets."""
 
-    def read(answer: Any, _: object) -> Iterable[Told[str, None]]:
+    def read(answer: Any, _: object) -> Iterable[ItemResult[str, None]]:
         for told in answer.results:
-            yield Told(told.group_id, told.error_code, None, None)
+            yield ItemResult(told.group_id, told.error_code, None, None)
 
-    question: Question[str, None] = Question(
+    question: ItemRequest[str, None] = ItemRequest(
         "deleting group",
         ApiKey.DELETE_GROUPS,
         lambda _, some: DeleteGroupsRequest(list(some)),
@@ -274,7 +274,7 @@ def delete_groups(group_ids: Iterable[str], backoff: Backoff) -> Procedure[dict[
 def remove_members(
     group_id: str, members: Iterable[MemberToRemove] | None, reason: str, backoff: Backoff
 ) -> Procedure[dict[MemberToRemove, None]]:
-    """Take members out of a group, these or all; those that still live join again as new ones."""
+    """Remove members from a group, these or all; members that still run join again."""
     if members is None:
         described = yield from describe_groups([group_id], backoff)
         members = [
@@ -292,17 +292,19 @@ def remove_members(
             members=[MemberIdentity(each.member_id, each.group_instance_id, told) for each in some],
         )
 
-    def read(answer: Any, asked: Sequence[MemberToRemove]) -> Iterable[Told[MemberToRemove, None]]:
+    def read(
+        answer: Any, asked: Sequence[MemberToRemove]
+    ) -> Iterable[ItemResult[MemberToRemove, None]]:
         if answer.error_code:
             for each in asked:
-                yield Told(each, answer.error_code, None, None)
+                yield ItemResult(each, answer.error_code, None, None)
             return
         for told in answer.members:
             by_id = MemberToRemove(told.member_id, told.group_instance_id)
             by_instance = MemberToRemove("", told.group_instance_id)
             for each in dict.fromkeys((by_id, by_instance)):
-                yield Told(each, told.error_code, None, None)
+                yield ItemResult(each, told.error_code, None, None)
 
     doing = f"removing from group {group_id!r} member"
-    question = Question(doing, ApiKey.LEAVE_GROUP, build, read)
+    question = ItemRequest(doing, ApiKey.LEAVE_GROUP, build, read)
     return (yield from gather(question, members, ask_at(Coordinator(GROUP, group_id)), backoff))

@@ -1,7 +1,7 @@
-"""Transactions that hang: open in a partition, and no coordinator will end them (KIP-664).
+"""Hanging transactions: open in a partition, and no coordinator will end them (KIP-664).
 
-They hold back readers of committed records for ever. They come of writes that a coordinator never
-heard of, or heard of after it had ended the transaction. A marker written by hand ends them.
+They stop read-committed consumers for ever. They come from writes that a coordinator does not know,
+or that came after it ended the transaction. An abort marker that is written by hand ends them.
 """
 
 from __future__ import annotations
@@ -19,7 +19,14 @@ from fencepost_protocol.generated.write_txn_markers import (
     WriteTxnMarkersRequest,
 )
 
-from fencepost_client.admin.gathering import Question, Told, gather, gather_all, named, settle
+from fencepost_client.admin.fan_out import (
+    ItemRequest,
+    ItemResult,
+    gather,
+    gather_all,
+    named,
+    settle,
+)
 from fencepost_client.admin.routing import Leaders, at_brokers, metadata_of
 from fencepost_client.admin.transactions import (
     ONGOING,
@@ -32,9 +39,9 @@ from fencepost_client.admin.transactions import (
     describe_transactions,
     list_transactions,
 )
-from fencepost_client.backoff import Backoff
 from fencepost_client.errors import TransactionalIdNotFoundError, TransactionKeptOpenError
-from fencepost_client.procedures import ANY_NODE, Ask, Procedure, patiently
+from fencepost_client.requests.backoff import Backoff
+from fencepost_client.requests.procedures import ANY_NODE, Ask, Procedure, retry
 from fencepost_client.types import TopicPartition
 
 _ENDING: Final = frozenset({"PrepareCommit", "PrepareAbort", "PrepareEpochFence"})
@@ -43,7 +50,7 @@ _IDS_AT_ONCE: Final = 500
 
 
 class TransactionMarker(NamedTuple):
-    """An abort marker for one partition."""
+    """An abort marker for a partition."""
 
     partition: TopicPartition
     producer_id: int
@@ -54,7 +61,7 @@ class TransactionMarker(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class HangingTransaction:
-    """One partition that has a transaction open which nobody will end."""
+    """A hanging transaction in a partition."""
 
     partition: TopicPartition
     producer_id: int
@@ -63,13 +70,13 @@ class HangingTransaction:
     start_offset: int
     last_timestamp_ms: int | None
     duration_ms: int | None
-    """Since its last record."""
+    """The time since its last record."""
     transactional_id: str | None
-    """Who has this producer id now; ``None`` when no coordinator knows it."""
+    """The transactional id of the producer; ``None`` if no coordinator knows it."""
 
     @property
     def marker(self) -> TransactionMarker:
-        """What ends it."""
+        """The marker that ends the transaction."""
         return TransactionMarker(
             self.partition, self.producer_id, self.producer_epoch, self.coordinator_epoch or 0
         )
@@ -82,7 +89,7 @@ def find_hanging(
     now_ms: int,
     backoff: Backoff,
 ) -> Procedure[list[HangingTransaction]]:
-    """Those in these partitions, or all, whose last record is older than any timeout allows."""
+    """Find hanging transactions in these partitions, or in all, by their age."""
     wanted = list(partitions) if partitions is not None else None
     if wanted is None:
         wanted = yield from all_partitions(broker_id, backoff)
@@ -117,7 +124,7 @@ def find_hanging(
 def all_partitions(broker_id: int | None, backoff: Backoff) -> Procedure[list[TopicPartition]]:
     """Those that have a leader, or a replica at the broker that is named."""
     ask = Ask(ANY_NODE, ApiKey.METADATA, metadata_of(None))
-    answer = yield from patiently(ask, lambda _: ErrorCode.NONE, backoff)
+    answer = yield from retry(ask, lambda _: ErrorCode.NONE, backoff)
     return [
         TopicPartition(topic.name, part.partition_index)
         for topic in answer.topics
@@ -149,7 +156,7 @@ def state_time_ms(now_ms: int, backoff: Backoff) -> Procedure[int]:
     """What time it is: by a Fencepost's clock, which tests move, or by this machine's."""
     request = DescribeTransactionsRequest([], explain=True)
     ask = Ask(ANY_NODE, ApiKey.DESCRIBE_TRANSACTIONS, lambda _: request)
-    answer = yield from patiently(ask, lambda _: ErrorCode.NONE, backoff)
+    answer = yield from retry(ask, lambda _: ErrorCode.NONE, backoff)
     return now_ms if answer.state_time_ms < 0 else int(answer.state_time_ms)
 
 
@@ -220,14 +227,15 @@ def _hanging(
 def abort_transaction(
     marker: TransactionMarker, now_ms: int, backoff: Backoff, *, force: bool
 ) -> Procedure[None]:
-    """Write the marker; refused where a coordinator will write its own, unless by force."""
+    """Write the marker. Without ``force`` it raises an error if a coordinator will write one."""
     if not force:
         known = yield from owners([marker.producer_id], now_ms, backoff)
         owner = known.get(marker.producer_id)
         if owner is not None and keeps_open(owner, marker.partition, marker.producer_epoch):
             raise TransactionKeptOpenError(
                 f"{owner.transactional_id!r} is {owner.state}, and its coordinator (broker "
-                f"{owner.coordinator_id}) will end what it has open in {named(marker.partition)}."
+                f"{owner.coordinator_id}) will end its transaction in "
+                f"{named(marker.partition)}."
             )
 
     def build(_: int, __: object) -> WriteTxnMarkersRequest:
@@ -245,13 +253,13 @@ def abort_transaction(
             ]
         )
 
-    def read(answer: Any, _: object) -> Iterable[Told[TopicPartition, None]]:
+    def read(answer: Any, _: object) -> Iterable[ItemResult[TopicPartition, None]]:
         for result in answer.markers:
             for topic in result.topics:
                 for part in topic.partitions:
                     where = TopicPartition(topic.name, part.partition_index)
-                    yield Told(where, part.error_code, None, None)
+                    yield ItemResult(where, part.error_code, None, None)
 
     doing = f"aborting the transaction of producer {marker.producer_id} in"
-    question = Question(doing, ApiKey.WRITE_TXN_MARKERS, build, read)
+    question = ItemRequest(doing, ApiKey.WRITE_TXN_MARKERS, build, read)
     yield from gather(question, [marker.partition], Leaders(), backoff)

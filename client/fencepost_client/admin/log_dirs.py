@@ -1,4 +1,4 @@
-"""Where brokers keep their logs: what is in each folder, and moving a replica to another."""
+"""Log directories of brokers: describing them, and moving replicas between them."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ from fencepost_protocol.generated.describe_log_dirs import (
 )
 from fencepost_protocol.generated.index import ApiKey
 
-from fencepost_client.admin.gathering import Question, Told, by_topic, gather
+from fencepost_client.admin.fan_out import ItemRequest, ItemResult, by_topic, gather
 from fencepost_client.admin.routing import at_brokers
-from fencepost_client.backoff import Backoff
 from fencepost_client.errors import KafkaError, admin_error
-from fencepost_client.procedures import Procedure
+from fencepost_client.requests.backoff import Backoff
+from fencepost_client.requests.procedures import Procedure
 from fencepost_client.types import TopicPartition
 
 _STAYS: Final = frozenset(
@@ -35,7 +35,7 @@ _STAYS: Final = frozenset(
 
 
 class TopicPartitionReplica(NamedTuple):
-    """A partition's log at one broker."""
+    """A replica of a partition on a broker."""
 
     topic: str
     partition: int
@@ -48,7 +48,7 @@ class TopicPartitionReplica(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class ReplicaLog:
-    """A log in a folder; one that ``is_future`` is being copied there to take over."""
+    """A log in a directory; with ``is_future`` it is a copy that will replace another one."""
 
     size_bytes: int
     offset_lag: int
@@ -57,11 +57,11 @@ class ReplicaLog:
 
 @dataclass(frozen=True, slots=True)
 class LogDirDescription:
-    """A folder of logs; the sizes of its disk are ``None`` where they are not told."""
+    """A log directory; unknown sizes of the disk are ``None``."""
 
     path: str
     error: KafkaError | None
-    """Why the broker cannot use it."""
+    """The error, if the broker cannot use it."""
     replicas: Mapping[TopicPartition, ReplicaLog]
     total_bytes: int | None
     usable_bytes: int | None
@@ -71,7 +71,7 @@ class LogDirDescription:
 def describe_log_dirs(
     broker_ids: Iterable[int], partitions: Iterable[TopicPartition] | None, backoff: Backoff
 ) -> Procedure[dict[int, dict[str, LogDirDescription]]]:
-    """The folders of each broker by path, with these partitions or all."""
+    """Describe the log directories of brokers by path, with these partitions or all."""
     topics = None
     if partitions is not None:
         wanted = by_topic(partitions).items()
@@ -82,12 +82,12 @@ def describe_log_dirs(
 
     def read(
         answer: Any, asked: Sequence[int]
-    ) -> Iterable[Told[int, dict[str, LogDirDescription]]]:
+    ) -> Iterable[ItemResult[int, dict[str, LogDirDescription]]]:
         found = {told.log_dir: _description(told) for told in answer.results}
-        yield Told(asked[0], answer.error_code, None, found)
+        yield ItemResult(asked[0], answer.error_code, None, found)
 
-    doing = "describing the log folders of broker"
-    question = Question(doing, ApiKey.DESCRIBE_LOG_DIRS, build, read)
+    doing = "describing the log directories of broker"
+    question = ItemRequest(doing, ApiKey.DESCRIBE_LOG_DIRS, build, read)
     return gather(question, broker_ids, at_brokers(lambda broker_id: broker_id), backoff)
 
 
@@ -112,7 +112,7 @@ def _description(told: Any) -> LogDirDescription:
 def alter_replica_log_dirs(
     paths: Mapping[TopicPartitionReplica, str], backoff: Backoff
 ) -> Procedure[dict[TopicPartitionReplica, None]]:
-    """Move replicas to other folders of their brokers; the copying goes on after the answer."""
+    """Move replicas to other log directories of their brokers; the copy ends later."""
 
     def build(_: int, replicas: Sequence[TopicPartitionReplica]) -> AlterReplicaLogDirsRequest:
         dirs: dict[str, list[tuple[str, int]]] = {}
@@ -133,12 +133,12 @@ def alter_replica_log_dirs(
 
     def read(
         answer: Any, asked: Sequence[TopicPartitionReplica]
-    ) -> Iterable[Told[TopicPartitionReplica, None]]:
+    ) -> Iterable[ItemResult[TopicPartitionReplica, None]]:
         broker_id = asked[0].broker_id
         for topic in answer.results:
             for part in topic.partitions:
                 replica = TopicPartitionReplica(topic.topic_name, part.partition_index, broker_id)
-                yield Told(replica, part.error_code, None, None)
+                yield ItemResult(replica, part.error_code, None, None)
 
-    question = Question("moving", ApiKey.ALTER_REPLICA_LOG_DIRS, build, read, _STAYS)
+    question = ItemRequest("moving", ApiKey.ALTER_REPLICA_LOG_DIRS, build, read, _STAYS)
     return gather(question, paths, at_brokers(lambda replica: replica.broker_id), backoff)

@@ -1,4 +1,4 @@
-"""Partitions: their offsets, the records that are deleted at their beginning, their leaders."""
+"""Partitions: listing offsets, deleting records and electing leaders."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ from fencepost_protocol.generated.list_offsets import (
     ListOffsetsTopic,
 )
 
-from fencepost_client.admin.gathering import (
-    Question,
-    Told,
+from fencepost_client.admin.fan_out import (
+    ItemRequest,
+    ItemResult,
     by_topic,
     gather,
     named,
@@ -30,9 +30,9 @@ from fencepost_client.admin.gathering import (
     settle,
 )
 from fencepost_client.admin.routing import Leaders
-from fencepost_client.backoff import Backoff
 from fencepost_client.errors import KafkaError, admin_error
-from fencepost_client.procedures import Ask, Controller, Procedure, patiently
+from fencepost_client.requests.backoff import Backoff
+from fencepost_client.requests.procedures import Ask, Controller, Procedure, retry
 from fencepost_client.types import TopicPartition
 
 MAX_TIMESTAMP: Final = -3
@@ -47,16 +47,16 @@ _NEEDS_VERSION: Final = {
     MAX_TIMESTAMP: (7, "the offset of the highest timestamp"),
     EARLIEST_LOCAL: (8, "the earliest local offset"),
     LATEST_TIERED: (9, "the latest tiered offset"),
-    EARLIEST_PENDING_UPLOAD: (11, "the earliest offset that waits for its upload"),
+    EARLIEST_PENDING_UPLOAD: (11, "the earliest offset that is not uploaded"),
 }
 _ISOLATION_FROM: Final = 2
 _TIMEOUT_FROM: Final = 10
 
 
 class ListedOffset(NamedTuple):
-    """An offset that was looked for; -1 when there is none.
+    """An offset; -1 if there is none.
 
-    The timestamp is -1 where a place was asked for and not a time.
+    The timestamp is -1 for special positions.
     """
 
     offset: int
@@ -65,18 +65,18 @@ class ListedOffset(NamedTuple):
 
 
 class Election(IntEnum):
-    """How a leader is chosen."""
+    """The kinds of leader elections."""
 
     PREFERRED = 0
-    """The first replica, when it is in sync."""
+    """Elect the preferred replica, if it is in sync."""
     UNCLEAN = 1
-    """Any replica that lives, where there is no leader: records may be lost."""
+    """Elect any live replica if there is no leader; records may be lost."""
 
 
 def list_offsets(
     times: Mapping[TopicPartition, int], backoff: Backoff, timeout_ms: int, *, read_committed: bool
 ) -> Procedure[dict[TopicPartition, ListedOffset]]:
-    """The offset that belongs to a time or to a place in each partition, asked of its leader."""
+    """List the offsets for timestamps or special positions, at the leaders."""
 
     def build(version: int, partitions: Sequence[TopicPartition]) -> ListOffsetsRequest:
         topics: dict[str, ListOffsetsTopic] = {}
@@ -87,27 +87,27 @@ def list_offsets(
             topic.partitions.append(ListOffsetsPartition(where.partition, timestamp=times[where]))
         request = ListOffsetsRequest(-1, topics=list(topics.values()))
         if read_committed:
-            require(version, _ISOLATION_FROM, "reading only what is committed")
+            require(version, _ISOLATION_FROM, "reading committed records only")
             request.isolation_level = 1
         if version >= _TIMEOUT_FROM:
             request.timeout_ms = timeout_ms
         return request
 
-    def read(answer: Any, _: object) -> Iterable[Told[TopicPartition, ListedOffset]]:
+    def read(answer: Any, _: object) -> Iterable[ItemResult[TopicPartition, ListedOffset]]:
         for topic in answer.topics:
             for part in topic.partitions:
                 found = ListedOffset(part.offset, part.timestamp, part.leader_epoch)
                 where = TopicPartition(topic.name, part.partition_index)
-                yield Told(where, part.error_code, None, found)
+                yield ItemResult(where, part.error_code, None, found)
 
-    question = Question("listing offsets of", ApiKey.LIST_OFFSETS, build, read)
+    question = ItemRequest("listing offsets of", ApiKey.LIST_OFFSETS, build, read)
     return gather(question, times, Leaders(), backoff)
 
 
 def delete_records(
     offsets: Mapping[TopicPartition, int], backoff: Backoff, timeout_ms: int
 ) -> Procedure[dict[TopicPartition, int]]:
-    """Delete what lies before these offsets (-1: all); gives where each partition begins now."""
+    """Delete records before these offsets (-1: all); returns the new first offsets."""
 
     def build(_: int, partitions: Sequence[TopicPartition]) -> DeleteRecordsRequest:
         topics: dict[str, DeleteRecordsTopic] = {}
@@ -116,13 +116,13 @@ def delete_records(
             topic.partitions.append(DeleteRecordsPartition(where.partition, offsets[where]))
         return DeleteRecordsRequest(list(topics.values()), timeout_ms)
 
-    def read(answer: Any, _: object) -> Iterable[Told[TopicPartition, int]]:
+    def read(answer: Any, _: object) -> Iterable[ItemResult[TopicPartition, int]]:
         for topic in answer.topics:
             for part in topic.partitions:
                 where = TopicPartition(topic.name, part.partition_index)
-                yield Told(where, part.error_code, None, part.low_watermark)
+                yield ItemResult(where, part.error_code, None, part.low_watermark)
 
-    question = Question("deleting records of", ApiKey.DELETE_RECORDS, build, read)
+    question = ItemRequest("deleting records of", ApiKey.DELETE_RECORDS, build, read)
     return gather(question, offsets, Leaders(), backoff)
 
 
@@ -132,7 +132,7 @@ def elect_leaders(
     backoff: Backoff,
     timeout_ms: int,
 ) -> Procedure[dict[TopicPartition, bool]]:
-    """Elect leaders of these partitions, or of all that need one; whether each has a new one."""
+    """Elect leaders of these partitions, or of all that need one; whether each changed."""
     wanted = None if partitions is None else list(dict.fromkeys(partitions))
 
     def build(version: int) -> ElectLeadersRequest:
@@ -146,7 +146,7 @@ def elect_leaders(
         return request
 
     ask = Ask(Controller(), ApiKey.ELECT_LEADERS, build)
-    answer = yield from patiently(ask, lambda answer: answer.error_code, backoff)
+    answer = yield from retry(ask, lambda answer: answer.error_code, backoff)
     if answer.error_code:
         raise admin_error(answer.error_code, state="electing leaders")
     done: dict[TopicPartition, bool] = {}

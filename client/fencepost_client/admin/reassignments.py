@@ -1,4 +1,4 @@
-"""Replicas that move to other brokers (KIP-455)."""
+"""Moving replicas to other brokers (KIP-455)."""
 
 from __future__ import annotations
 
@@ -16,17 +16,24 @@ from fencepost_protocol.generated.list_partition_reassignments import (
     ListPartitionReassignmentsTopics,
 )
 
-from fencepost_client.admin.gathering import Question, Told, ask_at, by_topic, gather, require
-from fencepost_client.backoff import Backoff
+from fencepost_client.admin.fan_out import (
+    ItemRequest,
+    ItemResult,
+    ask_at,
+    by_topic,
+    gather,
+    require,
+)
 from fencepost_client.errors import admin_error
-from fencepost_client.procedures import Ask, Controller, Procedure, patiently
+from fencepost_client.requests.backoff import Backoff
+from fencepost_client.requests.procedures import Ask, Controller, Procedure, retry
 from fencepost_client.types import TopicPartition
 
 _FACTOR_FROM: Final = 1
 
 
 class Reassignment(NamedTuple):
-    """Replicas of a partition on their way: all that there are meanwhile, who comes, who goes."""
+    """A reassignment of a partition: its current replicas, those added and those removed."""
 
     replicas: tuple[int, ...]
     adding: tuple[int, ...]
@@ -40,7 +47,7 @@ def alter_partition_reassignments(
     *,
     allow_replication_factor_change: bool,
 ) -> Procedure[dict[TopicPartition, None]]:
-    """Have replicas move to these brokers, the preferred leader first; ``None`` takes it back."""
+    """Move replicas to these brokers, the preferred leader first; ``None`` cancels a move."""
 
     def build(version: int, some: Sequence[TopicPartition]) -> AlterPartitionReassignmentsRequest:
         topics = [
@@ -56,29 +63,31 @@ def alter_partition_reassignments(
         ]
         request = AlterPartitionReassignmentsRequest(timeout_ms, topics=topics)
         if not allow_replication_factor_change:
-            require(version, _FACTOR_FROM, "to refuse another number of replicas")
+            require(version, _FACTOR_FROM, "refusing a change of the replication factor")
             request.allow_replication_factor_change = False
         return request
 
-    def read(answer: Any, some: Sequence[TopicPartition]) -> Iterable[Told[TopicPartition, None]]:
+    def read(
+        answer: Any, some: Sequence[TopicPartition]
+    ) -> Iterable[ItemResult[TopicPartition, None]]:
         if answer.error_code:
             for where in some:
-                yield Told(where, answer.error_code, answer.error_message, None)
+                yield ItemResult(where, answer.error_code, answer.error_message, None)
             return
         for topic in answer.responses:
             for part in topic.partitions:
                 where = TopicPartition(topic.name, part.partition_index)
-                yield Told(where, part.error_code, part.error_message, None)
+                yield ItemResult(where, part.error_code, part.error_message, None)
 
     key = ApiKey.ALTER_PARTITION_REASSIGNMENTS
-    question = Question("moving replicas of", key, build, read)
+    question = ItemRequest("moving replicas of", key, build, read)
     return gather(question, targets, ask_at(Controller()), backoff)
 
 
 def list_partition_reassignments(
     partitions: Iterable[TopicPartition] | None, backoff: Backoff, timeout_ms: int
 ) -> Procedure[dict[TopicPartition, Reassignment]]:
-    """What is on its way, of these partitions or of all."""
+    """List reassignments, of these partitions or of all."""
     wanted = None if partitions is None else by_topic(dict.fromkeys(partitions))
 
     def build(_: int) -> ListPartitionReassignmentsRequest:
@@ -88,7 +97,7 @@ def list_partition_reassignments(
         return ListPartitionReassignmentsRequest(timeout_ms, topics)
 
     ask = Ask(Controller(), ApiKey.LIST_PARTITION_REASSIGNMENTS, build)
-    answer = yield from patiently(ask, lambda answer: answer.error_code, backoff)
+    answer = yield from retry(ask, lambda answer: answer.error_code, backoff)
     if answer.error_code:
         raise admin_error(answer.error_code, answer.error_message, state="listing reassignments")
     return {

@@ -1,4 +1,4 @@
-"""Whom to ask: the leaders of partitions, the coordinators of groups and transactions, brokers."""
+"""Routes of items to leaders, coordinators and brokers."""
 
 from __future__ import annotations
 
@@ -10,25 +10,25 @@ from fencepost_protocol.generated.find_coordinator import FindCoordinatorRequest
 from fencepost_protocol.generated.index import ApiKey
 from fencepost_protocol.generated.metadata import MetadataRequest, MetadataRequestTopic
 
-from fencepost_client.admin.gathering import Route, Routes, named
-from fencepost_client.backoff import Backoff
-from fencepost_client.connection import Build
+from fencepost_client.admin.fan_out import Route, Routes, named
 from fencepost_client.errors import RetriableError, admin_error
-from fencepost_client.procedures import ANY_NODE, Ask, NodeId, Procedure, Target, patiently
+from fencepost_client.requests.backoff import Backoff
+from fencepost_client.requests.connection import Build
+from fencepost_client.requests.procedures import ANY_NODE, Ask, NodeId, Procedure, Target, retry
 from fencepost_client.types import TopicPartition
 
 K = TypeVar("K")
 
 _AUTO_CREATION_FROM: Final = 4
 _BATCHED_FROM: Final = 4
-"""The version of FindCoordinator that asks for several keys (KIP-699)."""
+"""The first version of FindCoordinator with several keys (KIP-699)."""
 _ATTEMPTS_FOR_NEWS: Final = 5
 """How often a topic may be unknown before it does not exist: brokers hear of it by and by."""
 _NOT_THERE: Final = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
 
 
 def metadata_of(names: Iterable[str] | None) -> Build:
-    """A request for these topics, or all; none is created by asking."""
+    """A Metadata request for topics, or all, which creates none."""
     topics = None if names is None else [MetadataRequestTopic(name=name) for name in names]
 
     def build(version: int) -> MetadataRequest:
@@ -41,7 +41,7 @@ def metadata_of(names: Iterable[str] | None) -> Build:
 
 
 class Leaders:
-    """Routes partitions to their leaders; what does not exist after some attempts is refused."""
+    """Routes partitions to their leaders; an unknown partition fails after some attempts."""
 
     def __init__(self) -> None:
         self._attempts = 0
@@ -157,7 +157,7 @@ def at_brokers(broker_of: Callable[[K], int | None], otherwise: Target = ANY_NOD
                 routes.by_target[NodeId(broker_id)] = those
                 continue
             there = ", ".join(map(str, known))
-            why = f"There is no broker {broker_id}; there are: {there}."
+            why = f"There is no broker {broker_id}; the brokers are: {there}."
             routes.refused |= {
                 item: admin_error(ErrorCode.BROKER_NOT_AVAILABLE, why) for item in those
             }
@@ -169,5 +169,5 @@ def at_brokers(broker_of: Callable[[K], int | None], otherwise: Target = ANY_NOD
 def list_brokers(backoff: Backoff) -> Procedure[list[int]]:
     """The node ids of all brokers."""
     ask = Ask(ANY_NODE, ApiKey.METADATA, metadata_of([]))
-    answer = yield from patiently(ask, lambda _: ErrorCode.NONE, backoff)
+    answer = yield from retry(ask, lambda _: ErrorCode.NONE, backoff)
     return sorted(broker.node_id for broker in answer.brokers)

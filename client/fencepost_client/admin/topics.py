@@ -1,4 +1,4 @@
-"""Topics: made, grown, listed, described, deleted."""
+"""Topics: creating, growing, listing, describing and deleting them."""
 
 from __future__ import annotations
 
@@ -26,11 +26,19 @@ from fencepost_protocol.generated.describe_topic_partitions import (
 )
 from fencepost_protocol.generated.index import ApiKey
 
-from fencepost_client.admin.gathering import Question, Told, ask_at, gather, pieces, require, settle
+from fencepost_client.admin.fan_out import (
+    ItemRequest,
+    ItemResult,
+    ask_at,
+    gather,
+    pieces,
+    require,
+    settle,
+)
 from fencepost_client.admin.routing import metadata_of
-from fencepost_client.backoff import Backoff
 from fencepost_client.errors import KafkaError, UnsupportedVersionError, admin_error
-from fencepost_client.procedures import ANY_NODE, Ask, Controller, Procedure, patiently
+from fencepost_client.requests.backoff import Backoff
+from fencepost_client.requests.procedures import ANY_NODE, Ask, Controller, Procedure, retry
 
 _DELETE_BY_STATE_FROM: Final = 6
 _NAMES_AT_ONCE: Final = 2000
@@ -40,10 +48,10 @@ _CONTROLLER: Final = ask_at(Controller())
 
 @dataclass(frozen=True, slots=True)
 class NewTopic:
-    """A topic to create; -1 is the broker's default.
+    """A topic to create; -1 means the broker's default.
 
-    ``assignments`` places replicas by hand (partition -> brokers, the preferred leader first), and
-    then both counts stay -1.
+    ``assignments`` sets the replicas (partition -> brokers, the preferred leader first); both
+    counts must then be -1.
     """
 
     name: str
@@ -55,7 +63,7 @@ class NewTopic:
 
 @dataclass(frozen=True, slots=True)
 class NewPartitions:
-    """How many partitions a topic is to have in all; ``assignments``: brokers of each new one."""
+    """The new number of partitions of a topic, with replicas of the new ones in ``assignments``."""
 
     count: int
     assignments: Sequence[Sequence[int]] | None = None
@@ -63,19 +71,19 @@ class NewPartitions:
 
 @dataclass(frozen=True, slots=True)
 class CreatedTopic:
-    """What was made; brokers before Kafka 2.4 do not tell (-1, no id, no configs)."""
+    """A created topic; brokers before Kafka 2.4 report no details (-1, no id, no configs)."""
 
     name: str
     topic_id: bytes
     partitions: int
     replication_factor: int
     configs: Mapping[str, str | None]
-    """All settings, also those that the broker has chosen."""
+    """All settings, with the broker's defaults."""
 
 
 @dataclass(frozen=True, slots=True)
 class TopicListing:
-    """A topic, as lists show it."""
+    """A topic in a list."""
 
     name: str
     topic_id: bytes
@@ -84,7 +92,7 @@ class TopicListing:
 
 @dataclass(frozen=True, slots=True)
 class PartitionDescription:
-    """One partition; the leader is -1 during an election."""
+    """A partition; the leader is -1 during an election."""
 
     partition: int
     leader: int
@@ -93,13 +101,13 @@ class PartitionDescription:
     in_sync_replicas: tuple[int, ...]
     offline_replicas: tuple[int, ...] = ()
     eligible_leader_replicas: tuple[int, ...] = ()
-    """Who may lead without loss although not in sync (KIP-966); empty: none, or not told."""
+    """Eligible leader replicas (KIP-966); empty if there are none, or the broker reports none."""
     last_known_eligible_leader_replicas: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class TopicDescription:
-    """One topic."""
+    """A topic with its partitions."""
 
     name: str
     topic_id: bytes
@@ -113,22 +121,22 @@ class TopicDescription:
 def create_topics(
     topics: Iterable[NewTopic], backoff: Backoff, timeout_ms: int, *, validate_only: bool
 ) -> Procedure[dict[str, CreatedTopic]]:
-    """Create topics; raises the first error, when all that can be made are made."""
+    """Create topics, as many as possible; raises the first error after that."""
     wanted = {topic.name: topic for topic in topics}
 
     def build(_: int, names: Sequence[str]) -> CreateTopicsRequest:
         creatable = [_creatable(wanted[name]) for name in names]
         return CreateTopicsRequest(creatable, timeout_ms, validate_only)
 
-    def read(answer: Any, _: object) -> Iterable[Told[str, CreatedTopic]]:
+    def read(answer: Any, _: object) -> Iterable[ItemResult[str, CreatedTopic]]:
         for topic in answer.topics:
             configs = {config.name: config.value for config in topic.configs or ()}
             made = CreatedTopic(
                 topic.name, topic.topic_id, topic.num_partitions, topic.replication_factor, configs
             )
-            yield Told(topic.name, topic.error_code, topic.error_message, made)
+            yield ItemResult(topic.name, topic.error_code, topic.error_message, made)
 
-    question = Question("creating topic", ApiKey.CREATE_TOPICS, build, read)
+    question = ItemRequest("creating topic", ApiKey.CREATE_TOPICS, build, read)
     return gather(question, wanted, _CONTROLLER, backoff)
 
 
@@ -152,17 +160,17 @@ def create_partitions(
     *,
     validate_only: bool,
 ) -> Procedure[dict[str, None]]:
-    """Let topics grow to so many partitions."""
+    """Increase the number of partitions of topics."""
 
     def build(_: int, names: Sequence[str]) -> CreatePartitionsRequest:
         growing = [_growing(name, counts[name]) for name in names]
         return CreatePartitionsRequest(growing, timeout_ms, validate_only)
 
-    def read(answer: Any, _: object) -> Iterable[Told[str, None]]:
+    def read(answer: Any, _: object) -> Iterable[ItemResult[str, None]]:
         for topic in answer.results:
-            yield Told(topic.name, topic.error_code, topic.error_message, None)
+            yield ItemResult(topic.name, topic.error_code, topic.error_message, None)
 
-    question = Question("growing topic", ApiKey.CREATE_PARTITIONS, build, read, _NOT_THERE)
+    question = ItemRequest("growing topic", ApiKey.CREATE_PARTITIONS, build, read, _NOT_THERE)
     return gather(question, counts, _CONTROLLER, backoff)
 
 
@@ -178,7 +186,7 @@ def _growing(name: str, wanted: int | NewPartitions) -> CreatePartitionsTopic:
 def delete_topics(
     topics: Iterable[str | bytes], backoff: Backoff, timeout_ms: int
 ) -> Procedure[dict[str | bytes, None]]:
-    """Delete topics with all their records; by name, or by id (bytes, KIP-516)."""
+    """Delete topics and their records, by name or by id (bytes, KIP-516)."""
 
     def build(version: int, some: Sequence[str | bytes]) -> DeleteTopicsRequest:
         if version >= _DELETE_BY_STATE_FROM:
@@ -192,15 +200,15 @@ def delete_topics(
             require(version, _DELETE_BY_STATE_FROM, "deleting topics by id")
         return DeleteTopicsRequest(topic_names=names, timeout_ms=timeout_ms)
 
-    def read(answer: Any, _: object) -> Iterable[Told[str | bytes, None]]:
+    def read(answer: Any, _: object) -> Iterable[ItemResult[str | bytes, None]]:
         for topic in answer.responses:
             message = topic.error_message
             # Asked by id, the answer has the name as well; only one of them was asked about.
             for item in (topic.name, bytes(topic.topic_id)):
                 if item is not None:
-                    yield Told(item, topic.error_code, message, None)
+                    yield ItemResult(item, topic.error_code, message, None)
 
-    question = Question("deleting topic", ApiKey.DELETE_TOPICS, build, read, _NOT_THERE)
+    question = ItemRequest("deleting topic", ApiKey.DELETE_TOPICS, build, read, _NOT_THERE)
     return gather(question, topics, _CONTROLLER, backoff)
 
 
@@ -208,9 +216,9 @@ def delete_topics(
 
 
 def list_topics(backoff: Backoff, *, include_internal: bool) -> Procedure[dict[str, TopicListing]]:
-    """All topics by name."""
+    """List all topics by name."""
     ask = Ask(ANY_NODE, ApiKey.METADATA, metadata_of(None))
-    answer = yield from patiently(ask, lambda _: ErrorCode.NONE, backoff)
+    answer = yield from retry(ask, lambda _: ErrorCode.NONE, backoff)
     return {
         topic.name: TopicListing(topic.name, bytes(topic.topic_id), topic.is_internal)
         for topic in sorted(answer.topics, key=lambda topic: topic.name)
@@ -221,7 +229,7 @@ def list_topics(backoff: Backoff, *, include_internal: bool) -> Procedure[dict[s
 def describe_topics(
     names: Iterable[str] | None, backoff: Backoff
 ) -> Procedure[dict[str, TopicDescription]]:
-    """Topics by name, or all there are; by Metadata where there are no pages (before Kafka 3.8)."""
+    """Describe topics, these or all; by Metadata before Kafka 3.8."""
     wanted = None if names is None else list(dict.fromkeys(names))
     try:
         found = yield from _pages(wanted, backoff)
@@ -249,7 +257,7 @@ def _pages(wanted: Sequence[str] | None, backoff: Backoff) -> Procedure[_Found]:
         cursor = None
         while True:
             request = DescribeTopicPartitionsRequest(topics, cursor=cursor)
-            answer = yield from patiently(_page(request), lambda _: ErrorCode.NONE, backoff)
+            answer = yield from retry(_page(request), lambda _: ErrorCode.NONE, backoff)
             for topic in answer.topics:
                 description = _description(topic)
                 if topic.name in found:
@@ -262,7 +270,7 @@ def _pages(wanted: Sequence[str] | None, backoff: Backoff) -> Procedure[_Found]:
             if cursor is not None and place <= (cursor.topic_name, cursor.partition_index):
                 raise admin_error(
                     ErrorCode.UNKNOWN_SERVER_ERROR,
-                    f"The broker does not go on in its pages: it is at {place} again.",
+                    f"The broker repeats a page of its answer: it is at {place} again.",
                     state="describing topics",
                 )
             cursor = DescribeTopicPartitionsRequestCursor(*place)
@@ -284,7 +292,7 @@ def _from_metadata(wanted: Sequence[str] | None, backoff: Backoff) -> Procedure[
         return next((code for code in codes if code in RETRIABLE and code not in _NOT_THERE), 0)
 
     ask = Ask(ANY_NODE, ApiKey.METADATA, metadata_of(wanted))
-    answer = yield from patiently(ask, may_pass, backoff)
+    answer = yield from retry(ask, may_pass, backoff)
     return {topic.name: (topic.error_code, _description(topic)) for topic in answer.topics}
 
 

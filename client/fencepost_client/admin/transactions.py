@@ -1,4 +1,4 @@
-"""Transactions and producers (KIP-664): listed, described, fenced."""
+"""Transactions and producers (KIP-664): listing, describing and fencing."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ from fencepost_protocol.generated.index import APIS, ApiKey
 from fencepost_protocol.generated.init_producer_id import InitProducerIdRequest
 from fencepost_protocol.generated.list_transactions import ListTransactionsRequest
 
-from fencepost_client.admin.gathering import Question, Told, by_topic, gather, require
+from fencepost_client.admin.fan_out import ItemRequest, ItemResult, by_topic, gather, require
 from fencepost_client.admin.routing import Coordinators, Leaders, at_brokers, list_brokers
-from fencepost_client.backoff import Backoff
-from fencepost_client.procedures import TRANSACTION, Procedure
+from fencepost_client.requests.backoff import Backoff
+from fencepost_client.requests.procedures import TRANSACTION, Procedure
 from fencepost_client.types import TopicPartition
 
 ONGOING: Final = "Ongoing"
@@ -34,7 +34,7 @@ _NOT_HERE: Final = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class TransactionFilters:
-    """Which transactions to list; what is not given lets all through."""
+    """Filters of a list of transactions; a filter that is not set matches all."""
 
     states: Sequence[str] = ()
     producer_ids: Sequence[int] = ()
@@ -46,7 +46,7 @@ class TransactionFilters:
 
 @dataclass(frozen=True, slots=True)
 class TransactionListing:
-    """A transactional id, as lists show it."""
+    """A transactional id in a list."""
 
     transactional_id: str
     coordinator_id: int
@@ -55,17 +55,17 @@ class TransactionListing:
 
 
 class MissingMarker(NamedTuple):
-    """A marker that nobody has acknowledged yet."""
+    """A marker that is not acknowledged."""
 
     partition: TopicPartition
     broker_id: int | None
     last_error: str | None
     is_held: bool
-    """A test holds it back."""
+    """Whether a test holds it back."""
 
 
 class ExplainedClient(NamedTuple):
-    """A client, and whether it is still there."""
+    """A client, and whether it is connected."""
 
     client_id: str | None
     address: str
@@ -73,7 +73,7 @@ class ExplainedClient(NamedTuple):
 
 
 class ParkedRequest(NamedTuple):
-    """A request that is answered when the markers are there."""
+    """A request that is answered when the markers are written."""
 
     api: str
     client: ExplainedClient | None
@@ -81,7 +81,7 @@ class ParkedRequest(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class TransactionExplanation:
-    """What only a Fencepost tells: since when it is so, what it waits for, and who waits for it."""
+    """Details from a Fencepost broker: the time of the state, and what waits for what."""
 
     updated_ms: int
     times_out_ms: int | None
@@ -90,12 +90,12 @@ class TransactionExplanation:
     markers: tuple[MissingMarker, ...]
     requests: tuple[ParkedRequest, ...]
     client: ExplainedClient | None = None
-    """Who asked the coordinator last about this id."""
+    """The client of the last request for this id."""
 
 
 @dataclass(frozen=True, slots=True)
 class TransactionDescription:
-    """All that a coordinator tells of a transactional id."""
+    """A transactional id and its transaction."""
 
     coordinator_id: int
     transactional_id: str
@@ -104,31 +104,31 @@ class TransactionDescription:
     state: str
     timeout_ms: int
     now_ms: int
-    """By the coordinator's clock where it tells it, or by this machine's."""
+    """By the coordinator's clock if it reports it, otherwise by this machine's."""
     started_ms: int | None
-    """``None`` when no transaction has begun, or none is open."""
+    """``None`` without an open transaction."""
     partitions: tuple[TopicPartition, ...]
-    """In the open transaction; while it ends, those without their marker."""
+    """The partitions of the open transaction; while it ends, those without a marker."""
     explanation: TransactionExplanation | None = None
 
     @property
     def duration_ms(self) -> int | None:
-        """How long it has been open."""
+        """The time since it began."""
         return None if self.started_ms is None else self.now_ms - self.started_ms
 
 
 @dataclass(frozen=True, slots=True)
 class ProducerDescription:
-    """What a partition knows of a producer."""
+    """The state of a producer in a partition."""
 
     producer_id: int
     producer_epoch: int
     coordinator_epoch: int | None
-    """Of the coordinator that ended its last transaction; ``None`` before the first."""
+    """The epoch of the coordinator that ended its last transaction; ``None`` before the first."""
     last_sequence: int | None
     last_timestamp_ms: int | None
     start_offset: int | None
-    """Where its open transaction begins; ``None`` when none is open."""
+    """The first offset of its open transaction; ``None`` without one."""
 
 
 class ProducerIdentity(NamedTuple):
@@ -141,7 +141,7 @@ class ProducerIdentity(NamedTuple):
 def list_transactions(
     filters: TransactionFilters, backoff: Backoff
 ) -> Procedure[list[TransactionListing]]:
-    """The ids of all coordinators that pass all filters."""
+    """List the transactional ids of all coordinators that match all filters."""
 
     def build(version: int, _: object) -> ListTransactionsRequest:
         request = ListTransactionsRequest(list(filters.states), list(filters.producer_ids))
@@ -153,22 +153,28 @@ def list_transactions(
             request.transactional_id_pattern = filters.pattern
         return request
 
-    def read(answer: Any, asked: Sequence[int]) -> Iterable[Told[int, list[TransactionListing]]]:
+    def read(
+        answer: Any, asked: Sequence[int]
+    ) -> Iterable[ItemResult[int, list[TransactionListing]]]:
         code, message = answer.error_code, None
         if code == ErrorCode.NONE and answer.unknown_state_filters:
             # Without this, a word that is misspelt would find nothing and look like an answer.
             code = ErrorCode.INVALID_REQUEST
-            message = f"The broker knows no state {', '.join(answer.unknown_state_filters)}."
+            message = (
+                f"The broker does not know the state {', '.join(answer.unknown_state_filters)}."
+            )
         found = [
             TransactionListing(
                 each.transactional_id, asked[0], each.producer_id, each.transaction_state
             )
             for each in answer.transaction_states
         ]
-        yield Told(asked[0], code, message, found)
+        yield ItemResult(asked[0], code, message, found)
 
     brokers = yield from list_brokers(backoff)
-    question = Question("listing the transactions of broker", ApiKey.LIST_TRANSACTIONS, build, read)
+    question = ItemRequest(
+        "listing the transactions of broker", ApiKey.LIST_TRANSACTIONS, build, read
+    )
     told = yield from gather(question, brokers, at_brokers(int), backoff)
     # An id whose coordinator moves meanwhile may be told twice.
     found = {each.transactional_id: each for listed in told.values() for each in listed}
@@ -178,20 +184,20 @@ def list_transactions(
 def describe_transactions(
     transactional_ids: Iterable[str], now_ms: int, backoff: Backoff
 ) -> Procedure[dict[str, TransactionDescription]]:
-    """These ids, by their coordinators."""
+    """Describe transactional ids."""
     where = Coordinators(TRANSACTION)
 
     def build(_: int, some: Sequence[str]) -> DescribeTransactionsRequest:
         return DescribeTransactionsRequest(list(some), explain=True)
 
-    def read(answer: Any, _: object) -> Iterable[Told[str, TransactionDescription]]:
+    def read(answer: Any, _: object) -> Iterable[ItemResult[str, TransactionDescription]]:
         told_ms = now_ms if answer.state_time_ms < 0 else answer.state_time_ms
         for state in answer.transaction_states:
             coordinator_id = where.node_ids.get(state.transactional_id, -1)
             description = _description(state, coordinator_id, told_ms)
-            yield Told(state.transactional_id, state.error_code, None, description)
+            yield ItemResult(state.transactional_id, state.error_code, None, description)
 
-    question = Question("describing transaction", ApiKey.DESCRIBE_TRANSACTIONS, build, read)
+    question = ItemRequest("describing transaction", ApiKey.DESCRIBE_TRANSACTIONS, build, read)
     return gather(question, transactional_ids, where, backoff)
 
 
@@ -248,29 +254,29 @@ def _client(told: Any) -> ExplainedClient | None:
 Producers = tuple[ProducerDescription, ...]
 
 
-def ask_producers(broker_id: int | None) -> Question[TopicPartition, Producers]:
+def ask_producers(broker_id: int | None) -> ItemRequest[TopicPartition, Producers]:
     """The question which producers partitions know; a broker that is named is asked as it is."""
 
     def build(_: int, some: Sequence[TopicPartition]) -> DescribeProducersRequest:
         topics = [TopicRequest(topic, numbers) for topic, numbers in by_topic(some).items()]
         return DescribeProducersRequest(topics)
 
-    def read(answer: Any, _: object) -> Iterable[Told[TopicPartition, Producers]]:
+    def read(answer: Any, _: object) -> Iterable[ItemResult[TopicPartition, Producers]]:
         for topic in answer.topics:
             for part in topic.partitions:
                 where = TopicPartition(topic.name, part.partition_index)
                 producers = tuple(map(_producer, part.active_producers))
-                yield Told(where, part.error_code, part.error_message, producers)
+                yield ItemResult(where, part.error_code, part.error_message, producers)
 
     final = frozenset() if broker_id is None else _NOT_HERE
     doing = "describing the producers of"
-    return Question(doing, ApiKey.DESCRIBE_PRODUCERS, build, read, final)
+    return ItemRequest(doing, ApiKey.DESCRIBE_PRODUCERS, build, read, final)
 
 
 def describe_producers(
     partitions: Iterable[TopicPartition], broker_id: int | None, backoff: Backoff
 ) -> Procedure[dict[TopicPartition, Producers]]:
-    """The producers that each partition knows, by its leader or by the broker that is named."""
+    """Describe the producers of partitions, by the leaders or by the given broker."""
     route = Leaders() if broker_id is None else at_brokers(lambda _: broker_id)
     return gather(ask_producers(broker_id), partitions, route, backoff)
 
@@ -289,16 +295,16 @@ def _producer(told: Any) -> ProducerDescription:
 def fence_producers(
     transactional_ids: Iterable[str], timeout_ms: int, backoff: Backoff
 ) -> Procedure[dict[str, ProducerIdentity]]:
-    """Fence whoever has these ids, and abort what they have open; gives the identities after."""
+    """Fence the producers of ids, and abort their transactions; returns the new identities."""
 
     def build(_: int, some: Sequence[str]) -> InitProducerIdRequest:
         return InitProducerIdRequest(some[0], timeout_ms)
 
-    def read(answer: Any, asked: Sequence[str]) -> Iterable[Told[str, ProducerIdentity]]:
+    def read(answer: Any, asked: Sequence[str]) -> Iterable[ItemResult[str, ProducerIdentity]]:
         identity = ProducerIdentity(answer.producer_id, answer.producer_epoch)
-        yield Told(asked[0], answer.error_code, None, identity)
+        yield ItemResult(asked[0], answer.error_code, None, identity)
 
-    question = Question(
+    question = ItemRequest(
         "fencing the producer of",
         ApiKey.INIT_PRODUCER_ID,
         build,

@@ -1,1 +1,1 @@
-"""``fencepost topics|groups|configs|produce|consume|bench``: the SDK, for shells and people."""
+"""The commands ``fencepost topics|groups|configs|produce|consume|bench``."""

@@ -5,9 +5,6 @@ from __future__ import annotations
 import argparse
 from typing import Final
 
-from fencepost_client.adapters.admin import Admin
-from fencepost_client.adapters.run_errors import UsageError
-from fencepost_client.adapters.running import Action, write_json, write_table
 from fencepost_client.admin.configs import (
     Append,
     Change,
@@ -16,6 +13,10 @@ from fencepost_client.admin.configs import (
     ResourceKind,
     Subtract,
 )
+from fencepost_client.clients.admin import Admin
+from fencepost_client.commands.errors import UsageError
+from fencepost_client.commands.output import write_json, write_table
+from fencepost_client.commands.runner import Action
 
 _KINDS: Final = {
     "topic": ResourceKind.TOPIC,
@@ -33,7 +34,7 @@ def _resource(options: argparse.Namespace) -> ConfigResource:
     if kind == ResourceKind.BROKER and options.name == _ALL_BROKERS:
         return ConfigResource(kind, "")
     if kind in {ResourceKind.BROKER, ResourceKind.BROKER_LOGGER} and not options.name.isdecimal():
-        raise UsageError(f"{options.name!r} is no broker's id: a number is wanted, or 'all'")
+        raise UsageError(f"{options.name!r} is not a broker id: use a number, or 'all'")
     return ConfigResource(kind, options.name)
 
 
@@ -67,7 +68,7 @@ async def _describe(admin: Admin, options: argparse.Namespace) -> None:
             )
             for entry in found
         ],
-        "nothing is set; --all shows the defaults",
+        "no setting is changed; --all shows the defaults",
     )
 
 
@@ -80,10 +81,10 @@ async def _alter(admin: Admin, options: argparse.Namespace) -> None:
         *((name, Subtract(value)) for name, value in options.subtract),
     ]:
         if name in changes:
-            raise UsageError(f"{name} is named twice")
+            raise UsageError(f"{name} is given twice")
         changes[name] = change
     if not changes:
-        raise UsageError("change what? --set, --default, --append or --subtract")
+        raise UsageError("no change is given: use --set, --default, --append or --subtract")
     await admin.alter_configs({_resource(options): changes}, validate_only=options.dry_run)
 
 

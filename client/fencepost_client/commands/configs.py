@@ -10,7 +10,7 @@ from fencepost_protocol.commands import Command
 from fencepost_client.commands.options import pair, subcommands
 
 DESCRIPTION: Final = """\
-Look at settings of topics, brokers, loggers and groups of a running cluster, and change them.
+Show and change settings of topics, brokers, loggers and groups of a running cluster.
 """
 EPILOG: Final = """\
 examples:
@@ -28,7 +28,7 @@ KINDS: Final = ("topic", "broker", "logger", "group", "client-metrics")
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The options of all of them."""
     add = subcommands(parser, "configs", DESCRIPTION, EPILOG)
-    listing = add("list", "list what has settings, or may have")
+    listing = add("list", "list resources that have settings, or can have them")
     listing.add_argument(
         "kind",
         nargs="?",
@@ -36,17 +36,17 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         choices=KINDS,
         help=f"of this kind: {', '.join(KINDS)} (all)",
     )
-    describing = add("describe", "show settings: those that somebody has set")
+    describing = add("describe", "show settings that differ from the defaults")
     _add_resource(describing)
     describing.add_argument("--all", action="store_true", help="also defaults")
-    altering = add("alter", "change settings, and leave all others as they are")
+    altering = add("alter", "change settings, and keep all others")
     _add_resource(altering)
     altering.add_argument(
         "--set", type=pair, action="append", default=[], metavar="NAME=VALUE",
-        help="a new value; several times for several",
+        help="a new value; repeat it for several",
     )  # fmt: skip
     altering.add_argument(
-        "--default", action="append", default=[], metavar="NAME", help="back to the default"
+        "--default", action="append", default=[], metavar="NAME", help="restore the default"
     )
     altering.add_argument(
         "--append", type=pair, action="append", default=[], metavar="NAME=VALUE",
@@ -54,23 +54,25 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )  # fmt: skip
     altering.add_argument(
         "--subtract", type=pair, action="append", default=[], metavar="NAME=VALUE",
-        help="take out of a list",
+        help="remove from a list",
     )  # fmt: skip
-    altering.add_argument("--dry-run", action="store_true", help="only say whether it could be")
+    altering.add_argument(
+        "--dry-run", action="store_true", help="only check whether it is possible"
+    )
 
 
 def _add_resource(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("kind", metavar="KIND", choices=KINDS, help=", ".join(KINDS))
-    parser.add_argument("name", metavar="NAME", help="its name; of a broker its id, or 'all'")
+    parser.add_argument("name", metavar="NAME", help="the name; for a broker its id, or 'all'")
 
 
 def run(options: argparse.Namespace) -> int:
     """Ask, and tell; gives the exit code."""
     # Imported here: the help needs neither sockets nor messages.
-    from fencepost_client.adapters.running import perform
     from fencepost_client.commands.config_actions import ACTIONS
+    from fencepost_client.commands.runner import run_subcommand
 
-    return perform(ACTIONS, options)
+    return run_subcommand(ACTIONS, options)
 
 
 COMMAND: Final = Command(

@@ -31,41 +31,53 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     what = parser.add_mutually_exclusive_group(required=True)
     what.add_argument(
-        "-t", "--topic", action="append", default=[], help="what to read; several times for several"
+        "-t", "--topic", action="append", default=[], help="a topic to read; repeat it for several"
     )
     what.add_argument("--regex", help="all topics whose whole name matches")
     add("-g", "--group", help="as a member of this group")
     add(
         "-p", "--partition", type=number("a partition"), action="append", default=[],
-        metavar="N", help="only this one; several times for several",
+        metavar="N", help="only this one; repeat it for several",
     )  # fmt: skip
     add(
         "-o", "--offset", type=beginning, metavar="WHERE",
         help="beginning (or earliest; the default), end (or latest), OFFSET, -N (so many before the"
-        " end), s@TIME (in ms); of a group, beginning or end: where it has committed nothing",
+        " end), s@TIME (in ms); with a group, beginning or end, where no offset is committed",
     )  # fmt: skip
-    add("-c", "--count", type=number("a count", 1 << 62, 1), metavar="N", help="end after so many")
-    add("-e", "--exit", action="store_true", help="end where partitions ended when it began")
-    add("-f", "--format", metavar="FORMAT", help="print records like this (%%s\\n)")
-    add("--json", action="store_true", help="a JSON object a line")
-    add("-K", "--key-separator", type=escaped, metavar="TEXT", help="keys and TEXT before values")
+    add(
+        "-c",
+        "--count",
+        type=number("a count", 1 << 62, 1),
+        metavar="N",
+        help="end after this number of records",
+    )
+    add("-e", "--exit", action="store_true", help="end at the current ends of the partitions")
+    add("-f", "--format", metavar="FORMAT", help="the format of a record (%%s\\n)")
+    add("--json", action="store_true", help="print a JSON object per line")
+    add(
+        "-K",
+        "--key-separator",
+        type=escaped,
+        metavar="TEXT",
+        help="print keys, and TEXT between key and value",
+    )
     add("-D", "--delimiter", type=escaped, default=b"\n", help="what ends a record (\\n)")
-    add("--null-value", default="", metavar="TEXT", help="print nulls so (as nothing)")
+    add("--null-value", default="", metavar="TEXT", help="the text for nulls (empty)")
     add("-Z", dest="null_value", action="store_const", const="NULL", help="print nulls as NULL")
     add(
         "--isolation",
         choices=("read_uncommitted", "read_committed"),
-        help="whether to see what open and aborted transactions wrote (read_uncommitted: yes)",
+        help="read_uncommitted also prints records of open and aborted transactions",
     )
 
 
 def run(options: argparse.Namespace) -> int:
     """Print; gives the exit code."""
     # Imported here: the help needs neither sockets nor messages.
-    from fencepost_client.adapters.running import conclude
     from fencepost_client.commands.consume_action import consume
+    from fencepost_client.commands.runner import run_to_exit_code
 
-    return conclude(options, lambda: consume(options))
+    return run_to_exit_code(options, lambda: consume(options))
 
 
 COMMAND: Final = Command(

@@ -1,4 +1,4 @@
-"""What ``fencepost consume`` does: records out, and offsets committed behind what was printed."""
+"""``fencepost consume``: prints records, and commits the offsets of printed ones."""
 
 from __future__ import annotations
 
@@ -8,15 +8,15 @@ import re
 from collections.abc import Sequence
 from typing import Any, Final
 
-from fencepost_client.adapters.consumer import Consumer
-from fencepost_client.adapters.reaching import client_config, somebody_answers
-from fencepost_client.adapters.run_errors import InterruptedRunError, NotDoneError, UsageError
-from fencepost_client.adapters.running import complain, give_up_output
-from fencepost_client.adapters.shell import Pace, unless_interrupted, write_out
+from fencepost_client.clients.consumer import Consumer
+from fencepost_client.commands.bootstrap import check_that_a_broker_answers, client_config
+from fencepost_client.commands.errors import InterruptedRunError, NotDoneError, UsageError
 from fencepost_client.commands.formats import Written, json_line, read_format
+from fencepost_client.commands.output import discard_output, print_error
+from fencepost_client.commands.terminal import Pace, run_until_interrupted, write_out
 from fencepost_client.commands.text import reason
-from fencepost_client.config import ADMIN_NAMES, CONSUMER_NAMES
-from fencepost_client.consumer.offsets import EARLIEST
+from fencepost_client.config.kafka_names import ADMIN_NAMES, CONSUMER_NAMES
+from fencepost_client.consumer.list_offsets import EARLIEST
 from fencepost_client.errors import CommitFailedError, ConfigError, FencedError
 from fencepost_client.types import ConsumerRecord, TopicPartition
 
@@ -44,7 +44,7 @@ async def consume(options: argparse.Namespace) -> None:
         consumer = Consumer.from_config(config)
     except ConfigError as error:
         raise UsageError(str(error)) from error
-    await somebody_answers(config, options.timeout)
+    await check_that_a_broker_answers(config, options.timeout)
     async with consumer:
         reading = Consumption(options, consumer, written, commits=commits)
         if options.group is None:
@@ -57,7 +57,7 @@ async def consume(options: argparse.Namespace) -> None:
 def _format(options: argparse.Namespace) -> Written:
     if options.json:
         if options.format is not None:
-            raise UsageError("--json or -f, not both")
+            raise UsageError("--json and -f exclude each other")
         return json_line
     null = os.fsencode(options.null_value)
     if options.format is not None:
@@ -88,14 +88,16 @@ def _check(options: argparse.Namespace) -> None:
     if options.group is None:
         return
     if options.partition:
-        raise UsageError("-p: a group shares its partitions out; leave out -p or -g")
+        raise UsageError("-p and -g exclude each other: a group assigns its partitions")
     if options.offset is not None and options.offset[0] not in _RESETS:
-        raise UsageError("-o: a group goes on where it has committed; beginning or end is wanted")
+        raise UsageError(
+            "-o: with a group, use beginning or end, for partitions without a committed offset"
+        )
 
 
 async def _partitions(options: argparse.Namespace, config: dict[str, Any]) -> list[TopicPartition]:
     """All that there are of the topics, or those that were asked for."""
-    from fencepost_client.adapters.admin import Admin  # who has a group does not pay for it
+    from fencepost_client.clients.admin import Admin  # who has a group does not pay for it
 
     settings = {name: value for name, value in config.items() if name in ADMIN_NAMES}
     async with Admin.from_config(settings) as admin:
@@ -186,12 +188,12 @@ class Consumption:
     async def run(self) -> None:
         """All of it."""
         try:
-            is_complete = await unless_interrupted(self._print_all())
+            is_complete = await run_until_interrupted(self._print_all())
         except BrokenPipeError:
             raise
         except OSError as error:
-            give_up_output()
-            raise NotDoneError(f"standard output cannot be written: {reason(error)}") from error
+            discard_output()
+            raise NotDoneError(f"cannot write to standard output: {reason(error)}") from error
         finally:
             # Also when nobody reads any more: what was flushed before counts as seen.
             await self._commit()
@@ -239,4 +241,4 @@ class Consumption:
         try:
             await self._consumer.commit(printed)
         except (CommitFailedError, FencedError) as error:
-            complain(self._options, f"offsets are not committed: {error}")
+            print_error(self._options, f"offsets are not committed: {error}")

@@ -46,7 +46,7 @@ def read_format(text: str, null: bytes) -> Written:
         elif found[1] in holders:
             pieces.append(holders[found[1]])
         else:
-            raise ValueError(f"%{found[1]} is none of %{' %'.join(holders)}")
+            raise ValueError(f"%{found[1]} is not one of %{' %'.join(holders)}")
     return lambda record: b"".join([piece(record) for piece in pieces])
 
 

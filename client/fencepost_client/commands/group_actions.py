@@ -6,12 +6,13 @@ import argparse
 from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
-from fencepost_client.adapters.admin import Admin
-from fencepost_client.adapters.run_errors import NotDoneError, UsageError
-from fencepost_client.adapters.running import Action, write, write_json, write_table
 from fencepost_client.admin.groups import GroupMember, MemberToRemove
 from fencepost_client.admin.partitions import ListedOffset
-from fencepost_client.consumer.offsets import EARLIEST, LATEST
+from fencepost_client.clients.admin import Admin
+from fencepost_client.commands.errors import NotDoneError, UsageError
+from fencepost_client.commands.output import write, write_json, write_table
+from fencepost_client.commands.runner import Action
+from fencepost_client.consumer.list_offsets import EARLIEST, LATEST
 from fencepost_client.errors import UnknownTopicOrPartitionError
 from fencepost_client.types import TopicPartition
 
@@ -63,7 +64,7 @@ async def _describe(admin: Admin, options: argparse.Namespace) -> None:
         f" {len(group.members)} members, at broker {group.coordinator_id}"
     )
     headings = ("TOPIC", "PARTITION", "COMMITTED", "END", "LAG", "MEMBER", "CLIENT", "HOST")
-    write_table(headings, rows, "nothing is committed, and nobody reads")
+    write_table(headings, rows, "no offsets are committed, and there are no members")
 
 
 async def _ends(admin: Admin, partitions: list[TopicPartition]) -> dict[TopicPartition, int]:
@@ -126,7 +127,7 @@ async def _reset(admin: Admin, options: argparse.Namespace) -> None:
     else:
         missing = [where for where in partitions if where not in before]
         if missing:
-            raise NotDoneError(f"nothing is committed for {_names(missing)}: shift from where?")
+            raise NotDoneError(f"{_names(missing)}: no committed offset to shift")
         wanted = {where: before[where].offset + options.shift_by for where in partitions}
     # As Kafka's own tool does it: beyond what is there means to what is there.
     wanted = {where: min(max(at, first[where]), end[where]) for where, at in wanted.items()}
@@ -143,7 +144,7 @@ async def _reset(admin: Admin, options: argparse.Namespace) -> None:
         return
     write_table(("TOPIC", "PARTITION", "BEFORE", "AFTER"), rows, "no partitions")
     if not options.execute:
-        write("nothing was changed: --execute does it")
+        write("nothing was changed; add --execute to apply")
 
 
 async def _offsets(
@@ -157,7 +158,7 @@ async def _remove(admin: Admin, options: argparse.Namespace) -> None:
     named = [MemberToRemove(each) for each in options.member]
     named += [MemberToRemove(group_instance_id=each) for each in options.instance]
     if options.all == bool(named):
-        raise UsageError("whom? --member, --instance, or --all")
+        raise UsageError("no member is given: use --member, --instance or --all")
     await admin.remove_group_members(options.group, None if options.all else named)
 
 

@@ -10,7 +10,7 @@ from fencepost_protocol.commands import Command, number
 from fencepost_client.commands.options import subcommands
 
 DESCRIPTION: Final = """\
-Look at groups of a running cluster, their members, offsets and lag, and change where they go on.
+Show groups of a running cluster, their members, offsets and lag; change and delete offsets.
 """
 EPILOG: Final = """\
 examples:
@@ -28,26 +28,26 @@ _INT64_MAX: Final = (1 << 63) - 1
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The options of all of them."""
     add = subcommands(parser, "groups", DESCRIPTION, EPILOG)
-    listing = add("list", "list groups, all or those that pass each filter")
+    listing = add("list", "list groups, all or those that match each filter")
     listing.add_argument(
         "--state", action="append", default=[], metavar="NAME",
-        help="Stable, Empty and so on; several times for several states",
+        help="Stable, Empty and so on; repeat it for several",
     )  # fmt: skip
     listing.add_argument(
         "--type", action="append", default=[], metavar="NAME", help="classic or consumer"
     )
-    describing = add("describe", "show what a group has committed, its lag, and who reads what")
+    describing = add("describe", "show a group's offsets, its lag and its assignments")
     describing.add_argument("group", metavar="GROUP")
     members = add("members", "show the members of a group")
     members.add_argument("group", metavar="GROUP")
-    deleting = add("delete", "delete groups without members, with all that they have committed")
+    deleting = add("delete", "delete groups without members, and their offsets")
     deleting.add_argument("groups", nargs="+", metavar="GROUP")
-    resetting = add("reset-offsets", "set where a group without members goes on")
+    resetting = add("reset-offsets", "set the offsets of a group without members")
     resetting.add_argument("group", metavar="GROUP")
     resetting.add_argument("--topic", required=True, metavar="NAME")
     resetting.add_argument(
         "--partition", type=number("a partition"), action="append", default=[], metavar="N",
-        help="several times for several (all)",
+        help="repeat it for several (all)",
     )  # fmt: skip
     to = resetting.add_mutually_exclusive_group(required=True)
     to.add_argument("--to-earliest", action="store_true")
@@ -55,14 +55,16 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     to.add_argument("--to-offset", type=number("an offset", _INT64_MAX), metavar="OFFSET")
     to.add_argument(
         "--to-time", type=number("milliseconds", _INT64_MAX), metavar="MS",
-        help="the first record that is not older, in milliseconds since 1970",
+        help="the first record at or after a time, in ms since 1970",
     )  # fmt: skip
     to.add_argument(
         "--shift-by", type=number("offsets", _INT64_MAX, -_INT64_MAX), metavar="N",
-        help="from where it is; back with a negative number",
+        help="relative to the committed offset; may be negative",
     )  # fmt: skip
-    resetting.add_argument("--execute", action="store_true", help="do it; without, only show it")
-    removing = add("remove-members", "take members out of a group; those that live come back")
+    resetting.add_argument(
+        "--execute", action="store_true", help="apply the change instead of only showing it"
+    )
+    removing = add("remove-members", "remove members from a group; running ones join again")
     removing.add_argument("group", metavar="GROUP")
     removing.add_argument("--member", action="append", default=[], metavar="ID")
     removing.add_argument(
@@ -74,10 +76,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> int:
     """Ask, and tell; gives the exit code."""
     # Imported here: the help needs neither sockets nor messages.
-    from fencepost_client.adapters.running import perform
     from fencepost_client.commands.group_actions import ACTIONS
+    from fencepost_client.commands.runner import run_subcommand
 
-    return perform(ACTIONS, options)
+    return run_subcommand(ACTIONS, options)
 
 
 COMMAND: Final = Command(

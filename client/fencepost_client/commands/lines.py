@@ -131,13 +131,13 @@ class JsonLines:
         except RecursionError:
             raise BrokenLineError("the JSON is nested too deeply") from None
         except ValueError as error:  # JSONDecodeError and UnicodeDecodeError are some
-            raise BrokenLineError(f"no JSON: {error}") from None
+            raise BrokenLineError(f"not JSON: {error}") from None
         if not isinstance(given, dict):
-            raise BrokenLineError("a JSON object is wanted")
+            raise BrokenLineError("expected a JSON object")
         for name in given.keys() - _WRITTEN - _GONE_BY:
             raise BrokenLineError(f"there is no field {name!r:.100}: {', '.join(sorted(_WRITTEN))}")
         if "value" not in given:
-            raise BrokenLineError("the value is missing; a null has to be written")
+            raise BrokenLineError("the value is missing; write null for a null value")
         return Record(
             _bytes("value", given["value"]),
             _bytes("key", given.get("key")),
@@ -156,15 +156,15 @@ def _bytes(what: str, given: Any) -> bytes | None:
         try:
             return base64.b64decode(given["base64"], validate=True)
         except (binascii.Error, ValueError) as error:
-            raise BrokenLineError(f"{what}: no base64: {error}") from None
-    raise BrokenLineError(f'{what} is a text, null or {{"base64": "…"}}')
+            raise BrokenLineError(f"{what}: not base64: {error}") from None
+    raise BrokenLineError(f'{what} must be a string, null or {{"base64": "…"}}')
 
 
 def _utf8(what: str, text: str) -> bytes:
     try:
         return text.encode()
     except UnicodeEncodeError:
-        raise BrokenLineError(f"{what} has half a surrogate pair, which is no text") from None
+        raise BrokenLineError(f"{what} has half a surrogate pair, which is not text") from None
 
 
 def _json_headers(given: Any) -> Headers:
@@ -172,11 +172,11 @@ def _json_headers(given: Any) -> Headers:
         return ()
     pairs = list(given.items()) if isinstance(given, dict) else given
     if not isinstance(pairs, list):
-        raise BrokenLineError("headers are an object, or a list of [name, value]")
+        raise BrokenLineError("headers must be an object or a list of [name, value]")
     found = []
     for pair in pairs:
         if not isinstance(pair, list | tuple) or len(pair) != 2 or not isinstance(pair[0], str):
-            raise BrokenLineError("headers are an object, or a list of [name, value]")
+            raise BrokenLineError("headers must be an object or a list of [name, value]")
         _utf8("a header's name", pair[0])
         found.append((pair[0], _bytes("a header's value", pair[1])))
     return tuple(found)
@@ -186,7 +186,7 @@ def _number(what: str, given: Any, most: int) -> int | None:
     if given is None:
         return None
     if not isinstance(given, int) or isinstance(given, bool) or not 0 <= given <= most:
-        raise BrokenLineError(f"{what} is a whole number of at least 0, or null")
+        raise BrokenLineError(f"{what} must be an integer of at least 0, or null")
     return given
 
 

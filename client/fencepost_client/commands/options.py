@@ -1,4 +1,4 @@
-"""What the commands over the SDK have in common: their options. Help needs nothing heavier."""
+"""Options of all commands of the client. Printing help imports nothing else."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def add_client(
     name: str,
     description: str,
     epilog: str,
-    patience: str = "wait so long for a broker that does not answer",
+    patience: str = "how long to wait for a broker that does not answer",
 ) -> None:
     """Prepare the parser of a command without subcommands: what it connects to, and how."""
     _describe(parser, name, description, epilog)
@@ -70,7 +70,7 @@ def _add_cluster(
     parser.add_argument(
         *dict.fromkeys((name, "--bootstrap", "--bootstrap-server")), dest="bootstrap",
         metavar="HOST:PORT[,…]", default=default,
-        help=f"a broker, or several ({DEFAULT_BOOTSTRAP})",
+        help=f"one broker or several ({DEFAULT_BOOTSTRAP})",
     )  # fmt: skip
     parser.add_argument(
         "--timeout", type=seconds, default=default, metavar="SECONDS",
@@ -78,7 +78,7 @@ def _add_cluster(
     )  # fmt: skip
     parser.add_argument(
         "-F", "--command-config", default=default, metavar="FILE",
-        help="settings of the client, a properties file such as Kafka's own tools read",
+        help="a properties file with settings of the client, as for Kafka's tools",
     )  # fmt: skip
     # A list behind the subcommand would take the place of the one before it.
     parser.add_argument(
@@ -91,7 +91,7 @@ def _add_cluster(
 def seconds(text: str) -> float:
     """Reads how long."""
     if not re.fullmatch(r"[0-9]{1,6}(\.[0-9]{1,6})?", text) or not float(text):
-        raise argparse.ArgumentTypeError(f"{text!r}: a number of seconds above 0 is wanted")
+        raise argparse.ArgumentTypeError(f"{text!r}: use a number of seconds above 0")
     return float(text)
 
 
@@ -99,7 +99,7 @@ def pair(text: str) -> tuple[str, str]:
     """``NAME=VALUE``."""
     name, sign, value = text.partition("=")
     if not sign or not name:
-        raise argparse.ArgumentTypeError(f"{text!r}: NAME=VALUE is wanted")
+        raise argparse.ArgumentTypeError(f"{text!r}: use NAME=VALUE")
     return name, value
 
 
@@ -118,7 +118,7 @@ def header(text: str) -> tuple[str, bytes | None]:
     """``NAME=VALUE``, or ``NAME`` for one whose value is null."""
     name, sign, value = text.partition("=")
     if not name or not name.isprintable():
-        raise argparse.ArgumentTypeError(f"{text!r}: NAME=VALUE is wanted")
+        raise argparse.ArgumentTypeError(f"{text!r}: use NAME=VALUE")
     return name, os.fsencode(value) if sign else None
 
 
@@ -129,7 +129,5 @@ def beginning(text: str) -> tuple[str, int]:
         return text, 0
     found = re.fullmatch(r"(-|s@)?([0-9]{1,18})", text)
     if not found:
-        raise argparse.ArgumentTypeError(
-            f"{text!r}: beginning, end, OFFSET, -N or s@TIME is wanted"
-        )
+        raise argparse.ArgumentTypeError(f"{text!r}: use beginning, end, OFFSET, -N or s@TIME")
     return {None: "offset", "-": "before", "s@": "time"}[found[1]], int(found[2])

@@ -24,7 +24,7 @@ transaction, which is aborted by a broken line and by Ctrl-C.
 exit code: 0 all is written, 1 not all, 2 the arguments make no sense, 130 interrupted
 """
 PATIENCE: Final = (
-    "wait so long for a broker that does not answer, and for one that refuses a record for now; "
+    "how long to wait for a broker that does not answer or refuses a record for now; "
     "without it records are tried for delivery.timeout.ms, 120 s"
 )
 
@@ -34,39 +34,51 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_client(parser, "produce", DESCRIPTION, EPILOG, PATIENCE)
     add = parser.add_argument
     add("-t", "--topic", required=True, help="where to write")
-    add("-p", "--partition", type=number("a partition"), metavar="N", help="all to this one")
-    add("--file", metavar="FILE", help="read this instead of standard input")
+    add(
+        "-p",
+        "--partition",
+        type=number("a partition"),
+        metavar="N",
+        help="the partition of all records",
+    )
+    add("--file", metavar="FILE", help="read a file instead of standard input")
     add("--json", action="store_true", help="a line is a JSON object")
     add("-D", "--delimiter", type=escaped, default=b"\n", help="what ends a record (\\n)")
-    add("-K", "--key-separator", type=escaped, metavar="TEXT", help="a key comes first, then TEXT")
+    add("-K", "--key-separator", type=escaped, metavar="TEXT", help="lines have a key, then TEXT")
     add(
         "--header-separator", type=escaped, metavar="TEXT",
-        help="headers (name:value,name:value) come before all, then TEXT",
+        help="lines have headers (name:value,name:value), then TEXT",
     )  # fmt: skip
     add(
         "-H", "--header", type=header, action="append", default=[], metavar="NAME=VALUE",
-        help="a header for each record; NAME alone has a null",
+        help="a header for each record; NAME alone is a null",
     )  # fmt: skip
-    add("--null-value", metavar="TEXT", help="keys and values that are TEXT are nulls")
-    add("-Z", dest="null_value", action="store_const", const="", help="empty ones are nulls")
+    add("--null-value", metavar="TEXT", help="keys and values equal to TEXT are nulls")
+    add(
+        "-Z",
+        dest="null_value",
+        action="store_const",
+        const="",
+        help="empty keys and values are nulls",
+    )
     add("-z", "--compression", choices=("none", "gzip", "snappy", "lz4", "zstd"), help="(none)")
-    add("--acks", choices=("all", "-1", "1", "0"), help="who must have a record (all)")
+    add("--acks", choices=("all", "-1", "1", "0"), help="which replicas must have a record (all)")
     add("--transactional-id", metavar="ID", help="write in a transaction")
     add(
         "--commit-every", type=number("a count", least=1), metavar="N",
-        help="a transaction for each N records, instead of one for all",
+        help="commit after each N records, instead of at the end",
     )  # fmt: skip
-    add("--ignore-errors", action="store_true", help="leave out broken lines and go on")
-    add("-q", "--quiet", action="store_true", help="do not say what was written")
+    add("--ignore-errors", action="store_true", help="skip invalid lines")
+    add("-q", "--quiet", action="store_true", help="print no summary")
 
 
 def run(options: argparse.Namespace) -> int:
     """Write; gives the exit code."""
     # Imported here: the help needs neither sockets nor messages.
-    from fencepost_client.adapters.running import conclude
     from fencepost_client.commands.produce_action import produce
+    from fencepost_client.commands.runner import run_to_exit_code
 
-    return conclude(options, lambda: produce(options))
+    return run_to_exit_code(options, lambda: produce(options))
 
 
 COMMAND: Final = Command(

@@ -1,4 +1,4 @@
-"""What ``fencepost produce`` does: lines in, records out, and an account of what was written."""
+"""``fencepost produce``: reads lines, sends records, and prints a summary."""
 
 from __future__ import annotations
 
@@ -10,22 +10,22 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, Final
 
-from fencepost_client.adapters.delivery import Delivery
-from fencepost_client.adapters.producer import Producer
-from fencepost_client.adapters.reaching import client_config, somebody_answers
-from fencepost_client.adapters.run_errors import InterruptedRunError, NotDoneError, UsageError
-from fencepost_client.adapters.running import complain
-from fencepost_client.adapters.shell import Progress, pieces_of, unless_interrupted
+from fencepost_client.clients.delivery import Delivery
+from fencepost_client.clients.producer import Producer
+from fencepost_client.commands.bootstrap import check_that_a_broker_answers, client_config
+from fencepost_client.commands.errors import InterruptedRunError, NotDoneError, UsageError
 from fencepost_client.commands.lines import BrokenLineError, JsonLines, LineSplitter, PlainLines
+from fencepost_client.commands.output import print_error
+from fencepost_client.commands.terminal import Progress, read_chunks, run_until_interrupted
 from fencepost_client.commands.text import count, reason
-from fencepost_client.config import PRODUCER_NAMES
+from fencepost_client.config.kafka_names import PRODUCER_NAMES
 from fencepost_client.errors import (
     ConfigError,
     KafkaError,
     RecordTooLargeError,
     UnknownTopicOrPartitionError,
 )
-from fencepost_client.producer.settings import LINGER_MS
+from fencepost_client.producer.sender_settings import LINGER_MS
 from fencepost_client.types import RecordMetadata
 
 _LINE_BYTES_MAX: Final = 16 << 20
@@ -37,16 +37,16 @@ _BROKEN: Final = (BrokenLineError, RecordTooLargeError)
 async def produce(options: argparse.Namespace) -> None:
     """Write until the input ends, something breaks, or somebody presses Ctrl-C."""
     reader = _reader(options)
-    config = _config(options)
+    config = producer_config(options)
     try:
         producer = Producer.from_config(config)
     except ConfigError as error:
         raise UsageError(str(error)) from error
     options.transactional_id = config.get("transactional.id")
     if options.commit_every and not options.transactional_id:
-        raise UsageError("--commit-every is for transactions: write --transactional-id as well")
+        raise UsageError("--commit-every needs --transactional-id")
     fd = _input(options)
-    await somebody_answers(config, options.timeout)
+    await check_that_a_broker_answers(config, options.timeout)
     async with producer:
         await Production(options, producer, reader).run(fd)
 
@@ -54,7 +54,7 @@ async def produce(options: argparse.Namespace) -> None:
 def _input(options: argparse.Namespace) -> int:
     if options.file is None:
         if sys.stdin is None:
-            raise UsageError("there is no standard input: write --file")
+            raise UsageError("there is no standard input: use --file")
         return sys.stdin.fileno()
     if Path(options.file).is_dir():
         raise UsageError(f"--file {options.file}: Is a directory")
@@ -68,13 +68,14 @@ def _reader(options: argparse.Namespace) -> PlainLines | JsonLines:
     headers = tuple(options.header)
     if options.json:
         if options.key_separator or options.header_separator or options.null_value is not None:
-            raise UsageError("--json says itself what is key, header and null: leave out the rest")
+            raise UsageError("--json excludes options for keys, headers and nulls")
         return JsonLines(headers)
     null = None if options.null_value is None else os.fsencode(options.null_value)
     return PlainLines(options.key_separator, options.header_separator, null, headers)
 
 
-def _config(options: argparse.Namespace) -> dict[str, Any]:
+def producer_config(options: argparse.Namespace) -> dict[str, Any]:
+    """Settings of the producer, by Kafka's names, as the options have it."""
     limit_s = options.timeout
     config = client_config(options, PRODUCER_NAMES, ["max.block.ms"])
     if limit_s is not None:
@@ -126,13 +127,13 @@ class Production:
         """All of it; raises ``NotDoneError`` if something is not written."""
         is_complete = False
         try:
-            is_complete = await unless_interrupted(self._take_all(fd))
+            is_complete = await run_until_interrupted(self._take_all(fd))
             if self._options.transactional_id is None:
                 await self._flush()
             elif self._open:
                 await self._end_transaction(commit=is_complete and self._may_go_on())
         except OSError as error:
-            self._tell(f"the input cannot be read: {reason(error)}")
+            self._tell(f"cannot read the input: {reason(error)}")
             await self._give_up()
         except KafkaError as error:
             self._tell(str(error))
@@ -143,10 +144,10 @@ class Production:
         if not is_complete and not self._errors:
             raise InterruptedRunError
         if self._errors:
-            raise NotDoneError(f"{count(self._errors, 'error')}: not all was written")
+            raise NotDoneError(f"{count(self._errors, 'error')}: not all records were written")
 
     async def _give_up(self) -> None:
-        """What was taken before an error is still written, outside of a transaction."""
+        """What was taken before an error is still written, not in a transaction."""
         if self._options.transactional_id is None:
             await self._flush()
         elif self._open:
@@ -162,7 +163,7 @@ class Production:
 
     async def _take_all(self, fd: int) -> None:
         splitter = LineSplitter(self._options.delimiter, _LINE_BYTES_MAX)
-        async for piece in pieces_of(fd):
+        async for piece in read_chunks(fd):
             if not await self._take(splitter.feed(piece)):
                 return
         await self._take(splitter.end())
@@ -243,7 +244,7 @@ class Production:
         else:
             await self._producer.abort()
             self._under_way.clear()
-            complain(self._options, f"the transaction of {count(lost, 'record')} was aborted")
+            print_error(self._options, f"the transaction of {count(lost, 'record')} was aborted")
         self._in_transaction.clear()
         self._open = 0
 
@@ -253,7 +254,7 @@ class Production:
         self._errors += 1
         if self._errors <= _ERRORS_TOLD:
             self._progress.end()
-            complain(self._options, reason)
+            print_error(self._options, reason)
 
     def _account(self) -> None:
         if self._options.quiet:

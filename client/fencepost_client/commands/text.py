@@ -1,4 +1,4 @@
-"""What brokers told, for people: tables, times, durations."""
+"""Tables, times and durations as text."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _YEARS_MS: Final = 253_402_300_800_000
 
 
 def table(headings: Sequence[str], rows: Iterable[Sequence[object]]) -> list[str]:
-    """Columns that are as wide as they have to be."""
+    """Format rows as columns."""
     cells = [list(headings), *([shown(each) for each in row] for row in rows)]
     widths = [max(len(row[at]) for row in cells) for at in range(len(headings))]
     return [
@@ -25,7 +25,7 @@ def table(headings: Sequence[str], rows: Iterable[Sequence[object]]) -> list[str
 
 
 def printable(text: str) -> str:
-    """Names are their owners' choice; what a terminal would obey is escaped."""
+    """Escape control characters, which a terminal would obey."""
     if text.isprintable() and text.isascii():
         return text
     return "".join(
@@ -34,7 +34,7 @@ def printable(text: str) -> str:
 
 
 def shown(value: object) -> str:
-    """One cell; what is not known is a dash."""
+    """A table cell; ``None`` is a dash."""
     if isinstance(value, bool):
         return "yes" if value else "no"
     return NOTHING if value is None else str(value)
@@ -50,7 +50,7 @@ def moment(at_ms: int | None) -> str:
 
 
 def duration(ms: int | None) -> str:
-    """How long, in two units at most."""
+    """A duration in at most two units."""
     if ms is None:
         return NOTHING
     if ms < 0:
@@ -66,7 +66,7 @@ def duration(ms: int | None) -> str:
 
 
 def reason(error: Exception) -> str:
-    """Why a file cannot be used, without its number and name: the message has the name."""
+    """The reason why a file cannot be used, without error number and name."""
     return getattr(error, "strerror", None) or str(error)
 
 

@@ -5,10 +5,11 @@ from __future__ import annotations
 import argparse
 from typing import Final
 
-from fencepost_client.adapters.admin import Admin
-from fencepost_client.adapters.running import Action, write, write_json, write_table
 from fencepost_client.admin.topics import NewTopic
-from fencepost_client.consumer.offsets import EARLIEST, LATEST
+from fencepost_client.clients.admin import Admin
+from fencepost_client.commands.output import write, write_json, write_table
+from fencepost_client.commands.runner import Action
+from fencepost_client.consumer.list_offsets import EARLIEST, LATEST
 from fencepost_client.errors import (
     KafkaError,
     TopicAlreadyExistsError,

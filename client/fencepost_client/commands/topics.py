@@ -10,7 +10,7 @@ from fencepost_protocol.commands import Command, number
 from fencepost_client.commands.options import pair, subcommands
 
 DESCRIPTION: Final = """\
-Look at topics of a running cluster, make and delete them: Fencepost's or Apache Kafka's.
+Show, create and delete topics of a running cluster, Fencepost's or Apache Kafka's.
 """
 EPILOG: Final = """\
 examples:
@@ -28,7 +28,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The options of all of them."""
     add = subcommands(parser, "topics", DESCRIPTION, EPILOG)
     listing = add("list", "list topics by name")
-    listing.add_argument("--internal", action="store_true", help="also those of the broker itself")
+    listing.add_argument("--internal", action="store_true", help="include internal topics")
     describing = add("describe", "show partitions with their leaders and replicas")
     describing.add_argument("names", nargs="*", metavar="TOPIC", help="a topic (all)")
     creating = add("create", "create topics")
@@ -39,29 +39,33 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     creating.add_argument(
         "--config", type=pair, action="append", default=[], metavar="NAME=VALUE",
-        help="a setting; several times for several",
+        help="a setting; repeat it for several",
     )  # fmt: skip
-    creating.add_argument("--if-not-exists", action="store_true", help="leave those that are there")
-    creating.add_argument("--dry-run", action="store_true", help="only say whether it could be")
-    growing = add("grow", "let a topic have more partitions")
+    creating.add_argument("--if-not-exists", action="store_true", help="ignore topics that exist")
+    creating.add_argument(
+        "--dry-run", action="store_true", help="only check whether it is possible"
+    )
+    growing = add("grow", "increase the number of partitions")
     growing.add_argument("name", metavar="TOPIC")
     growing.add_argument(
         "--partitions", type=number("a count", least=1), required=True, metavar="N"
     )
-    deleting = add("delete", "delete topics with all their records")
+    deleting = add("delete", "delete topics and their records")
     deleting.add_argument("names", nargs="+", metavar="TOPIC")
-    deleting.add_argument("--if-exists", action="store_true", help="leave out those that are not")
-    offsets = add("offsets", "show where partitions begin and end")
+    deleting.add_argument(
+        "--if-exists", action="store_true", help="ignore topics that do not exist"
+    )
+    offsets = add("offsets", "show the first and last offsets of partitions")
     offsets.add_argument("names", nargs="+", metavar="TOPIC")
 
 
 def run(options: argparse.Namespace) -> int:
     """Ask, and tell; gives the exit code."""
     # Imported here: the help needs neither sockets nor messages.
-    from fencepost_client.adapters.running import perform
+    from fencepost_client.commands.runner import run_subcommand
     from fencepost_client.commands.topic_actions import ACTIONS
 
-    return perform(ACTIONS, options)
+    return run_subcommand(ACTIONS, options)
 
 
 COMMAND: Final = Command(

@@ -10,21 +10,15 @@ import difflib
 from collections.abc import Iterable, Sequence
 from typing import Any, Final
 
-from fencepost_client.adapters.admin import Admin
-from fencepost_client.adapters.run_errors import NotDoneError, NotYetError, UsageError
-from fencepost_client.adapters.running import (
-    Action,
-    patiently,
-    plain,
-    write,
-    write_json,
-    write_table,
-)
 from fencepost_client.admin.hanging import HangingTransaction, TransactionMarker
 from fencepost_client.admin.topics import PartitionDescription
 from fencepost_client.admin.transactions import ProducerDescription, TransactionDescription
+from fencepost_client.clients.admin import Admin
+from fencepost_client.commands.errors import NotDoneError, NotYetError, UsageError
+from fencepost_client.commands.output import plain, write, write_json, write_table
+from fencepost_client.commands.runner import Action, retry_until_timeout
 from fencepost_client.commands.text import count, duration, moment
-from fencepost_client.consumer.offsets import LATEST
+from fencepost_client.consumer.list_offsets import LATEST
 from fencepost_client.errors import (
     TransactionalIdNotFoundError,
     TransactionKeptOpenError,
@@ -79,7 +73,7 @@ async def leader_of(admin: Admin, partition: TopicPartition, timeout_s: float) -
             raise NotYetError(f"{topic}-{number} has no leader at present")
         return leaders[number]
 
-    return await patiently(leader, timeout_s)
+    return await retry_until_timeout(leader, timeout_s)
 
 
 async def producers_of(
@@ -101,7 +95,7 @@ async def _check_broker(admin: Admin, broker_id: int | None) -> None:
     known = [each.broker_id for each in (await admin.describe_cluster()).brokers]
     if broker_id is not None and broker_id not in known:
         raise NotDoneError(
-            f"there is no broker {broker_id}; there are: {', '.join(map(str, sorted(known)))}"
+            f"there is no broker {broker_id}; the brokers are: {', '.join(map(str, sorted(known)))}"
         )
 
 
@@ -146,7 +140,7 @@ def _state(text: str) -> str:
 async def _describe(admin: Admin, options: argparse.Namespace) -> None:
     ids = [*options.ids, *options.transactional_id]
     if not ids or "" in ids:
-        raise UsageError("which transactional id? `fencepost transactions list` shows them")
+        raise UsageError("no transactional id is given: `fencepost transactions list` shows them")
     found = await described(admin, ids)
     if options.json:
         write_json([_as_object(each) for each in found])
@@ -233,7 +227,7 @@ async def _find_hanging(admin: Admin, options: argparse.Namespace) -> None:
             )
             for each in found
         ],
-        f"nothing hangs in {looked} (older than {duration(older_than_ms)})",
+        f"no transaction is hanging in {looked} (older than {duration(older_than_ms)})",
     )  # fmt: skip
 
 
@@ -262,11 +256,11 @@ async def _abort(admin: Admin, options: argparse.Namespace) -> None:
     by_producer = (options.producer_id, options.producer_epoch, options.coordinator_epoch)
     given = [each is not None for each in by_producer]
     if options.start_offset is not None and any(given):
-        raise UsageError("--start-offset says all: leave producer and epochs away")
+        raise UsageError("--start-offset excludes the options for producer and epochs")
     if options.start_offset is None and not all(given):
         raise UsageError(
-            "which transaction? --start-offset, or --producer-id with --producer-epoch and"
-            " --coordinator-epoch (find-hanging and describe-producers show them)"
+            "no transaction is given: use --start-offset, or --producer-id with --producer-epoch"
+            " and --coordinator-epoch (find-hanging and describe-producers show them)"
         )
     await leader_of(admin, partition, options.timeout)
     if options.start_offset is None:
@@ -277,7 +271,7 @@ async def _abort(admin: Admin, options: argparse.Namespace) -> None:
         await admin.abort_transaction(wanted, force=options.force)
     except TransactionKeptOpenError as error:
         raise NotDoneError(
-            f"this transaction does not hang: {error.message} --force aborts it in this partition"
+            f"this transaction is not hanging: {error.message} --force aborts it in this partition"
             " all the same, which tears it apart if it is committed later"
         ) from error
     stable, high = await stable_and_high(admin, partition)

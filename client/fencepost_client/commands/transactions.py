@@ -39,22 +39,22 @@ sense, 130 interrupted
 def add_arguments(parser: argparse.ArgumentParser) -> Callable[[str, str], argparse.ArgumentParser]:
     """The options of all of them; gives what adds another subcommand."""
     add = subcommands(parser, "transactions", DESCRIPTION, EPILOG)
-    listing = add("list", "list transactional ids, all or those that pass each filter")
+    listing = add("list", "list transactional ids, all or those that match each filter")
     listing.add_argument(
         "--state", action="append", default=[], metavar="NAME",
-        help="Ongoing, PrepareCommit and so on; several times for several states",
+        help="Ongoing, PrepareCommit and so on; repeat it for several",
     )  # fmt: skip
     listing.add_argument(
         "--producer-id", action="append", default=[], type=number("a producer id", _INT64_MAX),
-        metavar="ID", help="of this producer id; several times for several",
+        metavar="ID", help="of this producer id; repeat it for several",
     )  # fmt: skip
     listing.add_argument(
         "--longer-than", "--duration-filter", dest="longer_than", metavar="MS",
-        type=number("milliseconds", _INT64_MAX), help="begun more than so many milliseconds ago",
+        type=number("milliseconds", _INT64_MAX), help="begun more than this many ms ago",
     )  # fmt: skip
     listing.add_argument(
         "--pattern", "--transactional-id-pattern", dest="pattern", metavar="RE2",
-        help="ids that match this regular expression as a whole",
+        help="ids that a regular expression matches as a whole",
     )  # fmt: skip
 
     describing = add("describe", "describe transactional ids")
@@ -63,7 +63,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> Callable[[str, str], argpa
         "--transactional-id", action="append", default=[], metavar="ID", help="the same as ID"
     )
 
-    producers = add("describe-producers", "show what a partition knows of producers")
+    producers = add("describe-producers", "show the active producers of a partition")
     _add_partition(producers, required=True)
     producers.add_argument(
         "--broker-id", type=number("a broker id"), metavar="N", help="ask this replica (the leader)"
@@ -76,7 +76,7 @@ def _add_hanging(add: Callable[[str, str], argparse.ArgumentParser]) -> None:
     hanging = add("find-hanging", "find open transactions that no coordinator will end")
     hanging.add_argument(
         "--broker-id", type=number("a broker id"), metavar="N",
-        help="in partitions that this broker has",
+        help="in partitions of this broker",
     )  # fmt: skip
     _add_partition(hanging, required=False)
     hanging.add_argument(
@@ -84,23 +84,23 @@ def _add_hanging(add: Callable[[str, str], argparse.ArgumentParser]) -> None:
         type=_minutes,
         default=MAX_TIMEOUT_MINUTES,
         metavar="MINUTES",
-        help="younger ones are none of them: the cluster's transaction.max.timeout.ms (15 minutes)",
+        help="the least age: the cluster's transaction.max.timeout.ms (15 minutes)",
     )
 
-    aborting = add("abort", "end a transaction that hangs in a partition, by an abort marker")
+    aborting = add("abort", "end a hanging transaction in a partition, with an abort marker")
     _add_partition(aborting, required=True)
     aborting.add_argument(
         "--start-offset", type=number("an offset", _INT64_MAX), metavar="OFFSET",
-        help="where it begins there; the rest is looked up",
+        help="the first offset of the transaction",
     )  # fmt: skip
     aborting.add_argument(
         "--producer-id", type=number("a producer id", _INT64_MAX), metavar="ID",
-        help="or whose it is, with both epochs",
+        help="or its producer, with both epochs",
     )  # fmt: skip
     aborting.add_argument("--producer-epoch", type=number("an epoch", _EPOCH_MAX), metavar="N")
     aborting.add_argument("--coordinator-epoch", type=number("an epoch"), metavar="N")
     aborting.add_argument(
-        "--force", action="store_true", help="even if its coordinator is going to end it"
+        "--force", action="store_true", help="also if its coordinator will end it"
     )
 
 
@@ -111,5 +111,5 @@ def _add_partition(parser: argparse.ArgumentParser, *, required: bool) -> None:
 
 def _minutes(text: str) -> float:
     if not re.fullmatch(r"[0-9]{1,9}(\.[0-9]{1,6})?", text) or not float(text):
-        raise argparse.ArgumentTypeError(f"{text!r}: a number of minutes above 0 is wanted")
+        raise argparse.ArgumentTypeError(f"{text!r}: use a number of minutes above 0")
     return float(text)

@@ -1,1 +1,1 @@
-"""The consumer's pure parts: positions, fetching, offsets, and membership of a group."""
+"""The pure parts of the consumer: positions, fetches, offsets, members of groups."""

@@ -1,4 +1,4 @@
-"""Who gets which partition: what the leader of a classic group decides for all.
+"""Assignors: how the leader of a classic group assigns partitions.
 
 =================== =============================================================================
 range               each topic's partitions in runs, the first members get one more (the default)
@@ -15,9 +15,8 @@ from dataclasses import dataclass
 from itertools import cycle
 from typing import Final
 
-from fencepost_client.consumer.members import Assignment, Member, by_rank
-from fencepost_client.consumer.sticky import assign_cooperative_sticky, assign_sticky
-from fencepost_client.consumer.subscriptions import (
+from fencepost_client.consumer.group_members import Assignment, Member, by_rank
+from fencepost_client.consumer.group_protocol import (
     NOTHING,
     Holding,
     Subscription,
@@ -26,6 +25,7 @@ from fencepost_client.consumer.subscriptions import (
     write_cooperative_user_data,
     write_sticky_user_data,
 )
+from fencepost_client.consumer.sticky_assignor import assign_cooperative_sticky, assign_sticky
 from fencepost_client.errors import ConfigError
 from fencepost_client.types import TopicPartition
 
@@ -109,10 +109,12 @@ def assignors_of(names: Sequence[str]) -> tuple[Assignor, ...]:
     for name in names:
         assignor = ASSIGNORS.get(_JAVA_CLASSES.get(name, name))
         if assignor is None:
-            raise ConfigError(f"{name!r:.300} is no assignor; there are {', '.join(ASSIGNORS)}")
+            raise ConfigError(
+                f"{name!r:.300} is not an assignor; the assignors are {', '.join(ASSIGNORS)}"
+            )
         found.append(assignor)
     if not found:
-        raise ConfigError(f"no assignor is named; there are {', '.join(ASSIGNORS)}")
+        raise ConfigError(f"no assignor is given; the assignors are {', '.join(ASSIGNORS)}")
     return tuple(found)
 
 

@@ -1,13 +1,13 @@
-"""What is fetched from whom, and what of it an application may see.
+"""``Fetcher``: which partitions to fetch from which broker, and which records to return.
 
-At most one Fetch is under way to a node, for those of its partitions that are not full of what was
-fetched before: that is the back-pressure. An answer counts for a partition only if it is for the
-same ``era`` (nobody has sought meanwhile, and it is still assigned).
+At most one Fetch is under way to a node. It leaves out partitions that have enough fetched data,
+which is the back-pressure. An answer counts for a partition only if it has the same ``era`` (there
+was no seek meanwhile, and the partition is still assigned).
 
-A read-committed consumer gets batches up to the last stable offset, and a list of the transactions
-among them that were aborted: from a producer's first offset in there up to its next ABORT marker,
-its transactional batches are left out. Markers themselves are never handed out; like batches that
-are left out they only move the position.
+A read-committed consumer gets batches up to the last stable offset, and a list of aborted
+transactions among them. The transactional batches of a producer are left out, from its first offset
+in that list to its next ABORT marker. Markers are never returned; like batches that are left out,
+they only move the position.
 """
 
 from __future__ import annotations
@@ -34,18 +34,16 @@ from fencepost_protocol.records.batch import (
 )
 from fencepost_protocol.records.control import ControlType, read_control_record
 
-from fencepost_client.backoff import Backoff, Chance
-from fencepost_client.cluster import Cluster
-from fencepost_client.consumer.epochs import ASK_THE_LEADER_AGAIN, EpochCheck, truncated
-from fencepost_client.consumer.positions import UNKNOWN, FetchedBatch, Position
-from fencepost_client.consumer.record_batch import unreadable
-from fencepost_client.consumer.sessions import (
+from fencepost_client.consumer.fetch_session import (
     BY_ID_FROM,
     NO_ID,
     SESSION_ERRORS,
     FetchSession,
     Wanted,
 )
+from fencepost_client.consumer.positions import UNKNOWN, FetchedBatch, Position
+from fencepost_client.consumer.record_batch import unreadable
+from fencepost_client.consumer.truncation import ASK_THE_LEADER_AGAIN, EpochCheck, truncated
 from fencepost_client.errors import (
     KafkaError,
     MalformedAnswerError,
@@ -53,6 +51,8 @@ from fencepost_client.errors import (
     UnsupportedVersionError,
     consumer_error,
 )
+from fencepost_client.metadata.cluster import Cluster
+from fencepost_client.requests.backoff import Backoff, Chance
 from fencepost_client.types import TopicPartition
 
 _SESSION_ERRORS_AT_ONCE: Final = 1
@@ -69,17 +69,17 @@ class FetchSettings:
     partition_max_bytes: int = 1 << 20
     read_committed: bool = False
     reset_to: int | None = -1
-    """Where to go on when there is nothing at a position; ``None``: raise an error."""
+    """The reset policy for positions that are not in the log; ``None`` raises an error."""
     retry_backoff_ms: int = 100
     rack_id: str = ""
-    """Where this consumer is, so that the leader can name a replica that is nearer (KIP-392)."""
+    """The rack of this consumer, so that the leader can name a nearer replica (KIP-392)."""
     replica_max_age_ms: int = 300_000
-    """How long such a replica is read from before the leader is asked again."""
+    """How long such a replica is used before the leader is asked again."""
 
 
 @dataclass(slots=True)
 class Fetch:
-    """One Fetch request, with the positions as they were."""
+    """A Fetch request, with the positions at that time."""
 
     node_id: int
     partitions: dict[TopicPartition, tuple[Position, int]]
@@ -88,7 +88,7 @@ class Fetch:
 
 
 class Fetcher:
-    """Fetches ahead for all assigned partitions."""
+    """Fetches records of all assigned partitions ahead of the application."""
 
     def __init__(self, settings: FetchSettings, chance: Chance) -> None:
         self.positions: dict[TopicPartition, Position] = {}
@@ -104,7 +104,7 @@ class Fetcher:
     # -- what is assigned ----------------------------------------------------------------------
 
     def assign(self, partitions: Iterable[TopicPartition]) -> list[TopicPartition]:
-        """Set what is assigned; positions of what stays are kept. Gives what is new."""
+        """Set the assignment and keep existing positions; returns the new partitions."""
         wanted = dict.fromkeys(partitions)
         for where in set(self.positions) - set(wanted):
             self.positions.pop(where).seek(UNKNOWN)
@@ -118,7 +118,7 @@ class Fetcher:
     def requests(
         self, now_ms: int, cluster: Cluster, is_ready: Callable[[int], bool]
     ) -> tuple[list[Fetch], list[EpochCheck]]:
-        """What can be sent now."""
+        """The requests that can be sent now."""
         self.wake_at_ms = None
         fetches: dict[int, Fetch] = {}
         checks: dict[int, EpochCheck] = {}
@@ -208,7 +208,7 @@ class Fetcher:
     # -- answers -------------------------------------------------------------------------------
 
     def answered(self, now_ms: int, fetch: Fetch, response: FetchResponse) -> None:
-        """Take what came."""
+        """Take an answer."""
         self._busy.discard(fetch.node_id)
         found: dict[TopicPartition, PartitionData] = {}
         for topic in response.responses:
@@ -246,7 +246,7 @@ class Fetcher:
             self._try_later(now_ms, position)
 
     def failed(self, now_ms: int, fetch: Fetch | EpochCheck, error: KafkaError) -> None:
-        """No answer came."""
+        """Take the error of a request without an answer."""
         if isinstance(fetch, Fetch):
             self._busy.discard(fetch.node_id)
             if fetch.node_id in self._sessions:

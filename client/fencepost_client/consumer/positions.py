@@ -1,9 +1,8 @@
-"""Where a consumer stands in each of its partitions, and what is fetched ahead of that.
+"""The positions of a consumer, and the batches that are fetched ahead.
 
-Two offsets move on: ``fetch_offset``, where the next Fetch begins, and ``offset``, that of the next
-record to hand out. Between them lie fetched batches, still as bytes: records are decoded when they
-are handed out. A seek moves both and raises ``era``, by which an answer that is still under way is
-known to be for somewhere else.
+A position has two offsets: ``fetch_offset``, where the next Fetch begins, and ``offset``, that of
+the next record to return. Between them are fetched batches, as bytes: records are decoded when they
+are returned. A seek moves both, and increments ``era``, which marks answers under way as outdated.
 """
 
 from __future__ import annotations
@@ -33,7 +32,7 @@ _SPARE_BYTES: Final = 16 << 10
 
 @dataclass(slots=True)
 class FetchedBatch:
-    """A batch that was fetched; one without records (a marker, or aborted) only moves on."""
+    """A fetched batch; a marker or an aborted batch has no records, and moves the position."""
 
     next_offset: int
     records: Buffer | None
@@ -45,7 +44,7 @@ class FetchedBatch:
 
 @dataclass(slots=True, eq=False)
 class Position:
-    """One assigned partition."""
+    """The position in one assigned partition."""
 
     where: TopicPartition
     offset: int = UNKNOWN
@@ -66,7 +65,7 @@ class Position:
     last_stable_offset: int = UNKNOWN
     retry_at_ms: int = 0
     error: KafkaError | None = None
-    """To be raised to whoever asks for records next."""
+    """The error that the next call for records raises."""
     reset_to: int | None = None
     """The timestamp to look up, -2 for the beginning and -1 for the end, before it goes on."""
     ahead: deque[FetchedBatch] = field(default_factory=deque)

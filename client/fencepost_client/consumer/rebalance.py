@@ -1,4 +1,4 @@
-"""What a rebalance asks of the application, by whichever protocol its group works."""
+"""What a rebalance means for a consumer, in both group protocols."""
 
 from __future__ import annotations
 
@@ -11,19 +11,19 @@ NONE: Final[frozenset[TopicPartition]] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
-    """Partitions that go, and then those that come."""
+class AssignmentChange:
+    """Partitions that are revoked, and then those that are assigned."""
 
     revoked: frozenset[TopicPartition] = NONE
     is_lost: bool = False
-    """What goes may be another's already: its offsets cannot be committed any more."""
+    """The partitions may be another member's already: their offsets cannot be committed."""
     assigned: frozenset[TopicPartition] | None = None
-    """What comes, at the end of a rebalance; maybe nothing."""
+    """The new partitions, at the end of a rebalance; the set may be empty."""
 
 
 @dataclass(frozen=True, slots=True)
-class Interest:
-    """What a member wants to read: topics by name, or by a regular expression of the broker's."""
+class WantedTopics:
+    """The subscription of a member: topic names, or a regular expression for the broker."""
 
     topics: frozenset[str] = frozenset()
     regex: str | None = None

@@ -1,4 +1,4 @@
-"""``RecordBatch``: fetched records as columns, as ``Consumer.fetch_batches`` gives them."""
+"""``RecordBatch``: fetched records as columns, from ``Consumer.fetch_batches``."""
 
 from __future__ import annotations
 
@@ -17,10 +17,11 @@ from fencepost_client.types import ConsumerRecord, Headers, TopicPartition
 
 
 class Column(Sequence["memoryview | None"]):
-    """The keys or the values of a batch, as views of its data: nothing is copied.
+    """The keys or the values of a batch, as views of its data, without a copy.
 
-    ``starts`` and ``ends`` are where they lie in ``data``, -1 for null, for those who want to do
-    without an object for each. A view keeps its batch's data alive: copy what you keep for long.
+    ``starts`` and ``ends`` are their positions in ``data``, -1 for null: use them to avoid an
+    object for each value. A view keeps the data of the whole batch in memory: copy what you keep
+    for long.
     """
 
     __slots__ = ("_first", "_is_keys", "_spans", "data")
@@ -33,13 +34,13 @@ class Column(Sequence["memoryview | None"]):
 
     @property
     def starts(self) -> list[int]:
-        """Where each of them begins in ``data``; -1: it is null."""
+        """The start of each value in ``data``; -1 for null."""
         starts = self._spans.key_starts if self._is_keys else self._spans.value_starts
         return starts[self._first :] if self._first else starts
 
     @property
     def ends(self) -> list[int]:
-        """Where each of them ends in ``data``; -1: it is null."""
+        """The end of each value in ``data``; -1 for null."""
         ends = self._spans.key_ends if self._is_keys else self._spans.value_ends
         return ends[self._first :] if self._first else ends
 
@@ -62,7 +63,7 @@ class Column(Sequence["memoryview | None"]):
             yield None if start == NULL else view[start:end]
 
     def to_list(self) -> list[bytes | None]:
-        """Copies of all of them; cheaper than views where records are small."""
+        """Copies of all values, which is faster than views for small records."""
         found = self._spans.keys() if self._is_keys else self._spans.values()
         return found[self._first :] if self._first else found
 
@@ -71,10 +72,10 @@ class Column(Sequence["memoryview | None"]):
 
 
 class EncodedBatch(NamedTuple):
-    """A batch as it lies in the log, its CRC checked; what is aborted or a marker is none.
+    """A batch as it is in the log, after a check of its CRC; never a marker or an aborted batch.
 
-    Records before ``from_offset`` were not asked for: a batch may begin before a position. The data
-    is a view of all that one answer of a broker brought.
+    A batch may begin before the position: ignore records before ``from_offset``. The data is a view
+    of the whole answer of a broker.
     """
 
     where: TopicPartition
@@ -83,13 +84,13 @@ class EncodedBatch(NamedTuple):
 
 
 class RecordBatch:
-    """Records of one partition, a column per field.
+    """Records of a partition, with a column for each field.
 
         for batch in await consumer.fetch_batches(timeout_ms=1000):
             for offset, value in zip(batch.offsets, batch.values):
                 print(batch.topic, batch.partition, offset, value)
 
-    A producer wrote them together; what was aborted, compacted or read before is left out.
+    They are from one batch of a producer, without records that were aborted or read before.
     """
 
     __slots__ = ("_first", "_spans", "_timestamps", "offsets", "where")
@@ -103,36 +104,36 @@ class RecordBatch:
 
     @property
     def keys(self) -> Column:
-        """The records' keys."""
+        """The keys of the records."""
         return Column(self._spans, self._first, is_keys=True)
 
     @property
     def values(self) -> Column:
-        """The records' values."""
+        """The values of the records."""
         return Column(self._spans, self._first, is_keys=False)
 
     @property
     def timestamps_ms(self) -> Sequence[int]:
-        """When the records were made, or taken by the broker, as the topic has it."""
+        """The create times or the append times of the records, by the setting of the topic."""
         if self._timestamps is None:
             self._timestamps = self._spans.timestamps()[self._first :]
         return self._timestamps
 
     @property
     def topic(self) -> str:
-        """Where the records are from."""
+        """The topic of the records."""
         return self.where.topic
 
     @property
     def partition(self) -> int:
-        """Where the records are from."""
+        """The partition of the records."""
         return self.where.partition
 
     def __len__(self) -> int:
         return len(self.offsets)
 
     def headers(self, index: int) -> Headers:
-        """The headers of one record; they are decoded now."""
+        """Decode the headers of one record."""
         place = range(self._first, self._first + len(self))[index]
         if place not in self._spans.headers:
             return ()
@@ -143,11 +144,11 @@ class RecordBatch:
 
     @property
     def has_headers(self) -> bool:
-        """Whether any record has headers: most batches have none."""
+        """Whether any record has headers."""
         return bool(self._spans.headers)
 
     def to_records(self) -> list[ConsumerRecord]:
-        """The same as ``getmany`` gives."""
+        """The records, as ``getmany`` returns them."""
         return [
             ConsumerRecord(*self.where, offset, timestamp, key, value, self.headers(index))
             for index, (offset, timestamp, key, value) in enumerate(
@@ -162,10 +163,11 @@ class RecordBatch:
         ]
 
     def to_arrow(self) -> Any:
-        """A ``pyarrow.RecordBatch``; needs pyarrow (``pip install 'fencepost[arrow]'``).
+        """Return a ``pyarrow.RecordBatch``; needs pyarrow (``pip install 'fencepost[arrow]'``).
 
-        Its columns are topic, partition, offset, timestamp, key, value and headers. Batches have
-        one schema: ``pyarrow.Table.from_batches([batch.to_arrow() for batch in batches])``.
+        The columns are topic, partition, offset, timestamp, key, value and headers. All batches
+        have the same schema: ``pyarrow.Table.from_batches([batch.to_arrow() for batch in
+        batches])``.
         """
         try:
             import pyarrow as pa
@@ -199,10 +201,10 @@ class RecordBatch:
 
 
 def _arrow_binary(pa: Any, column: Column) -> Any:
-    """A column for Arrow, without an object for each where none is null.
+    """A column for Arrow, without an object for each value if none is null.
 
-    Arrow's values lie one behind the other. Ours have gaps: with each gap as a value of its own
-    they have none, and every second one is then taken.
+    Arrow's values have no gaps between them. Here there are gaps, so each gap becomes a value of
+    its own, and every second value is taken.
     """
     count = len(column)
     if column.starts.count(NULL) == count:
@@ -221,10 +223,10 @@ def _arrow_binary(pa: Any, column: Column) -> Any:
 def unreadable(
     where: TopicPartition, offset: int, next_offset: int | None, error: RemoteProtocolError
 ) -> KafkaError:
-    """What is raised for a batch that makes no sense, and how to get past it."""
-    past = f" To go on without it: seek to {next_offset}." if next_offset is not None else ""
+    """The error for an invalid batch, with the offset after it."""
+    past = f" To skip it, seek to {next_offset}." if next_offset is not None else ""
     return consumer_error(
         ErrorCode.CORRUPT_MESSAGE,
-        f"{where.topic}-{where.partition} has a batch at or behind offset {offset} that cannot be "
+        f"{where.topic}-{where.partition} has a batch at or after offset {offset} that cannot be "
         f"read: {error}.{past}",
     )

@@ -1,4 +1,4 @@
-"""Names of topics (KIP-516), asked for where a protocol speaks of ids alone."""
+"""Names of topics for their ids (KIP-516), for protocols that have only ids."""
 
 from __future__ import annotations
 
@@ -8,26 +8,26 @@ from typing import Final
 from fencepost_protocol.generated.index import ApiKey
 from fencepost_protocol.generated.metadata import MetadataRequest, MetadataRequestTopic
 
-from fencepost_client.connection import Build
 from fencepost_client.errors import KafkaError
-from fencepost_client.procedures import ANY_NODE, Ask, Procedure
+from fencepost_client.requests.connection import Build
+from fencepost_client.requests.procedures import ANY_NODE, Ask, Procedure
 
 _IDS_TOGETHER: Final = 500
-"""How many ids one request asks for."""
+"""The number of ids in a request."""
 
 
 class TopicNames:
-    """What one client knows of them."""
+    """The names that a client knows."""
 
     def __init__(self) -> None:
         self._names: dict[bytes, str] = {}
 
     def name_of(self, topic_id: bytes) -> str | None:
-        """A topic's name, if it is known."""
+        """The name of a topic, if it is known."""
         return self._names.get(topic_id)
 
     def learn(self, topic_ids: Iterable[bytes]) -> Procedure[None]:
-        """Ask for the names of those that have none; one that nobody knows stays without."""
+        """Ask for missing names; an unknown id stays without a name."""
         unknown = [topic_id for topic_id in topic_ids if topic_id not in self._names]
         for first in range(0, len(unknown), _IDS_TOGETHER):
             some = unknown[first : first + _IDS_TOGETHER]

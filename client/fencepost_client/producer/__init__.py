@@ -1,1 +1,1 @@
-"""The producer's pure parts: where a record goes, batches, sequences, transactions."""
+"""The pure parts of the producer: partitioner, batches, sequences, transactions."""

@@ -1,7 +1,7 @@
-"""Batches that fill: one open batch per partition, and the memory that all of them share.
+"""``Accumulator``: open batches, one per partition, and the memory that they share.
 
-The hard case is back-pressure: memory is reserved a batch at a time, when it is opened, and given
-back when its outcome is known, so that the common append is a look-up and a comparison.
+Memory is reserved when a batch is opened, and released when its outcome is known, so that adding a
+record is usually a look-up and a comparison.
 """
 
 from __future__ import annotations
@@ -12,9 +12,9 @@ from typing import Final
 
 from fencepost_protocol.records.batch import HEADER_SIZE
 
-from fencepost_client.backoff import Chance
 from fencepost_client.producer.batch import NOBODY, Batch, Identity
 from fencepost_client.producer.partitioner import Partitioner, by_murmur2
+from fencepost_client.requests.backoff import Chance
 
 BATCH_SIZE: Final = 1 << 17
 """Eight times Java's: what a request costs here is worth that of encoding 100 records."""
@@ -22,7 +22,7 @@ BATCH_SIZE: Final = 1 << 17
 
 @dataclass(slots=True, eq=False)
 class Queue:
-    """One partition's batches, oldest first; the last one may still be open."""
+    """The batches of a partition, oldest first; the last one may be open."""
 
     topic: str
     partition: int
@@ -32,21 +32,21 @@ class Queue:
     identity: Identity = NOBODY
     next_sequence: int = 0
     is_known: bool = False
-    """The broker has acknowledged a batch of this identity."""
+    """Whether the broker has acknowledged a batch with this producer id and epoch."""
     has_hole: bool = False
-    """A numbered batch was given up: what has a higher number can perhaps not be written."""
+    """A batch with a sequence was given up, so later sequences may be refused."""
 
 
 @dataclass(slots=True)
 class TopicQueues:
-    """The partitions of a topic, and the one that takes records without a key for now."""
+    """The partitions of a topic, and the current one for records without a key."""
 
     queues: list[Queue]
     sticky: Queue
 
 
 class Accumulator:
-    """Everything that was sent and is not acknowledged."""
+    """All records that are not acknowledged."""
 
     def __init__(
         self,
@@ -60,10 +60,10 @@ class Accumulator:
         self.buffer_memory = buffer_memory
         self.reserved_bytes = 0
         self.unfinished = 0
-        """Batches whose outcome is open."""
+        """Batches without an outcome."""
         self.topics: dict[str, TopicQueues] = {}
         self.active: dict[Queue, None] = {}
-        """Queues in which something waits to be sent."""
+        """Queues with batches to send."""
         self.full = 0
         """Batches that wait and take no more records."""
         self._allowed: frozenset[tuple[str, int]] | None = None
@@ -74,7 +74,7 @@ class Accumulator:
     # -- topics --------------------------------------------------------------------------------
 
     def set_partitions(self, topic: str, count: int) -> None:
-        """A topic is known now, or has grown; batches of partitions stay where they are."""
+        """Set the partition count of a topic."""
         known = self.topics.get(topic)
         if known is None:
             queues = [Queue(topic, partition) for partition in range(count)]
@@ -101,7 +101,7 @@ class Accumulator:
     # -- records -------------------------------------------------------------------------------
 
     def queue_for(self, topic: str, key: bytes | None, partition: int | None) -> Queue:
-        """Where a record goes; the topic has to be known. Raises IndexError for no partition."""
+        """The queue for a record of a known topic; ``IndexError`` for an unknown partition."""
         known = self.topics[topic]
         if partition is not None:
             if partition < 0:
@@ -121,7 +121,7 @@ class Accumulator:
         return not self.reserved_bytes or self.reserved_bytes + needed <= self.buffer_memory
 
     def open_batch(self, queue: Queue, size: int, now_ms: int) -> Batch:
-        """Begin a batch that has room for this record; the one before it is full."""
+        """Open a new batch with room for this record."""
         limit_bytes = max(self.batch_size, HEADER_SIZE + size)
         self._opened += 1
         batch = Batch(queue.topic, queue.partition, limit_bytes, now_ms, self._opened)
@@ -134,7 +134,7 @@ class Accumulator:
         return batch
 
     def add_encoded(self, queue: Queue, encoded: bytearray, now_ms: int) -> Batch:
-        """Take a batch that was encoded elsewhere; it goes as it is."""
+        """Add an encoded batch, which is sent as it is."""
         self._opened += 1
         batch = Batch.of_encoded(queue.topic, queue.partition, encoded, now_ms, self._opened)
         self.close_batch(queue)
@@ -146,13 +146,13 @@ class Accumulator:
         return batch
 
     def close_batch(self, queue: Queue) -> None:
-        """The open batch takes no more records."""
+        """Close the open batch."""
         if queue.open is not None:
             queue.open = None
             self.full += 1
 
     def next_sticky(self, topic: str) -> Queue:
-        """The sticky partition's batch is full: go on with another partition."""
+        """Change the sticky partition, because its batch is full."""
         known = self.topics[topic]
         if len(known.queues) > 1:
             others = [queue for queue in known.queues if queue is not known.sticky]
@@ -164,7 +164,7 @@ class Accumulator:
     # -- outcomes ------------------------------------------------------------------------------
 
     def taken(self, queue: Queue) -> Batch:
-        """Take the oldest batch of a queue, to send it."""
+        """Take the oldest batch of a queue for sending."""
         batch = queue.waiting.popleft()
         if batch is queue.open:
             queue.open = None
@@ -175,7 +175,7 @@ class Accumulator:
         return batch
 
     def put_back(self, queue: Queue, batch: Batch) -> None:
-        """A batch that was sent waits again, before all that come after it."""
+        """Put back a batch that was sent, before all later ones."""
         behind = 0
         for waiting in queue.waiting:
             if waiting.order > batch.order:
@@ -185,6 +185,6 @@ class Accumulator:
         self.active[queue] = None
 
     def finished(self, batch: Batch) -> None:
-        """The outcome of a batch is known."""
+        """Release the memory of a batch, whose outcome is known."""
         self.reserved_bytes -= batch.limit_bytes
         self.unfinished -= 1

@@ -1,7 +1,7 @@
-"""A batch on its way: columns while it fills, bytes when it leaves, an outcome in the end.
+"""``Batch``: columns while it fills, bytes when it is sent, an outcome at the end.
 
-``send`` appends to three lists and that is all it costs; the records are encoded when the batch
-leaves, in one pass over the columns. *Rejected:* encoding each record in ``send``, with
+``send`` only appends to three lists. The records are encoded when the batch is sent, in one pass
+over the columns. *Rejected:* encoding each record in ``send``, with
 ``BatchBuilder`` or into one bytearray, which costs 0.25 us more a record. The price is that keys
 and values are held until then, so only ``bytes`` are taken as they are.
 """
@@ -33,18 +33,18 @@ NO_OFFSET: Final = -1
 
 
 class Identity(NamedTuple):
-    """Who writes: the producer id and its epoch."""
+    """A producer id and its epoch."""
 
     producer_id: int
     epoch: int
 
 
 NOBODY: Final = Identity(-1, -1)
-"""A producer that is not idempotent."""
+"""The identity of a producer that is not idempotent."""
 
 
 class Batch:
-    """Records for one partition that are sent, repeated and acknowledged together."""
+    """Records of a partition that are sent, retried and acknowledged together."""
 
     __slots__ = (
         "_encoded",
@@ -111,11 +111,11 @@ class Batch:
         self.done = False
         self.error: KafkaError | None = None
         self.reported = False
-        """Somebody was told of the error."""
+        """Whether a caller has got the error."""
         self.base_offset = NO_OFFSET
         self.log_append_time_ms = -1
         self.waiters: list[object] = []
-        """Whom the adapter wakes when it is done."""
+        """Futures of tasks that wait for the outcome."""
         self._encoded: bytearray | None = None
         self._identity = NOBODY
         self._has_keys = False
@@ -124,7 +124,7 @@ class Batch:
     def of_encoded(
         cls, topic: str, partition: int, encoded: bytearray, created_ms: int, order: float
     ) -> Batch:
-        """A batch that was encoded elsewhere: it takes no more records, and gets numbers only."""
+        """Make a batch of encoded records; only its sequence is set later."""
         header = read_header(encoded)
         batch = cls(topic, partition, len(encoded), created_ms, order)
         batch.size_bytes = len(encoded)
@@ -135,7 +135,7 @@ class Batch:
     def append(
         self, key: bytes | None, value: bytes | None, timestamp_ms: int, headers: Headers
     ) -> int:
-        """Add a record; its position in the batch. The caller has looked whether it fits."""
+        """Add a record that fits; returns its position in the batch."""
         values = self.values
         index = len(values)
         if key is not None:
@@ -153,7 +153,7 @@ class Batch:
         values: Sequence[bytes | None],
         timestamp_ms: int,
     ) -> int:
-        """Add many records without headers; the position of the first."""
+        """Add many records without headers; returns the position of the first."""
         index = len(self.values)
         if keys is None:
             self.keys += [None] * len(values)
@@ -166,7 +166,7 @@ class Batch:
 
     @property
     def record_count(self) -> int:
-        """How many records it has."""
+        """The number of records."""
         return len(self.times)
 
     def number(self, identity: Identity, base_sequence: int) -> None:
@@ -178,7 +178,7 @@ class Batch:
             set_producer_state(self._encoded, *identity, base_sequence)
 
     def encode(self, codec: Compression, *, transactional: bool) -> bytearray:
-        """The batch as it travels; the records are let go of."""
+        """Encode the batch, and release the records."""
         if self._encoded is None:
             self._encoded = build_batch(
                 self.keys if self._has_keys else None,
@@ -210,7 +210,7 @@ class Batch:
 
         Half by half finds the size that is taken within a few attempts; nobody has said what it is.
         """
-        assert self._encoded is not None, "only what was sent can be too large"
+        assert self._encoded is not None, "only a batch that was sent can be too large"
         columns = read_columns(self._encoded)
         middle = len(columns) // 2
         halves = []
@@ -259,7 +259,7 @@ class Batch:
         return error
 
     def metadata_of(self, index: int) -> RecordMetadata:
-        """Where one of the records is now, or the error."""
+        """The metadata of a record; raises the error of the batch."""
         if self.parts:
             part = self._part_of(index)
             self.reported = self.reported or part.error is not None
@@ -278,7 +278,7 @@ class Batch:
 
 
 def size_of(key: bytes | None, value: bytes | None, headers: Headers) -> int:
-    """An upper bound of what a record takes, cheaply."""
+    """An upper bound of a record's size."""
     size = RECORD_OVERHEAD_MAX
     if value is not None:
         size += len(value)
@@ -286,7 +286,7 @@ def size_of(key: bytes | None, value: bytes | None, headers: Headers) -> int:
         size += len(key)
     for name, content in headers:
         if isinstance(content, str):
-            raise TypeError(f"header {name!r:.100} is of type str, and headers hold bytes")
+            raise TypeError(f"the value of header {name!r:.100} is a str; header values are bytes")
         # A character takes up to four bytes.
         size += 4 * len(name) + HEADER_OVERHEAD_MAX + (len(content) if content else 0)
     return size

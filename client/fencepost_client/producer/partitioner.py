@@ -1,8 +1,8 @@
-"""Which partition a record goes to: as Kafka's own producers decide it.
+"""Partitioners: which partition a record goes to, as in Kafka's producers.
 
-A record with a key goes where murmur2 says, so that all clients agree. One without a key goes to
-the topic's current sticky partition, which changes whenever a batch is full (KIP-480): a record
-alone does not spread, a stream of records does, in whole batches.
+The partition of a key is its murmur2 hash, so that all clients agree. A record without a key goes
+to the sticky partition of the topic, which changes when a batch is full (KIP-480), so that a stream
+of records is spread over partitions in whole batches.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from functools import lru_cache
 from typing import Final, TypeAlias
 
 Partitioner: TypeAlias = Callable[[str, bytes, int], int]
-"""Topic, key and number of partitions -> partition. Only asked about records with a key."""
+"""Topic, key, number of partitions -> partition. It is called for records with a key only."""
 
 _SEED: Final = 0x9747B28C
 _MIX: Final = 0x5BD1E995
@@ -41,6 +41,6 @@ def _positive_hash(key: bytes) -> int:
 
 
 def by_murmur2(topic: str, key: bytes, partition_count: int) -> int:
-    """Kafka's default: the key's hash; equal keys are remembered, for they come again."""
+    """Kafka's default partitioner; recent keys are cached."""
     del topic
     return _positive_hash(key) % partition_count

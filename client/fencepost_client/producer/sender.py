@@ -1,29 +1,27 @@
-"""Which batches are sent when, in which order, and what an answer means for them.
+"""``Sender``: which batches are sent when, in which order, and what their answers mean.
 
-Sequences (KIP-98). A partition's batches are numbered when they first leave, and keep their number
-through every repetition, so that the broker can tell a repetition from a loss. Up to five requests
-are under way to a broker; the broker keeps the last five batches of a producer and partition.
+Sequences (KIP-98). A batch gets its sequence when it is first sent, and keeps it in every retry, so
+that the broker can distinguish a retry from a loss. Up to five requests are under way to a broker,
+which remembers the last five batches of a producer and partition.
 
-The first batch of a partition travels alone: a broker that knows nothing of a producer takes any
-sequence, so it would take the second batch when the first was refused, and never the first
+The first batch of a partition is sent alone. A broker that does not know a producer accepts any
+sequence, so if it refused the first batch, it would accept the second, and never the first again
 (KAFKA-15591).
 
-When one fails and may be repeated, it goes back to the front of its queue, and the queue stands
-still until all that was under way behind it has come back, too: those were refused with
-OUT_OF_ORDER_SEQUENCE_NUMBER, or written after all. Then they go again, one by one, as they were.
+A batch that failed with a retriable error goes back to the front of its queue. The queue then waits
+for all later batches under way: these are refused with OUT_OF_ORDER_SEQUENCE_NUMBER, or written
+after all. Then they are sent again unchanged, one by one.
 
-The hard case is a batch that is given up (its time is over, or the broker will never take it) after
-it had a number: a hole. Whether what comes behind can still be written depends on whether the lost
-one was, which nobody knows. So what comes behind is sent under its old number, and only when the
-broker refuses that for certain is it numbered anew, from 0 in the producer's next epoch. The epoch
-is counted per partition, since the broker compares it per partition. *Rejected:* the next epoch at
-once, as Kafka's producer does it: a batch that had been written, and whose answer was lost, would
-then be written again.
+The hard case is a hole: a batch with a sequence that is given up, because it timed out or the
+broker refuses it for good. Later batches can be written only if the lost batch was written, which
+the client does not know. So they are sent with their old sequences. Only if the broker refuses
+these for certain do they get new ones, from 0 in the producer's next epoch. Epochs are counted per
+partition, as brokers compare them. *Rejected:* a new epoch at once, as in Kafka's producer: a batch
+that was written, and whose answer was lost, would be written again.
 
-A transactional producer's epoch comes from the coordinator, and a batch that failed leaves nothing
-but the abort: what waits then fails at once, in every partition, and what is under way when its
-answer says that it cannot be written. Kafka's producer numbers the latter anew and sends it once
-more, to be aborted.
+In a transaction the epoch comes from the coordinator, and a failed batch leaves only the abort.
+Waiting batches of all partitions then fail at once, and those under way when their answers say that
+they cannot be written. Kafka's producer sends the latter again with new sequences, to be aborted.
 
 ::
 
@@ -56,7 +54,6 @@ from fencepost_protocol.generated.produce import (
 from fencepost_protocol.primitives import ZERO_UUID
 from fencepost_protocol.records.batch import add_to_sequence
 
-from fencepost_client.backoff import Backoff, Chance
 from fencepost_client.errors import (
     DeliveryTimedOutError,
     KafkaError,
@@ -65,7 +62,8 @@ from fencepost_client.errors import (
 )
 from fencepost_client.producer.accumulator import Accumulator, Queue
 from fencepost_client.producer.batch import NO_OFFSET, NOBODY, Batch, Identity
-from fencepost_client.producer.settings import SenderSettings
+from fencepost_client.producer.sender_settings import SenderSettings
+from fencepost_client.requests.backoff import Backoff, Chance
 
 EPOCH_MAX: Final = 0x7FFF
 _REFUSED: Final = {ErrorCode.UNKNOWN_PRODUCER_ID, ErrorCode.INVALID_PRODUCER_EPOCH}
@@ -87,7 +85,7 @@ _TOO_LARGE: Final = {ErrorCode.MESSAGE_TOO_LARGE, ErrorCode.RECORD_LIST_TOO_LARG
 
 
 class TransactionPart(Protocol):
-    """What the sender needs to know of a transaction."""
+    """What the sender needs of a transaction."""
 
     def may_send(self, topic: str, partition: int) -> bool:
         """Whether the partition belongs to the transaction; if not, it is added."""
@@ -104,7 +102,7 @@ class TransactionPart(Protocol):
 
 @dataclass(slots=True)
 class Produce:
-    """One Produce request: at most one batch of each partition."""
+    """A Produce request with at most one batch of each partition."""
 
     node_id: int
     batches: list[tuple[Queue, Batch]]
@@ -113,7 +111,7 @@ class Produce:
 
 
 class Sender:
-    """Everything between the accumulator and the connections."""
+    """Decides about batches, between the accumulator and the connections."""
 
     def __init__(
         self,
@@ -124,9 +122,9 @@ class Sender:
         transaction: TransactionPart | None = None,
     ) -> None:
         self.identity: Identity | None = None if settings.idempotent else NOBODY
-        """Who writes; nothing is sent before it is known."""
+        """The producer id and epoch; without them nothing is sent."""
         self.flushing = 0
-        """How many callers wait for everything to be sent: nothing lingers then."""
+        """The number of callers that wait for all batches: batches do not linger then."""
         self.wake_at_ms: int | None = None
         """When ``drain`` finds something to do without anything else happening."""
         self.wants_metadata = False
@@ -151,7 +149,7 @@ class Sender:
         leader_of: Callable[[str, int], int | None],
         is_ready: Callable[[int], bool],
     ) -> list[Produce]:
-        """Take the batches that can be sent now, as requests."""
+        """Take the batches that can be sent now, in requests."""
         self.wake_at_ms = None
         self._expire_under_way(now_ms)
         if self._transaction is not None and (refusal := self._transaction.refusal()) is not None:
@@ -317,7 +315,7 @@ class Sender:
                 self._take(now_ms, produce.node_id, queue, batch, found)
 
     def failed(self, now_ms: int, produce: Produce, error: KafkaError) -> None:
-        """There was no answer. What was sent may have been written."""
+        """Take the error of a request without an answer, whose batches may be written."""
         self._in_flight[produce.node_id] -= 1
         self._doubt(produce.node_id)
         for queue, batch in self._back(produce):
@@ -459,7 +457,7 @@ class Sender:
         self._failed(now_ms, queue, batch, error)
 
     def drop_waiting(self, error: KafkaError) -> None:
-        """What has not been sent never will be."""
+        """Fail all batches that wait to be sent."""
         for queue in list(self._accumulator.active):
             while queue.waiting:
                 batch = self._accumulator.taken(queue)
@@ -468,7 +466,7 @@ class Sender:
                 self._finish(batch, NO_OFFSET, -1, error)
 
     def begin_epoch(self, identity: Identity) -> None:
-        """The coordinator gave a new epoch: every partition starts with sequence 0."""
+        """Use a new epoch, in which every partition starts with sequence 0."""
         self.identity = identity
         for topic in self._accumulator.topics.values():
             for queue in topic.queues:

@@ -21,12 +21,12 @@ class Stage(Enum):
 
     UNINITIALIZED = "not initialised"
     INITIALIZING = "initialising"
-    READY = "outside of a transaction"
+    READY = "not in a transaction"
     IN_TRANSACTION = "in a transaction"
     COMMITTING = "committing"
     ABORTING = "aborting"
     ABORTABLE_ERROR = "in a transaction that can only be aborted"
-    FATAL = "finished by a fatal error"
+    FATAL = "ended by a fatal error"
 
 
 OPEN: Final = {Stage.IN_TRANSACTION, Stage.ABORTABLE_ERROR}

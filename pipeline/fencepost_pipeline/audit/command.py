@@ -12,15 +12,15 @@ from fencepost_protocol.commands import Command
 from fencepost_pipeline.audit.findings import answers
 
 if TYPE_CHECKING:
-    from fencepost_pipeline.audit.auditing import Audit, Wishes
+    from fencepost_pipeline.audit.audit_run import Audit, Wishes
+    from fencepost_pipeline.audit.data_directories import DataDirectory
     from fencepost_pipeline.audit.findings import Verdict
-    from fencepost_pipeline.audit.source import DataDirectory
 
 HOLDS: Final = 0
 FAILS: Final = 1
 UNREADABLE: Final = 2
 SHOWN: Final = 10
-"""So many findings of an invariant are printed; the tables have more."""
+"""The number of findings that are printed for an invariant; the tables have more."""
 
 DESCRIPTION: Final = """\
 Prove from the log files of a broker, Fencepost's or Apache Kafka's, that exactly-once held: no
@@ -67,7 +67,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Audit; gives the exit code."""
+    """Run the audit; returns the exit code."""
     try:
         check_paths(options)
     except UsageError as error:
@@ -81,10 +81,10 @@ def run(options: argparse.Namespace) -> int:
             f"{error.name} is missing: pip install 'fencepost[audit]' (or 'fencepost[spark]')"
         )
         return UNREADABLE
-    from fencepost_pipeline.audit.auditing import audit
+    from fencepost_pipeline.audit.audit_run import audit
+    from fencepost_pipeline.audit.client_trace import TraceError
+    from fencepost_pipeline.audit.data_directories import DataDirectory
     from fencepost_pipeline.audit.progress import WrittenProgress
-    from fencepost_pipeline.audit.source import DataDirectory
-    from fencepost_pipeline.audit.tracing import TraceError
     from fencepost_pipeline.segments import UnreadablePathError
 
     try:
@@ -102,7 +102,7 @@ def run(options: argparse.Namespace) -> int:
 
 
 def conclude(found: Audit, out: Path | None, paths: list[str]) -> int:
-    """Tell what was found and write it down; gives the exit code."""
+    """Print and write the results; returns the exit code."""
     _tell(found)
     if out is not None:
         _write(found, out, paths)
@@ -118,7 +118,7 @@ def _complain(line: str) -> None:
 
 
 class UsageError(Exception):
-    """Options that make no sense."""
+    """The options are invalid."""
 
 
 def check_paths(options: argparse.Namespace) -> None:
@@ -134,9 +134,9 @@ def check_paths(options: argparse.Namespace) -> None:
 
 def make_wishes(options: argparse.Namespace) -> Wishes:
     """What the options ask for; raises what is wrong with them."""
-    from fencepost_pipeline.audit.auditing import Wishes
-    from fencepost_pipeline.audit.checks.transforming import Transform, check_id_kind
-    from fencepost_pipeline.audit.tracing import read_trace
+    from fencepost_pipeline.audit.audit_run import Wishes
+    from fencepost_pipeline.audit.checks.consume_transform_produce import Transform, check_id_kind
+    from fencepost_pipeline.audit.client_trace import read_trace
 
     named = [options.group, options.input, options.output]
     transform = None
@@ -183,7 +183,7 @@ def prepare(out: str | None) -> Path | None:
 
 def bytes_to_read(wishes: Wishes, logs: DataDirectory) -> int:
     """All of the logs once, and those of one program's topics a second time."""
-    from fencepost_pipeline.audit.checks.transforming import OFFSETS_TOPIC
+    from fencepost_pipeline.audit.checks.consume_transform_produce import OFFSETS_TOPIC
 
     if wishes.transform is None:
         return logs.size()
@@ -220,7 +220,7 @@ def _tell_verdict(verdict: Verdict) -> None:
 
 
 def _write(found: Audit, folder: Path, paths: list[str]) -> None:
-    from fencepost_pipeline.audit.out import write_tables
+    from fencepost_pipeline.audit.parquet_tables import write_tables
     from fencepost_pipeline.audit.report.page import write_report
 
     report = write_report(found, folder / "report.html", paths)

@@ -1,4 +1,4 @@
-"""What the audit found: one finding per offence, one verdict per invariant."""
+"""Findings, one for each violation, and verdicts, one for each invariant."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ FINDINGS_KEPT: Final = 1000
 
 
 class Invariant(StrEnum):
-    """What must hold, by the name that verdicts and tables carry."""
+    """The invariants, by the names in verdicts and tables."""
 
     READABLE = "readable"
     OFFSETS = "offset-order"
@@ -60,11 +60,11 @@ QUESTIONS: Final = {
     "input to output": (Invariant.OUTPUTS, Invariant.CONSUMED),
     "what clients were told": (Invariant.ACKNOWLEDGED,),
 }
-"""What an audit may answer, and the invariants that answer it."""
+"""The questions of an audit, and the invariants that answer them."""
 
 
 class Status(StrEnum):
-    """What became of an invariant."""
+    """The verdict on an invariant."""
 
     HOLDS = "holds"
     FAILS = "FAILS"
@@ -73,7 +73,7 @@ class Status(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One offence, and where it stands."""
+    """A violation, and its place in the logs."""
 
     invariant: Invariant
     text: str
@@ -102,12 +102,12 @@ class Finding:
 
 @dataclass(slots=True)
 class Verdict:
-    """What is known about an invariant in the end."""
+    """The result for an invariant."""
 
     invariant: Invariant
     status: Status
     checked: int
-    """How many things were looked at."""
+    """The number of checked items."""
     count: int
     """How many offences there are, of which the first ones are ``findings``."""
     findings: list[Finding]
@@ -167,7 +167,7 @@ class Tally:
 
 
 class Ledger:
-    """Collects what all checks find. It travels between processes, and two make one."""
+    """Collects the findings of all checks. It can be pickled, and two can be merged."""
 
     def __init__(self) -> None:
         self.tallies: dict[Invariant, Tally] = {}
@@ -181,7 +181,7 @@ class Ledger:
         self.of(invariant).checked += int(count)
 
     def found(self, finding: Finding) -> None:
-        """One offence."""
+        """Add a violation."""
         tally = self.of(finding.invariant)
         tally.count += 1
         if len(tally.findings) < FINDINGS_KEPT:

@@ -1,4 +1,4 @@
-"""How long each phase of a transaction took, by the times in the logs.
+"""The duration of each phase of transactions, by the times in the logs.
 
 Begin, prepare, markers and completion are brokers' clocks; the first write is the time that the
 record carries, which usually is the producer's clock. A phase that ends before it began (clocks
@@ -12,10 +12,10 @@ from typing import Any, Final
 import numpy as np
 import pyarrow as pa
 
-from fencepost_pipeline.audit.checks.matching import Matched, Part
-from fencepost_pipeline.audit.checks.pieces import NONE
-from fencepost_pipeline.audit.coordinator import History, Transaction
-from fencepost_pipeline.audit.scan import Scanned
+from fencepost_pipeline.audit.checks.transaction_matching import Matched, Part
+from fencepost_pipeline.audit.checks.transaction_pieces import NONE
+from fencepost_pipeline.audit.coordinator_log import History, Transaction
+from fencepost_pipeline.audit.partition_scan import Scanned
 
 TRANSACTIONS: Final = pa.schema(
     [

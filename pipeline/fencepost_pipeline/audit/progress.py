@@ -1,4 +1,4 @@
-"""How far an audit is: a line that is written over in a terminal, a line now and then elsewhere."""
+"""Progress of an audit: an updated line in a terminal, occasional lines elsewhere."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ LINES_EVERY_S: Final = 10.0
 
 
 class Progress(Protocol):
-    """What an audit tells while it works."""
+    """Takes the progress of an audit."""
 
     def begin(self, step: str) -> None:
         """A step begins, as ``reading orders-0``."""
 
     def read(self, size: int) -> None:
-        """So many more bytes of log files are done."""
+        """Count bytes of log files that are done."""
 
 
 class NoProgress:
-    """For programs that do not ask."""
+    """Progress that is not shown."""
 
     def begin(self, step: str) -> None:
         """Tell nothing."""

@@ -26,8 +26,9 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 import pyarrow as pa
 
-from fencepost_pipeline.audit.auditing import Audit, Wishes, compare
-from fencepost_pipeline.audit.checks.acknowledged import watch_offsets
+from fencepost_pipeline.audit.audit_run import Audit, Wishes, compare
+from fencepost_pipeline.audit.batch_headers import COLUMNS, chunks
+from fencepost_pipeline.audit.checks.acknowledged_records import watch_offsets
 from fencepost_pipeline.audit.command import (
     UNREADABLE,
     add_arguments,
@@ -36,10 +37,9 @@ from fencepost_pipeline.audit.command import (
     make_wishes,
 )
 from fencepost_pipeline.audit.command import prepare as prepare_out
+from fencepost_pipeline.audit.data_directories import DataDirectory
 from fencepost_pipeline.audit.findings import Ledger
-from fencepost_pipeline.audit.rows import COLUMNS, chunks
-from fencepost_pipeline.audit.scan import Scanned, scan_partition
-from fencepost_pipeline.audit.source import DataDirectory
+from fencepost_pipeline.audit.partition_scan import Scanned, scan_partition
 from fencepost_pipeline.segments import BATCH_SCHEMA, Problem, Segment, Slice, read_batches
 
 if TYPE_CHECKING:
@@ -57,7 +57,7 @@ RESULT: Final = "topic string, partition int, scanned binary"
 
 
 def audit_with_spark(spark: SparkSession, logs: DataDirectory, wishes: Wishes) -> Audit:
-    """The same as :func:`fencepost_pipeline.audit.auditing.audit`, the scans done by a cluster.
+    """The same as :func:`fencepost_pipeline.audit.audit_run.audit`, the scans done by a cluster.
 
     Example::
 
@@ -181,8 +181,8 @@ def main(arguments: list[str] | None = None) -> int:
     """What spark-submit runs; gives the exit code."""
     from pyspark.sql import SparkSession
 
+    from fencepost_pipeline.audit.client_trace import TraceError
     from fencepost_pipeline.audit.command import UsageError
-    from fencepost_pipeline.audit.tracing import TraceError
     from fencepost_pipeline.segments import UnreadablePathError
 
     parser = argparse.ArgumentParser(prog="spark_job.py")

@@ -8,8 +8,8 @@
     for batch in encode(rows, max_batch_bytes=1_000_000):
         ...                                      # a bytearray each, ready for a Produce request
 
-What is accepted and what is refused is what :mod:`fencepost_protocol.records` accepts and refuses:
-whatever is wrong with a batch is found here by arithmetic, and told by the protocol's own reader.
+The rules are those of :mod:`fencepost_protocol.records`: an invalid batch is detected here by
+arithmetic, and the protocol's reader explains it.
 """
 
 from fencepost_pipeline.columns.decoding import decode, iter_decode

@@ -1,8 +1,8 @@
 """From record batches to Arrow columns.
 
-Batches are taken together until they have enough records, and then each field of all their records
-is read with a few numpy calls. A batch that is not right is found by arithmetic; the protocol's
-reader then looks at the record in question and says what is wrong with it.
+Batches are collected until they have enough records, and then each field of all records is read
+with a few numpy calls. An invalid batch is detected by arithmetic; the protocol's reader then reads
+the record in question, and explains the error.
 """
 
 from __future__ import annotations
@@ -36,12 +36,13 @@ from fencepost_protocol.records.reader import (
 from fencepost_protocol.records.reader import read_headers as read_headers_of_one
 from fencepost_protocol.varint import MAX_VARLONG, MIN_VARLONG
 
+from fencepost_pipeline.columns.binary_columns import take_pairs
 from fencepost_pipeline.columns.header_columns import (
     HeaderSpans,
     find_headers,
     headers_column,
 )
-from fencepost_pipeline.columns.pieces import take_pairs
+from fencepost_pipeline.columns.record_starts import walk
 from fencepost_pipeline.columns.tables import (
     HEADER_FIELDS,
     RECORD_SCHEMA,
@@ -50,7 +51,6 @@ from fencepost_pipeline.columns.tables import (
     Numbers,
 )
 from fencepost_pipeline.columns.varints import PADDING, read_varints, read_varlongs
-from fencepost_pipeline.columns.walking import walk
 
 ROWS_MAX: Final = 128 * 1024
 """Records that are read at once, and the most that one record batch of columns holds."""
@@ -61,7 +61,7 @@ _GROUP_BYTES_MAX: Final = 1 << 30
 """Arrow counts the bytes of a binary column with 31 bits."""
 
 OnError: TypeAlias = Callable[[int, InvalidBatchError], None]
-"""Is told of a batch that is left out: its number among the given ones, and what is wrong."""
+"""Called for a batch that is skipped, with its number and the error."""
 
 
 class _Opened(NamedTuple):
@@ -81,8 +81,8 @@ def decode(
 ) -> pa.Table:
     """Read all records of some batches into one table.
 
-    ``control`` shows the records of control batches, too. The CRCs are the caller's to check; a
-    batch that cannot be read raises ``InvalidBatchError``.
+    With ``control`` the table has the records of control batches, too. CRCs are not checked. An
+    invalid batch raises ``InvalidBatchError``.
 
     ::
 
@@ -105,10 +105,10 @@ def iter_decode(
 ) -> Iterator[pa.RecordBatch]:
     """Read the records of batches, some thousands at a time; memory stays bounded.
 
-    ``columns`` names those that are wanted, all if ``None``. With ``on_error`` a batch that cannot
-    be read is told of and left out; without, it raises. (Of a batch of more than ``ROWS_MAX``
-    records the first ones may have been given before it is noticed that a later one is wrong.)
-    ``limit`` bounds what one compressed batch may unpack to.
+    ``columns`` selects columns; ``None`` means all. An invalid batch is reported to ``on_error``
+    and skipped; without ``on_error`` it raises an error. (Records of a batch with more than
+    ``ROWS_MAX`` may be returned before an error in a later one is found.) ``limit`` is the largest
+    size of an uncompressed batch.
     """
     group: list[_Opened] = []
     rows = size = 0

@@ -1,8 +1,8 @@
 """From Arrow columns to record batches.
 
-What stands before a record's key, between key and value, and behind the value is written for all
-records with numpy; Arrow then joins the five columns of bytes, and the joined column's data are the
-records one behind the other. Uncompressed batches are byte for byte those of
+numpy writes the bytes before the key, between key and value, and after the value, for all records.
+Arrow then joins the five columns of bytes; the data of the joined column is the sequence of
+records. Uncompressed batches have the same bytes as those of
 :mod:`fencepost_protocol.records.writer`.
 """
 

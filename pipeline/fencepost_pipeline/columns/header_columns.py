@@ -14,7 +14,7 @@ import pyarrow as pa
 from fencepost_protocol import limits
 from fencepost_protocol.varint import read_varint
 
-from fencepost_pipeline.columns.pieces import take_pairs
+from fencepost_pipeline.columns.binary_columns import take_pairs
 from fencepost_pipeline.columns.tables import HEADERS_TYPE, Bytes, Flags, Numbers
 from fencepost_pipeline.columns.varints import read_varints
 

@@ -9,8 +9,8 @@
             for rows in read_records(part):      # pyarrow.RecordBatch, some thousand rows each
                 ...
 
-Files are only read, never locked, and may be written to by a broker at the same time. What cannot
-be read is told with file and position as a :class:`Problem`, and the rest is read.
+Files are only read, never locked, so a broker may write to them at the same time. Anything that
+cannot be read is reported as a :class:`Problem` with file and position, and the rest is read.
 """
 
 from fencepost_pipeline.segments.batches import BATCH_SCHEMA, read_batches
@@ -21,7 +21,11 @@ from fencepost_pipeline.segments.files import (
     list_segments,
     split,
 )
-from fencepost_pipeline.segments.internal import METADATA_TOPIC, OFFSETS_TOPIC, TRANSACTION_TOPIC
+from fencepost_pipeline.segments.internal_records import (
+    METADATA_TOPIC,
+    OFFSETS_TOPIC,
+    TRANSACTION_TOPIC,
+)
 from fencepost_pipeline.segments.metadata import METADATA_SCHEMA, read_metadata
 from fencepost_pipeline.segments.offsets import (
     GROUP_SCHEMA,

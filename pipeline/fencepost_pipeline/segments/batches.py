@@ -1,4 +1,4 @@
-"""The table of batches: their headers, and whether their bytes are what was written."""
+"""The table of batches: their headers, and the result of the CRC check."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from fencepost_protocol.records.batch import (
 from fencepost_protocol.records.compression import Compression
 from fencepost_protocol.records.control import ControlType, read_control_records
 
-from fencepost_pipeline.segments.blocks import Block, read_blocks
+from fencepost_pipeline.segments.block_reader import Block, read_blocks
 from fencepost_pipeline.segments.files import Slice
 from fencepost_pipeline.segments.headers import size_of
 from fencepost_pipeline.segments.problems import OnProblem, ignore_problem
@@ -54,7 +54,7 @@ BATCH_SCHEMA: Final = pa.schema(
 """One row per batch. ``segment`` is the file's path and ``position`` where in it the batch begins.
 
 ``control_type`` is ``commit``, ``abort`` or ``other``, null for data; ``coordinator_epoch`` is a
-marker's. ``crc_ok`` is null where nobody has looked.
+marker's. ``crc_ok`` is null without a check.
 """
 
 _CODECS: Final = pa.array(
@@ -68,7 +68,8 @@ def read_batches(
 ) -> Iterator[pa.RecordBatch]:
     """Read the headers of all batches of a slice, some thousand at a time.
 
-    What is no batch is told to ``on_problem``; one whose CRC is wrong has its row and is told, too.
+    Bytes that are not a batch are reported to ``on_problem``. A batch with a wrong CRC is reported,
+    and has a row.
     """
     for block in read_blocks(part, on_problem):
         yield _make_columns(block, check_crcs, on_problem)
@@ -126,7 +127,7 @@ def _native(column: npt.NDArray[Any], kind: type[np.generic]) -> npt.NDArray[Any
 
 
 def _controls(block: Block, is_control: npt.NDArray[np.bool_]) -> tuple[pa.Array, pa.Array]:
-    """Read what the control batches are, and the epochs of markers' coordinators."""
+    """Read the types of control batches, and the coordinator epochs of markers."""
     count = len(is_control)
     # A quorum's control batches may have several records, and hostile ones very many.
     places = np.flatnonzero(is_control & (block.headers["record_count"] == 1)).tolist()

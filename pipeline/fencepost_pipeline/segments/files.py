@@ -1,8 +1,9 @@
-"""Which log files there are, and where a large one can be cut.
+"""Listing log files, and splitting large ones.
 
 A path may be a data directory (``log.dirs`` has several: give them all), the folder of one
-partition, or one ``.log`` file. Folders and files that are on their way out (``-delete``,
-``-stray``, ``.deleted``, ``.cleaned``, ``.swap``) or in (``-future``) are not part of the log.
+partition, or one ``.log`` file. Folders and files that are being deleted (``-delete``,
+``-stray``, ``.deleted``, ``.cleaned``, ``.swap``) or moved in (``-future``) are not part of the
+log.
 """
 
 from __future__ import annotations
@@ -27,12 +28,12 @@ _INDEX_BYTES_MAX: Final = 64 * 1024 * 1024
 
 
 class UnreadablePathError(Exception):
-    """A path is not there, may not be read, or holds no log."""
+    """A path does not exist, cannot be read, or has no log."""
 
 
 @dataclass(frozen=True, slots=True)
 class Segment:
-    """A log file, as it was when files were listed."""
+    """A log file at the time of listing."""
 
     path: str
     topic: str
@@ -58,8 +59,8 @@ def list_segments(
 ) -> list[Segment]:
     """List all log files below some paths, by topic, partition and offset.
 
-    ``topics`` and ``partitions`` name those that are wanted, all if ``None``. A path that holds no
-    log at all is an :class:`UnreadablePathError`.
+    ``topics`` and ``partitions`` select logs; ``None`` means all. A path without a log raises
+    :class:`UnreadablePathError`.
     """
     found: list[Segment] = []
     for path in map(Path, paths):
@@ -127,7 +128,7 @@ def _segment(path: Path, size: int) -> Iterator[Segment]:
 
 
 def split(segment: Segment, target_bytes: int) -> list[Slice]:
-    """Cut a segment at batches into slices of about ``target_bytes``.
+    """Split a segment at batches into slices of about ``target_bytes``.
 
     Where batches begin is looked up in the segment's offset index; each place is used only if
     there is a batch. Without an index the segment stays whole.

@@ -1,4 +1,4 @@
-"""``__cluster_metadata`` as a table: what the cluster's controllers have decided."""
+"""``__cluster_metadata`` as a table: the decisions of the controllers."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from fencepost_protocol.primitives import uuid_text
 
 from fencepost_pipeline.columns.tables import list_of
 from fencepost_pipeline.segments.files import Slice
-from fencepost_pipeline.segments.internal import Row, decode_metadata_record, read_typed
+from fencepost_pipeline.segments.internal_records import Row, decode_metadata_record, read_typed
 from fencepost_pipeline.segments.problems import OnProblem, ignore_problem
 
 METADATA_SCHEMA: Final = pa.schema(

@@ -1,4 +1,4 @@
-"""``__consumer_offsets`` as two tables: committed offsets, and what classic groups were."""
+"""``__consumer_offsets`` as two tables: committed offsets, and generations of classic groups."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from fencepost_protocol.primitives import uuid_text
 
 from fencepost_pipeline.columns.tables import list_of
 from fencepost_pipeline.segments.files import Slice
-from fencepost_pipeline.segments.internal import Row, decode_coordinator_record, read_typed
+from fencepost_pipeline.segments.internal_records import Row, decode_coordinator_record, read_typed
 from fencepost_pipeline.segments.problems import OnProblem, ignore_problem
 
 OFFSET_SCHEMA: Final = pa.schema(
@@ -91,7 +91,7 @@ def read_offsets(
 
 
 def read_groups(part: Slice, *, on_problem: OnProblem = ignore_problem) -> Iterator[pa.RecordBatch]:
-    """Read what classic groups were, from a slice of ``__consumer_offsets``."""
+    """Read the generations of classic groups in a slice of ``__consumer_offsets``."""
     return read_typed(part, GROUP_SCHEMA, _group_row, on_problem)
 
 

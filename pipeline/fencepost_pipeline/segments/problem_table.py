@@ -1,4 +1,4 @@
-"""What could not be read, as a table of its own."""
+"""The table of problems."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ PROBLEM_SCHEMA: Final = pa.schema(
 
 
 def read_problems(part: Slice) -> Iterator[pa.RecordBatch]:
-    """Read a slice for nothing but what is wrong with its batches and their records."""
+    """Read a slice, and return only the problems of its batches and records."""
     problems: list[Problem] = []
     for _ in read_records(part, control=True, columns=("offset",), on_problem=problems.append):
         if problems:

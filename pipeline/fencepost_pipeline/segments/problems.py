@@ -1,4 +1,4 @@
-"""What can be wrong with a log file, told instead of raised so that the rest is read."""
+"""Problems in log files, which are reported and not raised, so that the rest is read."""
 
 from __future__ import annotations
 
@@ -11,28 +11,28 @@ from fencepost_protocol.exceptions import RemoteProtocolError
 
 
 class ProblemKind(StrEnum):
-    """How bad it is."""
+    """The severity of a problem."""
 
     TORN_TAIL = "torn tail"
-    """The file ends within a batch, or in zeros: what a crash or a write in progress leaves."""
+    """The file ends within a batch or in zeros, after a crash or during a write."""
     CORRUPT = "corrupt"
-    """Bytes that are no batch, or a batch whose CRC or records are wrong."""
+    """Bytes that are not a batch, or a batch whose CRC or records are wrong."""
     GONE = "gone"
-    """The file was there when files were listed and cannot be opened any more."""
+    """The file was listed, and can no longer be opened."""
 
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """Something in a log file that could not be read."""
+    """A part of a log file that could not be read."""
 
     kind: ProblemKind
     path: str
     topic: str
     partition: int
     position: int
-    """Where in the file it begins."""
+    """The position in the file."""
     size: int
-    """How many bytes are left out because of it."""
+    """The number of bytes that are skipped."""
     offset: int
     """The base offset of the batch, or what it must be at least if that is not known."""
     reason: str
@@ -47,13 +47,13 @@ OnProblem: TypeAlias = Callable[[Problem], None]
 
 
 def raise_problem(problem: Problem) -> None:
-    """An ``on_problem`` for those who want to stop at the first thing that cannot be read.
+    """An ``on_problem`` that raises an error.
 
-    A torn tail is nothing to stop at: a log that is being written to has one now and then.
+    It ignores a torn tail, which a log may have while a broker writes to it.
     """
     if problem.kind is not ProblemKind.TORN_TAIL:
         raise RemoteProtocolError(str(problem))
 
 
 def ignore_problem(_: Problem) -> None:
-    """An ``on_problem`` for those who look elsewhere."""
+    """An ``on_problem`` that does nothing."""

@@ -11,7 +11,7 @@ from fencepost_protocol import limits
 from fencepost_protocol.records.batch import CONTROL_FLAG, InvalidBatchError
 
 from fencepost_pipeline.columns import RECORD_SCHEMA, iter_decode
-from fencepost_pipeline.segments.blocks import Block, read_blocks
+from fencepost_pipeline.segments.block_reader import Block, read_blocks
 from fencepost_pipeline.segments.files import Slice
 from fencepost_pipeline.segments.problems import OnProblem, ignore_problem
 
@@ -34,12 +34,11 @@ def read_records(
     limit: int = limits.MAX_DECOMPRESSED_BYTES,
     on_problem: OnProblem = ignore_problem,
 ) -> Iterator[pa.RecordBatch]:
-    """Read all records of a slice, some thousand at a time, in memory that is bounded.
+    """Read all records of a slice, some thousand at a time, in bounded memory.
 
-    Whether a record's transaction was committed is not asked: all that is in the file is given.
-    ``control`` shows markers, too. A batch that cannot be read is told to ``on_problem`` and left
-    out. ``columns`` names those that are wanted, all if ``None``; ``limit`` bounds what one
-    compressed batch may unpack to.
+    The table has all records of the file, committed or not; with ``control`` also markers. A batch
+    that cannot be read is reported to ``on_problem`` and skipped. ``columns`` selects columns;
+    ``None`` means all. ``limit`` is the largest size of an uncompressed batch.
     """
     for block in read_blocks(part, on_problem):
         yield from _read_block(block, control, check_crcs, columns, limit, on_problem)

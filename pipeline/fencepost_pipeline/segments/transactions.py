@@ -1,4 +1,4 @@
-"""``__transaction_state`` as a table: every state that a coordinator has written down."""
+"""``__transaction_state`` as a table: every state that a coordinator has written."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from fencepost_protocol.generated.transaction_log import TransactionLogKey, Tran
 
 from fencepost_pipeline.columns.tables import list_of
 from fencepost_pipeline.segments.files import Slice
-from fencepost_pipeline.segments.internal import Row, decode_coordinator_record, read_typed
+from fencepost_pipeline.segments.internal_records import Row, decode_coordinator_record, read_typed
 from fencepost_pipeline.segments.problems import OnProblem, ignore_problem
 
 TRANSACTION_SCHEMA: Final = pa.schema(

@@ -1,30 +1,29 @@
-"""The exactly-once sink without Spark: its marker, its protocol, its rows, and who writes them.
+"""The exactly-once sink without Spark: its marker, its commit protocol, its rows and its tasks.
 
-One transaction per micro-batch, with a marker of its own inside: the number of the batch that comes
-next, as an offset of a consumer group. Whether a batch was committed is then told by the broker,
-and by nothing else::
+Each micro-batch is one transaction. The transaction contains a marker: the number of the next
+batch, as an offset of a consumer group. So the broker alone says whether a batch was committed::
 
-    driver, begin     InitProducerId (ends what an earlier driver left open, and fences it)
+    driver, begin     InitProducerId (aborts what an earlier driver left open, and fences it)
                       OffsetFetch, require stable: the marker
-    tasks             Produce under the driver's producer id and epoch, sequences from 0
-    driver, commit    TxnOffsetCommit(batch + 1, whose query), EndTxn
+    tasks             Produce with the driver's producer id and epoch, sequences from 0
+    driver, commit    TxnOffsetCommit(batch + 1, query id), EndTxn
 
-A crash before EndTxn leaves a transaction that the next begin aborts; one behind it leaves a marker
-that says so, and the batch is skipped when Spark runs it again. The order within begin matters: the
-marker is read when nobody else can move it any more.
+A crash before EndTxn leaves a transaction that the next begin aborts. After EndTxn the marker says
+that the batch is committed, and the batch is skipped when Spark runs it again. The order within
+begin matters: the marker is read when no earlier driver can change it any longer.
 
-=============  ====================================================================================
-marker         what the marker says, and what follows from it for a batch                   pure
-protocol       begin, commit and abort as procedures of the SDK                             pure
-reports        what tasks tell the driver, and what it makes of all of them                 pure
-rows           columns and their rules; which row goes to which partition                  pure
-hashing        the hash of Kafka's partitioner, a column at a time                         pure
-settings       what a sink was told, checked
-driving        procedures on a real cluster
-writing        a task: rows into batches into the transaction
-=============  ====================================================================================
+================  =================================================================================
+marker            the marker, and what it means for a batch                                 pure
+commit_protocol   begin, commit and abort as procedures of the client                       pure
+task_reports      what tasks report to the driver, and what the driver concludes            pure
+rows              columns and their rules; which row goes to which partition                pure
+key_hash          the hash of Kafka's partitioner, for a column of keys                     pure
+settings          the settings of a sink, checked
+driver            runs the procedures on a real cluster
+task_writer       a task: writes rows in batches into the transaction
+================  =================================================================================
 """
 
-from fencepost_pipeline.sink import driving, writing
+from fencepost_pipeline.sink import driver, task_writer
 
-__all__ = ["driving", "writing"]
+__all__ = ["driver", "task_writer"]

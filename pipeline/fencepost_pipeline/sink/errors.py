@@ -1,14 +1,14 @@
-"""What the sink refuses, each with what to do about it."""
+"""The errors of the sink, each with what to do about it."""
 
 from __future__ import annotations
 
 
 class SinkError(Exception):
-    """The batch was not written; nothing of it is visible to readers that read committed data."""
+    """The batch was not written; read-committed consumers see nothing of it."""
 
 
 class MarkerError(SinkError):
-    """What the sink's marker says does not go with the batch that Spark wants to write."""
+    """The sink's marker contradicts the batch that Spark wants to write."""
 
 
 class OwnershipError(SinkError):

@@ -1,8 +1,8 @@
-"""The marker: which batch comes next, and whose batches these are.
+"""The marker: the number of the next batch, and the query that it belongs to.
 
-It is an offset of the sink's group with a note. Offset ``n`` means that the batches below ``n`` are
-committed. The note names the query, because batch numbers begin with 0 again when a checkpoint is
-lost: the new query's batches are not those that the sink has.
+It is an offset of the sink's group, with metadata. Offset ``n`` means that all batches below ``n``
+are committed. The metadata names the query, because batch numbers restart at 0 after a checkpoint
+is lost, and these batches are not the ones that the sink has.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ NOTE_BYTES_MAX: Final = 4_000
 
 @dataclass(frozen=True, slots=True)
 class Marker:
-    """What was committed with a batch."""
+    """The marker that was committed with a batch."""
 
     next_batch: int
     query_id: str
@@ -34,7 +34,7 @@ class Marker:
     sources_digest: str | None = None
 
     def written(self) -> OffsetAndMetadata:
-        """As it goes into the group."""
+        """The metadata of the offset."""
         note: dict[str, Any] = {
             "v": NOTE_VERSION,
             "query": self.query_id,
@@ -66,7 +66,7 @@ class Marker:
 
     @classmethod
     def read(cls, committed: OffsetAndMetadata, where: str) -> Self:
-        """As it is found there; what is not ours is refused."""
+        """Read the metadata; raises ``MarkerError`` for anything else."""
         try:
             note = json.loads(committed.metadata)
             producer_id, producer_epoch = note["producer"]
@@ -94,7 +94,7 @@ def digest_of(sources: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Batch:
-    """What Spark wants to write."""
+    """The batch that Spark wants to write."""
 
     batch_id: int
     query_id: str
@@ -112,10 +112,10 @@ class Allowance:
 def must_be_written(
     batch: Batch, marker: Marker | None, where: str, allowed: Allowance = Allowance()
 ) -> bool:
-    """Whether the batch is to be written; False: it is committed already. Raises ``MarkerError``.
+    """Whether to write the batch; False if it is committed already. Raises ``MarkerError``.
 
-    Spark runs again at most the last batch, and numbers them without gaps. All else means that
-    checkpoint and sink are not of the same run.
+    Spark repeats at most the last batch, and numbers batches without gaps. Anything else means that
+    the checkpoint and the sink do not belong together.
     """
     if marker is None:
         if batch.batch_id == 0 or allowed.missing_marker:

@@ -1,4 +1,4 @@
-"""Rows as Spark's Kafka sink takes them: which columns, and which row goes where.
+"""Rows in the format of Spark's Kafka sink: their columns, and their partitions.
 
 ========= ===================================== ====================================================
 column    type                                  rule
@@ -6,14 +6,14 @@ column    type                                  rule
 value     string or binary, required            null is a record without a value: a tombstone
 key       string or binary                      null is a record without a key
 topic     string                                required unless the option ``topic`` names one
-partition int                                   null: where the key's hash says, as Kafka's clients
-                                                have it; without a key, the task's own partition
+partition int                                   null: the partition of the key's hash, as in Kafka's
+                                                clients; without a key, the task's own partition
 headers   array of struct of key and value      string and binary; a key may come more than once
 ========= ===================================== ====================================================
 
-Other columns are left out. A row without a key and a partition goes to the partition that has the
-task's own number, modulo their count: tasks do not get in each other's way as long as there are not
-more tasks than partitions.
+Other columns are ignored. A row without key and partition goes to the partition with the number of
+the task, modulo their count, so that tasks write to different partitions, unless there are more
+tasks than partitions.
 """
 
 from __future__ import annotations
@@ -26,11 +26,11 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from fencepost_pipeline.sink.errors import RowError
-from fencepost_pipeline.sink.hashing import murmur2_of
-from fencepost_pipeline.sink.reports import Where
+from fencepost_pipeline.sink.key_hash import murmur2_of
+from fencepost_pipeline.sink.task_reports import Where
 
 Counts: TypeAlias = Callable[[str], int]
-"""How many partitions a topic has."""
+"""The number of partitions of a topic."""
 TEXT: Final = ("string", "binary")
 HEADERS: Final = "array<struct<key:string,value:binary>>"
 TYPES: Final[Mapping[str, tuple[str, ...]]] = {
@@ -45,7 +45,7 @@ _POSITIVE: Final = np.uint32(0x7FFF_FFFF)
 
 
 def check_columns(columns: Mapping[str, str], topic: str | None) -> None:
-    """Refuse columns by their names and Spark's names of their types."""
+    """Check the names and the types of columns."""
     if "value" not in columns:
         raise RowError(
             f"There is no column 'value' (there are: {', '.join(columns) or 'none'}). Make one, "
@@ -53,7 +53,7 @@ def check_columns(columns: Mapping[str, str], topic: str | None) -> None:
         )
     if topic is None and "topic" not in columns:
         raise RowError(
-            "Nobody says which topic: .option('topic', 'orders'), or a string column 'topic'."
+            "No topic is set: use .option('topic', 'orders'), or a string column 'topic'."
         )
     for name, types in TYPES.items():
         given = columns.get(name)
@@ -65,7 +65,7 @@ def check_columns(columns: Mapping[str, str], topic: str | None) -> None:
 
 
 class Rows:
-    """Takes Arrow batches apart, into what goes to each partition, in the rows' order."""
+    """Divides Arrow batches by partition, in the order of the rows."""
 
     def __init__(self, topic: str | None, counts: Counts, task: int) -> None:
         self._topic = topic
@@ -104,7 +104,7 @@ class Rows:
             return
         column = _column(batch, "topic")
         if column is None:
-            raise RowError("Nobody says which topic: set the option 'topic'.")
+            raise RowError("No topic is set: set the option 'topic'.")
         if column.null_count:
             raise RowError(
                 f"{column.null_count} of {len(column)} rows have no topic: fill the column, drop "

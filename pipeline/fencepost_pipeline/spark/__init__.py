@@ -1,6 +1,7 @@
 """Spark's data sources. PySpark is imported by this package only.
 
-``format("fencepost")`` is a broker over the wire, ``format("fencepost-log")`` the files of one.
+``format("fencepost")`` reads and writes topics of a cluster; ``format("fencepost-log")`` reads log
+files.
 
 ::
 
@@ -33,7 +34,7 @@ __all__ = ["by_partition", "exactly_once_sink", "register"]
 
 
 def __getattr__(name: str) -> Any:
-    """Import what needs PySpark when it is asked for (PEP 562)."""
+    """Import a name that needs PySpark on its first use (PEP 562)."""
     if name in {"by_partition", "exactly_once_sink"}:
         from fencepost_pipeline.spark import exactly_once
 
@@ -46,9 +47,9 @@ _PYTHON_S_MAX = 60
 
 
 def register(spark: SparkSession) -> None:
-    """Make the data sources known to a session, by the names of their formats.
+    """Register the data sources with a session.
 
-    Warns when the Python that Spark runs its workers with has no Fencepost.
+    Warns if the Python of Spark's workers does not have Fencepost.
     """
     from fencepost_pipeline.spark.data_source import FencepostDataSource
     from fencepost_pipeline.spark.log_source import LogDataSource

@@ -1,6 +1,6 @@
-"""``format("fencepost")``: its two halves, which Spark asks for by one class.
+"""``format("fencepost")``: the class by which Spark gets readers and writers.
 
-Each is imported when it is asked for: a process of Spark's has to do with one of them.
+Both are imported on first use, because a process of Spark needs only one of them.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from fencepost_pipeline.spark.source_options import SourceOptions
 
 
 class FencepostDataSource(DataSource):
-    """Topics of any Kafka, read and written by the protocol itself."""
+    """Topics of a Kafka cluster."""
 
     @classmethod
     def name(cls) -> str:
@@ -32,19 +32,19 @@ class FencepostDataSource(DataSource):
         return source_schema(SourceOptions.read(self.options))
 
     def reader(self, schema: StructType) -> DataSourceReader:
-        """What reads a range of offsets once."""
+        """The reader of batch queries."""
         from fencepost_pipeline.spark.source import BatchReader
 
         return BatchReader(SourceOptions.read(self.options), schema)
 
     def streamReader(self, schema: StructType) -> DataSourceStreamReader:  # noqa: N802
-        """What reads on and on."""
+        """The reader of streams."""
         from fencepost_pipeline.spark.source import StreamReader
 
         return StreamReader(SourceOptions.read(self.options), schema)
 
     def writer(self, schema: StructType, overwrite: bool) -> DataSourceWriter:
-        """What writes all rows in one transaction."""
+        """The writer of batch queries, with one transaction."""
         from fencepost_pipeline.spark.sink import batch_sink
 
         return batch_sink(self.options, schema, overwrite=overwrite)
@@ -52,7 +52,7 @@ class FencepostDataSource(DataSource):
     def streamWriter(  # noqa: N802
         self, schema: StructType, overwrite: bool
     ) -> DataSourceStreamWriter:
-        """What writes each micro-batch exactly once."""
+        """The writer of streams, exactly once."""
         del overwrite  # of the output mode "complete": the rows are what is to be written
         from fencepost_pipeline.spark.sink import stream_sink
 

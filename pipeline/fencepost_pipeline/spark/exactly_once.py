@@ -1,8 +1,8 @@
-"""``exactly_once_sink``: the sink that distributes the rows by itself; ``by_partition``: that step.
+"""``exactly_once_sink``, which distributes rows by partition; ``by_partition``, that step alone.
 
-The plain form takes rows as the query distributes them, and refuses two tasks that write to one
-partition. Here each micro-batch is given its partitions first, and then shuffled by them, so that
-any query can be written. The price is the shuffle.
+The plain sink writes rows as the query distributes them, and fails if two tasks write to one
+partition. ``exactly_once_sink`` computes partitions first and shuffles the rows by them, so that it
+can write any query, at the cost of a shuffle.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from pyspark.sql import DataFrame
 from pyspark.sql.streaming.query import StreamingQuery
 from pyspark.sql.types import IntegerType, StructField, StructType
 
-from fencepost_pipeline.sink import driving
+from fencepost_pipeline.sink import driver
 from fencepost_pipeline.sink.rows import TYPES, Rows, check_columns
 from fencepost_pipeline.sink.settings import SinkSettings
 from fencepost_pipeline.spark.sink import QUERY_ID, columns_of
@@ -35,7 +35,7 @@ def exactly_once_sink(
     output_mode: str = "append",
     query_name: str | None = None,
 ) -> StreamingQuery:
-    """Start a query that writes a stream exactly once, whatever its distribution.
+    """Start a query that writes a stream exactly once, with any distribution of rows.
 
         query = exactly_once_sink(
             totals,
@@ -66,14 +66,14 @@ def exactly_once_sink(
 
 
 def by_partition(df: DataFrame, options: Mapping[str, str]) -> DataFrame:
-    """Give each row its partition, and bring each partition's rows into one task.
+    """Set the partition of each row, and move all rows of a partition to one task.
 
         options = {"kafka.bootstrap.servers": "localhost:9092", "topic": "totals"}
         rows = by_partition(df, options)
         rows.write.format("fencepost").mode("append").options(**options).save()
 
-    For ``df.write`` of rows whose partitions are chosen by their keys; the price is a shuffle.
-    ``options`` are those of ``df.write``. What the sink does not write is left out.
+    Use it before ``df.write`` of rows whose keys choose their partitions; it costs a shuffle.
+    ``options`` are those of ``df.write``. Columns that the sink does not write are dropped.
     """
     settings, _ = read_batch_options(options)
     check_columns(columns_of(df.schema), settings.topic)
@@ -112,7 +112,7 @@ def _placing(settings: SinkSettings) -> Callable[[Iterator[Any]], Iterator[Any]]
 
         def count_of(topic: str) -> int:
             if topic not in known:
-                known[topic] = driving.partition_count(settings, topic)
+                known[topic] = driver.partition_count(settings, topic)
             return known[topic]
 
         context = TaskContext.get()

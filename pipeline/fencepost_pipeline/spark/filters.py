@@ -1,4 +1,4 @@
-"""What a query's filters say about where its records are, so that the others are not read."""
+"""Filters of a query, which limit the partitions and offsets that are read."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from pyspark.sql.datasource import (
     LessThanOrEqual,
 )
 
-from fencepost_pipeline.spark.planning import OffsetRange
+from fencepost_pipeline.spark.offset_ranges import OffsetRange
 
 _NEVER_NULL: Final = {"topic", "partition", "offset", "timestamp", "timestampType"}
 _COMPARISONS: Final[dict[type[Filter], Callable[[Any, Any], bool]]] = {

@@ -1,4 +1,4 @@
-"""``format("fencepost-log")``: log files as Spark tables, without any broker.
+"""``format("fencepost-log")``: log files as Spark tables, without a broker.
 
 ::
 
@@ -10,8 +10,8 @@
         .load("/var/lib/kafka")  # a data directory that all executors reach
     )
 
-A segment is one partition of the data frame; one of more than ``splitBytes`` (64 MB) is cut at
-batches, as its offset index says. Files are listed once, when a query is planned.
+Each segment is a partition of the data frame. A segment of more than ``splitBytes`` (64 MB) is
+split at batches, by its offset index. Files are listed once, when a query is planned.
 """
 
 from __future__ import annotations
@@ -26,14 +26,14 @@ from pyspark.sql.datasource import DataSource, DataSourceReader, InputPartition
 
 from fencepost_pipeline import segments
 from fencepost_pipeline.segments import OnProblem, Problem, ProblemKind, Slice
-from fencepost_pipeline.spark.handing import in_pieces
+from fencepost_pipeline.spark.arrow_batch_size import in_pieces
 from fencepost_pipeline.spark.log_options import PLACE, LogOptions, parse
 from fencepost_pipeline.spark.options import OptionError
 from fencepost_pipeline.spark.worker_process import keep_modules
 
 
 class CorruptLogError(Exception):
-    """Something in a log file cannot be read, and nobody said that it may be left out."""
+    """A log file cannot be read, and ``onCorrupt`` is not ``skip``."""
 
 
 @dataclass(slots=True)

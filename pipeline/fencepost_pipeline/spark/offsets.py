@@ -1,8 +1,8 @@
-"""Where a stream stands, and where a read begins and ends, as texts that people and Spark write.
+"""Offsets of a stream, and bounds of a read, as JSON.
 
-What Spark keeps in a checkpoint is ``{"orders": {"0": 23, "1": 45}, "#ids": {"orders": "..."}}``:
-the same as its own Kafka source, and the ids of the topics, so that one that was deleted and made
-anew is noticed although it has grown past the old offsets. (No topic's name has a ``#``.)
+A checkpoint has ``{"orders": {"0": 23, "1": 45}, "#ids": {"orders": "..."}}``: the format of
+Spark's Kafka source, and topic ids, which reveal a topic that was deleted and created again, even
+if it has grown past the old offsets. (A topic name cannot have a ``#``.)
 """
 
 from __future__ import annotations

@@ -1,10 +1,10 @@
-"""Options of a data source: Spark gives texts under names of any case; unknown names are refused.
+"""Options of a data source. Names are case-insensitive; unknown names are errors.
 
     options = Options(given, SOURCE_OPTIONS, "spark.read.format('fencepost')", CONSUMER_NAMES)
     options.whole("maxOffsetsPerTrigger", at_least=1)
     consumer = Consumer.from_config(options.client)
 
-What begins with ``kafka.`` is a setting of the client, as in Spark's own Kafka source.
+Options that begin with ``kafka.`` are settings of the client, as in Spark's Kafka source.
 """
 
 from __future__ import annotations
@@ -13,18 +13,18 @@ import difflib
 from collections.abc import Collection, Mapping
 from typing import Final
 
-from fencepost_client.config import Names
+from fencepost_client.config.kafka_names import Names
 
 CLIENT_PREFIX: Final = "kafka."
 _BOOLEANS: Final = {"true": True, "false": False}
 
 
 class OptionError(ValueError):
-    """An option that does not exist, is missing, or cannot have this value."""
+    """An option is unknown, missing or invalid."""
 
 
 class Options:
-    """The options that somebody gave to a data source.
+    """The options of a data source.
 
     ``known`` are the options by their proper names, ``client_names`` those behind ``kafka.``, and
     ``ignored`` is taken without effect: what only Spark reads, or its own Kafka source.

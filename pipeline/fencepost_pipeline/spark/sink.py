@@ -7,8 +7,8 @@
     another process      makes a writer anew: ``commit``, and ``abort`` if that raised
                          (of ``df.write`` it is the pickled one)
 
-What the committing process has to know comes with the tasks' reports. Whatever is wrong is raised
-there, where Spark shows it as the reason why the query ended.
+The reports of the tasks contain all that the committing process needs. It raises all errors, so
+that Spark shows them as the reason why the query ended.
 """
 
 from __future__ import annotations
@@ -30,14 +30,14 @@ from pyspark.sql.datasource import (
 )
 from pyspark.sql.types import StructType
 
-from fencepost_pipeline.sink import driving
+from fencepost_pipeline.sink import driver
+from fencepost_pipeline.sink.commit_protocol import Begun
 from fencepost_pipeline.sink.errors import SinkError
 from fencepost_pipeline.sink.marker import Batch, marker_after
-from fencepost_pipeline.sink.protocol import Begun
-from fencepost_pipeline.sink.reports import TaskReport, Work, settle, transaction_of
 from fencepost_pipeline.sink.rows import check_columns
 from fencepost_pipeline.sink.settings import SinkSettings
-from fencepost_pipeline.sink.writing import Attempt, write
+from fencepost_pipeline.sink.task_reports import TaskReport, Work, settle, transaction_of
+from fencepost_pipeline.sink.task_writer import Attempt, write
 from fencepost_pipeline.spark.sink_options import read_batch_options, read_stream_options
 from fencepost_pipeline.spark.worker_process import keep_modules
 
@@ -61,7 +61,7 @@ def columns_of(schema: StructType) -> dict[str, str]:
 
 
 class _Writer:
-    """What both forms have in common."""
+    """The base of both writers."""
 
     def __init__(self, settings: SinkSettings, schema: StructType) -> None:
         check_columns(columns_of(schema), settings.topic)
@@ -78,7 +78,7 @@ class _Writer:
         if self.begun is None:
             self.begun_at = time.time()  # noqa: TID251 - compared in another process
             self.planned = planned_in(self.settings.checkpoint)
-            self.begun = driving.begin(self.settings)
+            self.begun = driver.begin(self.settings)
         return self.__dict__
 
     def write_task(self, batches: Iterator[pa.RecordBatch], batch: Batch | None) -> Message:
@@ -104,7 +104,7 @@ class _Writer:
             marker = marker_after(
                 work.batch, work.transaction.producer_id, work.transaction.producer_epoch
             )
-        driving.commit(self.settings, work.transaction, marker)
+        driver.commit(self.settings, work.transaction, marker)
         self._warn_if_long(work, min(message.begun_at for message in messages))
 
     def _warn_if_long(self, work: Work, begun_at: float) -> None:
@@ -129,7 +129,7 @@ class _Writer:
             return
         over: Exception | None
         try:
-            over = driving.abort(self.settings, transaction)
+            over = driver.abort(self.settings, transaction)
         except Exception as error:  # noqa: BLE001 - Spark would show it instead of the reason
             over = error
         if over is not None:
@@ -137,7 +137,7 @@ class _Writer:
 
 
 class StreamSink(_Writer, DataSourceStreamArrowWriter):
-    """A micro-batch, in one transaction with the marker that it is committed."""
+    """Writes each micro-batch in one transaction, with the marker."""
 
     def write(self, iterator: Iterator[pa.RecordBatch]) -> WriterCommitMessage:
         """In a task."""
@@ -161,7 +161,7 @@ class StreamSink(_Writer, DataSourceStreamArrowWriter):
 
 
 class BatchSink(_Writer, DataSourceArrowWriter):
-    """All rows in one transaction."""
+    """Writes all rows in one transaction."""
 
     def __init__(self, settings: SinkSettings, schema: StructType, batch: Batch | None) -> None:
         super().__init__(settings, schema)

@@ -6,11 +6,16 @@ import uuid
 from collections.abc import Mapping
 from typing import Final
 
-from fencepost_client.config import COMMON_NAMES, PRODUCER_NAMES, Names, read_compression
+from fencepost_client.config.kafka_names import (
+    COMMON_NAMES,
+    PRODUCER_NAMES,
+    Names,
+    read_compression,
+)
 from fencepost_client.errors import ConfigError
 
+from fencepost_pipeline.sink.commit_protocol import MarkerPlace
 from fencepost_pipeline.sink.marker import Allowance, Batch
-from fencepost_pipeline.sink.protocol import MarkerPlace
 from fencepost_pipeline.sink.settings import BATCH_BYTES, TRANSACTION_TIMEOUT_MS, SinkSettings
 from fencepost_pipeline.spark.options import Options
 

@@ -1,4 +1,4 @@
-"""``format("fencepost")`` to read: once by ``BatchReader``, on and on by ``StreamReader``."""
+"""The reader of batch queries and the reader of streams of ``format("fencepost")``."""
 
 from __future__ import annotations
 
@@ -28,8 +28,9 @@ from pyspark.sql.types import (
     TimestampType,
 )
 
+from fencepost_pipeline.spark.data_loss import DataLoss
 from fencepost_pipeline.spark.filters import Narrowing
-from fencepost_pipeline.spark.loss import DataLoss
+from fencepost_pipeline.spark.offset_ranges import OffsetRange, count_between, limit_rows, split
 from fencepost_pipeline.spark.offsets import (
     EARLIEST,
     LATEST,
@@ -40,10 +41,9 @@ from fencepost_pipeline.spark.offsets import (
     StreamOffset,
 )
 from fencepost_pipeline.spark.options import OptionError
-from fencepost_pipeline.spark.planning import OffsetRange, count_between, limit_rows, split
+from fencepost_pipeline.spark.read_task import Reading
 from fencepost_pipeline.spark.source_options import SourceOptions
-from fencepost_pipeline.spark.task import Reading
-from fencepost_pipeline.spark.topics import Cluster, Found
+from fencepost_pipeline.spark.topic_discovery import Cluster, Found
 from fencepost_pipeline.spark.worker_process import keep_modules
 
 _HEADER: Final = StructType([StructField("key", StringType()), StructField("value", BinaryType())])
@@ -112,7 +112,7 @@ class _OptionalPushdown:
 
 
 class BatchReader(DataSourceReader):
-    """Reads the ranges of offsets that are there when the query is planned."""
+    """Reads the offsets that exist when the query is planned."""
 
     def __init__(self, options: SourceOptions, schema: StructType) -> None:
         self._options = options
@@ -130,7 +130,7 @@ class BatchReader(DataSourceReader):
                 raise OptionError(f"{name} cannot be {word} for spark.read: nothing would be read")
 
     def partitions(self) -> Sequence[InputPartition]:
-        """Find out what is there, and share it out."""
+        """Look up the offsets, and divide them among tasks."""
         keep_modules()
         with Cluster(self._options) as cluster:
             found = cluster.look(self._options.selection).require_all()
@@ -214,7 +214,7 @@ class StreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
     # -- how far -------------------------------------------------------------------------------
 
     def initialOffset(self) -> Json:  # noqa: N802
-        """Where a new query begins."""
+        """The start of a new query."""
         cluster = self._connected()
         found = cluster.look(self._options.selection).require_all()
         starting = self._options.starting or AtPlace(LATEST)
@@ -305,7 +305,7 @@ class StreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
 
     @staticmethod
     def _begins(begin: StreamOffset, end: StreamOffset) -> Offsets:
-        """Where each partition goes on: new ones, and those of a new topic, at their beginning."""
+        """The next offset of each partition; new partitions start at their beginning."""
         return {
             where: 0 if end.is_of_another(where.topic, begin) else begin.offsets.get(where, 0)
             for where in {**end.offsets, **begin.offsets}

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final, TypeAlias, TypeVar
 
-from fencepost_client.config import CONSUMER_NAMES
+from fencepost_client.config.kafka_names import CONSUMER_NAMES
 from fencepost_client.types import TopicPartition
 
 from fencepost_pipeline.spark.offsets import (

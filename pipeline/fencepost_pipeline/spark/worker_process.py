@@ -1,4 +1,4 @@
-"""What a Python process of Spark's costs between its tasks."""
+"""Saves time between the tasks of one of Spark's Python workers."""
 
 from __future__ import annotations
 

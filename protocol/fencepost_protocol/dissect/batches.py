@@ -1,4 +1,4 @@
-"""Opens record batches: their headers, their checksums, their records.
+"""Dissects record batches: headers, checksums and records.
 
 Everything is read here once more by declarations of its own, and only decompression and checksum
 come from ``fencepost_protocol.records``: the two readers can be held against each other.
@@ -116,7 +116,7 @@ _HEADER_VALUE: Final = _sized("value", _NULLABLE_LENGTH, Blob(), "bytes", "The h
 def open_records(
     node: Node, budget: Budget, opener: Opener | None = None, *, may_end_early: bool = True
 ) -> None:
-    """Hang the batches that a records field holds below its node.
+    """Add the batches of a records field to its node.
 
     A Fetch response may end inside a batch; a Produce request may not.
     """
@@ -161,7 +161,7 @@ def batches(content: memoryview, opener: Opener | None = None) -> Iterator[Node]
 
 
 def measure(content: memoryview, pos: int) -> tuple[int, State, str]:
-    """The size of the batch at ``pos``, or why there is none."""
+    """The size of the batch at ``pos``, or the reason why there is none."""
     left = len(content) - pos
     if left <= _MAGIC_OFFSET:
         return 0, State.LEFT_OVER, f"{left} bytes, not even the beginning of a batch"
@@ -182,7 +182,7 @@ def measure(content: memoryview, pos: int) -> tuple[int, State, str]:
 
 
 def read_batch(batch: Node, content: memoryview, budget: Budget, opener: Opener | None) -> None:
-    """Fill the node of one batch, which has been measured."""
+    """Fill the node of a batch whose size is known."""
 
     def read(reader: Reader) -> None:
         for part in _HEADER:
@@ -236,7 +236,7 @@ def _name_attributes(node: Node) -> None:
 def _open_batch(
     records: Node, fields: dict[str, Node], budget: Budget, opener: Opener | None
 ) -> None:
-    """Open the records of a batch, if need be after decompressing them."""
+    """Open the records of a batch, after decompression if needed."""
     codec = _int(fields["attributes"]) & 0x07
     root = records
     if codec >= len(_CODECS):

@@ -43,7 +43,7 @@ _MAX_EXTENSIONS: Final = 16
 
 
 class Packet(NamedTuple):
-    """What one packet of the file holds; ``data`` may be cut to the capture's snap length."""
+    """A packet of the file; ``data`` may be cut to the snap length of the capture."""
 
     time_ns: int
     link: int
@@ -78,17 +78,17 @@ class Segment:
     rst: bool
     payload: memoryview
     missing: int
-    """Bytes behind the payload that the segment had but the capture has not."""
+    """The number of bytes that the segment had after the payload, and that the capture lacks."""
 
 
 def is_capture(content: memoryview) -> bool:
-    """Whether the bytes begin as a capture file does."""
+    """Whether the bytes are the beginning of a capture file."""
     magic = bytes(content[:4])
     return magic in _CLASSIC or magic == _SECTION_MAGIC
 
 
 def packets(content: memoryview) -> Iterator[Packet]:
-    """The packets of a capture file in their order."""
+    """The packets of a capture file, in order."""
     magic = bytes(content[:4])
     if magic in _CLASSIC:
         return _classic(content, *_CLASSIC[magic])
@@ -98,7 +98,7 @@ def packets(content: memoryview) -> Iterator[Packet]:
 
 
 def segments(content: memoryview) -> Iterator[Segment]:
-    """The TCP segments of a capture file in their order."""
+    """The TCP segments of a capture file, in order."""
     for number, packet in enumerate(packets(content), 1):
         segment = _segment(number, packet)
         if segment is not None:
@@ -250,7 +250,7 @@ def _segment(number: int, packet: Packet) -> Segment | None:
 
 
 def _network_layer(link: int, data: memoryview) -> int | None:
-    """Where the IP header begins."""
+    """The position of the IP header."""
     if link in _RAW:
         return 0
     if link in {_NULL, _LOOP}:

@@ -64,7 +64,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Do what the options say; gives the exit code."""
+    """Run the command; returns the exit code."""
     from fencepost_protocol.dissect.inputs import read_items
 
     if hasattr(sys.stdout, "reconfigure"):
@@ -85,7 +85,7 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _written(items: Iterator[Item], options: argparse.Namespace) -> Iterator[Item]:
-    """Write each item and pass it on."""
+    """Print each item and yield it."""
     from fencepost_protocol.dissect.render import Style, json_text, printable, text_lines
 
     style = Style(_colour(options.colour), options.explain, is_full=options.full)

@@ -1,4 +1,4 @@
-"""The construct classes that Kafka's wire needs beyond those of the library.
+"""Construct classes for Kafka's protocol.
 
 They read and build as the library's own do and nest with them, with one demand: what they parse
 from is a ``Source``, because a length is held against the bytes that are left.
@@ -35,7 +35,7 @@ class Unbuildable(ConstructError):  # noqa: N818
 
 
 class Source:
-    """A stream over a buffer that knows how much is left, and who listens."""
+    """A stream over a buffer, with the number of remaining bytes and a trace."""
 
     __slots__ = ("_pos", "content", "elements_left", "end", "trace", "wanted")
 
@@ -59,12 +59,12 @@ class Source:
         return self.content[begin : self._pos]
 
     def tell(self) -> int:
-        """The position."""
+        """The current position."""
         return self._pos
 
     @property
     def left(self) -> int:
-        """How many bytes may still be read."""
+        """The number of bytes that can still be read."""
         return self.end - self._pos
 
     def narrow(self, size: int) -> int:
@@ -88,7 +88,7 @@ class Source:
 
 
 def exactly(source: Source, size: int) -> memoryview:
-    """So many bytes, or the error that the library has for too few."""
+    """Read a number of bytes; raises the library's error if there are fewer."""
     taken = source.take(size)
     if len(taken) != size:
         raise StreamError(f"{size} bytes expected, {len(taken)} are left")
@@ -206,7 +206,7 @@ class Length(Adapter):
 
 
 class Text(Construct):
-    """UTF-8 in as many bytes as its surroundings say."""
+    """UTF-8 in a given number of bytes."""
 
     def __init__(self, errors: str = "strict") -> None:
         super().__init__()
@@ -233,12 +233,12 @@ class Blob(Construct):
         return taken.tobytes() if stream.trace is None else taken
 
     def raw(self, obj: bytes) -> bytes:
-        """What is to be written."""
+        """The bytes to write."""
         return bytes(obj)
 
 
 class Rest(Construct):
-    """All bytes that are left, without copying them."""
+    """All remaining bytes, without a copy."""
 
     def _parse(self, stream: Source, context: Any, path: str) -> memoryview:
         return stream.take(stream.left)

@@ -1,4 +1,4 @@
-"""Construct declarations of every message and version, made from the schemas.
+"""Construct declarations for every message and version, made from the schemas.
 
 This is a second decoder, which shares nothing with the generated one but the schema model: it
 interprets the declarations field by field and so can say where it is. The tests hold the generated
@@ -84,7 +84,7 @@ CODES: Final = {
 def parse(
     name: str, version: int, content: bytes | bytearray | memoryview
 ) -> tuple[dict[str, Any], int]:
-    """Read the message at the beginning of ``content``; gives its fields and its end.
+    """Parse the message at the beginning of ``content``; returns its fields and its end.
 
     The fields of a struct are a dictionary by attribute, those that this version lacks with their
     defaults, so that it equals the generated class field by field.
@@ -102,7 +102,7 @@ def parse(
 
 
 def build(name: str, version: int, value: dict[str, Any]) -> bytes:
-    """The message as bytes; ``value`` is what ``parse`` gives."""
+    """Encode a message from what ``parse`` returns."""
     try:
         built: bytes = declaration(name, version).build(value)
     except (ConstructError, KeyError, TypeError, AttributeError) as error:

@@ -1,4 +1,4 @@
-"""Which messages to show: the options and rules of ``fencepost dissect`` and ``fencepost tap``."""
+"""Filters of messages, for ``fencepost dissect`` and ``fencepost tap``."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:  # a broker imports this, and needs no schemas
     from fencepost_protocol.dissect.summary import Summary
 
 FOLLOWED_MAX: Final = 10_000
-"""Exchanges that are followed; beyond that the oldest is forgotten."""
+"""The number of exchanges that are tracked; above that, the oldest is dropped."""
 
 
 def add_filters(parser: argparse.ArgumentParser, topic: str = "exchanges about this topic") -> None:
@@ -30,7 +30,7 @@ def add_filters(parser: argparse.ArgumentParser, topic: str = "exchanges about t
 
 
 def api_key(text: str) -> int:
-    """The API of this name or number; a ValueError says which name is near."""
+    """The API with a name or number; a ``ValueError`` suggests the nearest name."""
     from fencepost_protocol.generated.index import APIS
 
     names = {entry[0].lower(): key for key, entry in APIS.items()}

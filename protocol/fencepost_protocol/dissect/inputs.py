@@ -1,4 +1,4 @@
-"""Finds out what the dissect command was given, and takes it apart into items."""
+"""Detects the kind of the input of ``fencepost dissect``, and divides it into items."""
 
 from __future__ import annotations
 
@@ -61,12 +61,12 @@ class Item:
 
     @property
     def is_broken(self) -> bool:
-        """Whether anything in it makes no sense."""
+        """Whether a part of it is invalid."""
         return self.tree is not None and self.tree.is_broken
 
 
 def read_items(options: argparse.Namespace) -> Iterator[Item]:
-    """What the options and the input ask for, item by item."""
+    """The items of the input, by the options."""
     how = _chosen(options)  # A wrong option is told before standard input is waited for.
     try:
         api_keys = [api_key(text) for text in options.api]
@@ -108,7 +108,7 @@ def _items(
 
 
 def _chosen(options: argparse.Namespace) -> Callable[[memoryview], Iterator[Item]] | None:
-    """What an option says that the bytes are."""
+    """The kind of the input, by an option."""
     if options.request:
         return lambda content: _frames(
             content, lambda frame, sized: request_tree(frame, sized=sized)

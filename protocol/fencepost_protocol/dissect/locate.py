@@ -1,4 +1,4 @@
-"""Finds the field at which a message's bytes stop making sense.
+"""Finds the field at which the bytes of a message become invalid.
 
 The generated decoders are fast because they do not keep track of where they are. When one of them
 refuses a message, this reads it once more, slowly, and only for that purpose.

@@ -1,4 +1,4 @@
-"""Reads the files of a broker's log folders.
+"""Reads the files of a broker's log directories.
 
 Segments are batches one behind the other; beside them lie indexes, producer snapshots and
 checkpoints. Which file it is tells its name, and whose records it holds the folder's:
@@ -64,7 +64,7 @@ def is_log_file(path: PurePath) -> bool:
 
 
 def topic_of(path: PurePath) -> str | None:
-    """The topic whose folder the file lies in, ``None`` when the folder is not a partition's."""
+    """The topic of the file's folder; ``None`` if it is not the folder of a partition."""
     topic, dash, partition = path.parent.name.rpartition("-")
     return topic if dash and partition.isdecimal() else None
 

@@ -1,4 +1,4 @@
-"""Opens what Kafka itself writes into its logs: control records, coordinator and metadata records.
+"""Opens Kafka's own records: control records, coordinator records and metadata records.
 
 An application's records are bytes to us. These have schemas, and their keys or first bytes say
 which one and which version.
@@ -43,7 +43,7 @@ _RECORD_VERSION: Final = Part(Label("version", "field", "uvarint"), UVarint())
 
 
 def opener_of(topic: str | None) -> Opener | None:
-    """How the records of a topic are opened, if it is one of Kafka's own."""
+    """The function that opens records of a topic, for Kafka's internal topics."""
     return {
         "__consumer_offsets": open_group_record,
         "__transaction_state": open_transaction_record,

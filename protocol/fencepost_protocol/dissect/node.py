@@ -1,4 +1,4 @@
-"""The tree that a dissection gives: nodes that name bytes.
+"""The tree of a dissection: nodes with names for bytes.
 
 The leaves of a tree, one behind the other, are exactly the bytes that went in. Groups (structs,
 arrays, frames) stand above them and have no bytes of their own. What was unpacked from compressed
@@ -17,20 +17,20 @@ _NO_BYTES: Final = memoryview(b"")
 
 
 class State(Enum):
-    """Whether a node's bytes are what they should be."""
+    """The state of a node's bytes."""
 
     OK = "ok"
     LEFT_OVER = "left over"
     """Bytes behind the end of what was expected, or an end cut off where that is allowed."""
     BROKEN = "broken"
-    """From here on the bytes make no sense; ``note`` says why."""
+    """The bytes are invalid from here on; ``note`` says why."""
     UNREAD = "not read"
     """Not looked at, because a limit was reached or nothing tells how; ``note`` says why."""
 
 
 @dataclass(slots=True, eq=False)
 class Node:
-    """Some bytes and what they mean."""
+    """Bytes and their meaning."""
 
     path: str
     """Such as ``topics[0].partitions[2].records``; structural bytes have their field's path."""
@@ -52,7 +52,7 @@ class Node:
 
     @property
     def end(self) -> int:
-        """The offset behind the last byte."""
+        """The offset after the last byte."""
         return self.offset + self.length
 
     def walk(self) -> Iterator[Node]:

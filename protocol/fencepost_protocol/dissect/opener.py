@@ -1,4 +1,4 @@
-"""What makes sense of a record's key and value, if something can."""
+"""The type of functions that open keys and values of records."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Finds the Kafka frames in a capture file, and the request that each response answers.
+"""Finds Kafka frames in a capture file, and matches responses with requests.
 
 A response does not say what it is; its correlation id leads to the request that does. So both
 directions are put together (``tcp``), the client's is told from the broker's, and requests are kept
@@ -50,7 +50,7 @@ _CANDIDATES_MAX: Final = 50
 _RESPONSES_SOUGHT: Final = 100
 _MIN_SEEN: Final = 8
 _VERSION_MAX: Final = 50
-"""A client may be newer than we are, but not by that much."""
+"""The number of versions by which a client may be newer."""
 _TLS_HANDSHAKE: Final = b"\x16\x03"
 
 
@@ -160,7 +160,7 @@ class _Connection:
         yield from self._pieces(segment.source, segment.target, pieces)
 
     def finish(self) -> Iterator[CapturedFrame]:
-        """The capture, or our patience, is at its end."""
+        """End the connection, at the end of the capture or of its limit."""
         if self.is_foreign:
             return
         for source, target in (tuple(self.sides), tuple(reversed(self.sides))):

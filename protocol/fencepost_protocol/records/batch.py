@@ -1,15 +1,15 @@
-"""The record batch of magic 2: its 61-byte header, its CRC, and what may be patched in place.
+"""Record batches of magic 2: the 61-byte header, the CRC, and fields that can be patched.
 
-A batch is what Produce carries, what a log file is made of and what Fetch gives back, always the
-same bytes. The header is all that a broker ever looks at: records are not touched here.
+Produce requests, log files and Fetch responses contain the same bytes. A broker reads only the
+header: nothing here reads records.
 
 ::
 
      0  base_offset             i64     set by the broker
-     8  batch_length            i32     of everything behind this field
+     8  batch_length            i32     of everything after this field
     12  partition_leader_epoch  i32     set by the broker
     16  magic                   i8      2
-    17  crc                     u32     CRC-32C of everything behind this field
+    17  crc                     u32     CRC-32C of everything after this field
     21  attributes              i16     bits 0-2 codec, 3 timestamp type, 4 transactional,
                                         5 control, 6 delete horizon
     23  last_offset_delta       i32

@@ -1,8 +1,8 @@
-"""Where the fields of all records of a batch are, with nothing cut out of it.
+"""The positions of the fields of all records of a batch, without an object for each record.
 
-For those who hand on whole batches (a column store, an audit, a filter): a record costs some
-numbers in lists, and its key and value become objects only if somebody looks at them. In a batch of
-records of one size there are not even the numbers, before somebody asks for them.
+This is for programs that process whole batches (a column store, an audit, a filter). A record costs
+some numbers in lists; keys and values become objects only when they are used. For a batch of
+records of one size, even the lists are made on first use.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ _NO_HEADERS: Final[dict[int, tuple[int, int]]] = {}
 
 
 class RecordSpans:
-    """All records of a batch."""
+    """The records of a batch."""
 
     __slots__ = (
         "_walked",
@@ -127,7 +127,7 @@ class RecordSpans:
         return times
 
     def read_headers(self, index: int) -> Headers:
-        """Decode the headers of one record; what is wrong with them is only noticed now."""
+        """Decode the headers of one record, which may raise an error."""
         place = self.headers.get(index)
         return [] if place is None else read_headers(self.data, *place, self.shift)
 

@@ -1,8 +1,8 @@
-"""Walking the records of a batch, whatever they look like.
+"""Finding the fields of all records of a batch.
 
-Runs of one size (:mod:`fencepost_protocol.records.runs`) are only noted. A batch that is nothing
-else stays so, until somebody asks where each of its fields is; all other records are put into
-lists, those that are laid out alike in a tight loop.
+Runs of records of one size (:mod:`fencepost_protocol.records.runs`) are kept as runs. In a batch
+that is one run, the positions of fields are computed on first use. The fields of other records are
+put into lists, in a tight loop for records with the same layout.
 """
 
 from __future__ import annotations

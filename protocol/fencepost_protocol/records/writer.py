@@ -1,11 +1,11 @@
-"""Building batches, as Kafka's own producer builds them.
+"""Building batches, as Kafka's producer does.
 
-Uncompressed ones come out equal to those of Kafka's ``MemoryRecordsBuilder``, byte for byte: the
-base timestamp is the first record's, the largest is the largest, the attributes of records are 0,
-the leader epoch is -1 until a broker sets it.
+Uncompressed batches have the same bytes as those of Kafka's ``MemoryRecordsBuilder``: the base
+timestamp is that of the first record, the attributes of records are 0, and the leader epoch is -1
+until a broker sets it.
 
-Nothing here asks whether a batch makes sense (transactional without a producer id, a control batch
-from a client): those who test a broker need to send it such batches.
+Nothing here checks whether a batch makes sense (transactional without a producer id, a control
+batch from a client), because tests of a broker need such batches.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ _pack_behind_crc = struct.Struct(">hiqqqhii").pack
 
 
 class LoneRecordOptions(TypedDict, total=False):
-    """Whose batch it is."""
+    """The producer of a batch."""
 
     producer_id: int
     producer_epoch: int
@@ -123,17 +123,17 @@ class BatchBuilder:
 
     @property
     def record_count(self) -> int:
-        """How many records went in."""
+        """The number of records."""
         return self._count
 
     @property
     def size_in_bytes(self) -> int:
-        """How large the batch would be now without compression, exactly."""
+        """The exact size of the batch without compression."""
         return HEADER_SIZE + self._size
 
     @property
     def estimated_size_in_bytes(self) -> int:
-        """How large the batch will be, if its data compress as expected."""
+        """The expected size of the batch, with compression."""
         return HEADER_SIZE + int(self._size * self._ratio)
 
     def append(
@@ -186,7 +186,7 @@ class BatchBuilder:
         return delta
 
     def _set_time(self, timestamp_ms: int) -> None:
-        """Encode what depends on the time, for this record and those of the same time behind it."""
+        """Encode the timestamp, for this record and later ones with the same time."""
         if timestamp_ms < NO_TIMESTAMP:
             raise LocalProtocolError(f"{timestamp_ms} is no timestamp")
         if not self._count and self._delete_horizon_ms is None:
@@ -195,7 +195,7 @@ class BatchBuilder:
         self._last_time = timestamp_ms
 
     def build(self, **options: Unpack[BatchOptions]) -> bytearray:
-        """Make the batch; the builder may go on and make a longer one, or the same again."""
+        """Make the batch. More records can be added after that, for a longer batch."""
         if not self._count:
             raise LocalProtocolError("a batch without records is not built")
         return assemble(
@@ -216,7 +216,7 @@ def build_batch(
     headers: Mapping[int, HeaderItems] | None = None,
     **options: Unpack[BatchOptions],
 ) -> bytearray:
-    """Make a batch of columns, at half the cost of appending records one by one.
+    """Make a batch from columns, in half the time of appending records one by one.
 
     ``keys`` may be ``None`` for no keys at all, ``timestamps_ms`` one number for all records;
     ``headers`` are by position, as in :class:`RecordColumns`.
@@ -249,9 +249,9 @@ def build_lone_record(
     producer_epoch: int = NO_PRODUCER_EPOCH,
     transactional: bool = False,
 ) -> bytearray:
-    """Make the batch of one record without headers, as coordinators write it at every step.
+    """Make a batch of one record without headers, as coordinators do at every step.
 
-    It is what ``build_batch`` makes, at a third of the cost.
+    The result is that of ``build_batch``, in a third of the time.
     """
     length = len(key)
     key_length = _table()[length] if length < _TABLE_SIZE else _varint(length)
@@ -346,7 +346,7 @@ def encode_record(
     value: Bytes | None,
     encoded_headers: Bytes = _NO_HEADERS,
 ) -> bytes:
-    """Encode one record, its length in front."""
+    """Encode a record, after its length."""
     rest = (
         _ATTRIBUTES,
         _varlong(timestamp_delta),
@@ -361,7 +361,7 @@ def encode_record(
 
 
 def encode_headers(headers: HeaderItems) -> bytes:
-    """Encode the headers of one record, their count in front."""
+    """Encode the headers of a record, after their count."""
     parts: list[Bytes] = [_varint(len(headers))]
     for key, value in headers:
         parts += (_sized(key.encode()), _sized(value))
@@ -369,7 +369,7 @@ def encode_headers(headers: HeaderItems) -> bytes:
 
 
 def _sized(data: Bytes | None) -> Bytes:
-    """Put the length in front, -1 for null."""
+    """Encode bytes after their length, which is -1 for null."""
     return _NULL if data is None else b"".join((_varint(len(data)), data))
 
 
@@ -394,7 +394,7 @@ def assemble(
     last_offset_delta: int | None = None,
     has_delete_horizon: bool = False,
 ) -> bytearray:
-    """Put a header in front of encoded records, which are compressed here.
+    """Compress encoded records, and prepend the header.
 
     With LOG_APPEND_TIME the largest timestamp is ``log_append_time_ms``. ``last_offset_delta``
     overrides the last record's, as compaction does when it removes that one.

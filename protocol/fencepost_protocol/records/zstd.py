@@ -42,7 +42,7 @@ _contexts = threading.local()
 
 
 def compress(data: Buffer, level: int | None = None) -> bytes:
-    """Write one frame that says its content size."""
+    """Compress into one frame with its content size."""
     if level is None:
         level = _DEFAULT_LEVEL
     if not -131_072 <= level <= 22:
@@ -56,7 +56,7 @@ def compress(data: Buffer, level: int | None = None) -> bytes:
 
 
 def decompress(data: Buffer, limit: int) -> bytes | bytearray:
-    """Read all frames of ``data``."""
+    """Decompress all frames of ``data``."""
     view = memoryview(data)
     out: bytes | bytearray = b""
     for start, end, bound in _frames(view):

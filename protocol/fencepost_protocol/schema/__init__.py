@@ -1,1 +1,1 @@
-"""Reads the message schemas: JSON files in Kafka's dialect become a small checked model."""
+"""Message schemas: JSON files in Kafka's dialect, read into a checked model."""

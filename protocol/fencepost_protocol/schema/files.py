@@ -1,8 +1,7 @@
-"""Where the schema files are, and reading them.
+"""Finding and reading schema files.
 
-In a checkout they lie in the ``schemas`` folder at the top; an installed wheel carries them inside
-the package. They are read at code generation, by the dissector, and to explain malformed bytes;
-never on the way of an ordinary request.
+In a checkout they are in the folder ``schemas``; a wheel has them inside of the package. Code
+generation, the dissector and explanations of errors read them; ordinary requests do not.
 """
 
 from __future__ import annotations

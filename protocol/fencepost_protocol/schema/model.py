@@ -1,7 +1,7 @@
-"""What a schema says, once it has been read and checked.
+"""The model of a schema, after it was read and checked.
 
-Everything that is derived from the schemas (generated code, dissector, documentation, the random
-messages of the tests) works on this model and never on the JSON.
+Generated code, dissector, documentation and random messages of tests are derived from this model,
+never from the JSON.
 """
 
 from __future__ import annotations

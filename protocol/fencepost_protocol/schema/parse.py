@@ -1,6 +1,6 @@
-"""JSON text -> ``model.Message``, refusing everything that the dialect does not allow.
+"""Parses schema files; anything that the dialect does not allow is an error.
 
-An error names the file and the field, because it is read by whoever has just edited that file.
+Errors name the file and the field, for the person who has edited the file.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ _INTEGER_RANGES: Final = {
 
 
 class SchemaError(Exception):
-    """A schema file that the dialect does not allow; the message names file and field."""
+    """A schema file is invalid; the message names file and field."""
 
 
 def parse_versions(text: str, allow_none: bool = True) -> Versions:
@@ -348,7 +348,7 @@ def _primitive_default(kind: str, given: Any) -> Default:
 
 
 def join(parent: str, name: str) -> str:
-    """A field's path for people: ``Topics.Partitions``."""
+    """The path of a field in messages: ``Topics.Partitions``."""
     return f"{parent}.{name}" if parent else name
 
 

@@ -35,11 +35,11 @@ MINUTES: Final = 25.0
 
 def measure(folder: Path) -> dict[str, float]:
     """Audit once, in this process."""
-    from fencepost_pipeline.audit.auditing import Wishes, compare
+    from fencepost_pipeline.audit.audit_run import Wishes, compare
+    from fencepost_pipeline.audit.batch_headers import chunks
+    from fencepost_pipeline.audit.data_directories import DataDirectory
     from fencepost_pipeline.audit.findings import Ledger
-    from fencepost_pipeline.audit.rows import chunks
-    from fencepost_pipeline.audit.scan import scan_partition
-    from fencepost_pipeline.audit.source import DataDirectory
+    from fencepost_pipeline.audit.partition_scan import scan_partition
 
     wall, processor = time.perf_counter(), time.process_time()
     logs = DataDirectory([folder])

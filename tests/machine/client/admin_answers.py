@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from fencepost_client import TopicPartition
-from fencepost_client.backoff import Backoff
+from fencepost_client.requests.backoff import Backoff
 from fencepost_protocol.generated.find_coordinator import Coordinator, FindCoordinatorResponse
 from fencepost_protocol.generated.metadata import (
     MetadataResponse,

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeVar
 
 from fencepost_client.errors import KafkaError
-from fencepost_client.procedures import Ask, Moved, PartitionCounts, Pause, Procedure
+from fencepost_client.requests.procedures import Ask, Moved, PartitionCounts, Pause, Procedure
 from fencepost_protocol.apis import Message, request_class
 
 T = TypeVar("T")

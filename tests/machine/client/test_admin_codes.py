@@ -21,7 +21,7 @@ from fencepost_client.admin import (
     transactions,
 )
 from fencepost_client.errors import error_of
-from fencepost_client.procedures import Procedure
+from fencepost_client.requests.procedures import Procedure
 from fencepost_protocol.apis import Message
 from fencepost_protocol.errors import RETRIABLE, ErrorCode
 from fencepost_protocol.generated.alter_configs import (

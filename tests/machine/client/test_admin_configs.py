@@ -34,7 +34,7 @@ from fencepost_client.admin.configs import (
 )
 from fencepost_client.admin.log_dirs import alter_replica_log_dirs, describe_log_dirs
 from fencepost_client.admin.routing import list_brokers
-from fencepost_client.procedures import ANY_NODE, Ask, NodeId
+from fencepost_client.requests.procedures import ANY_NODE, Ask, NodeId
 from fencepost_protocol.errors import ErrorCode
 from fencepost_protocol.generated import alter_configs as replacing
 from fencepost_protocol.generated.alter_replica_log_dirs import (
@@ -140,7 +140,7 @@ def test_what_later_brokers_tell_is_unknown() -> None:
 
 
 def test_a_broker_that_does_not_exist_has_no_settings() -> None:
-    with pytest.raises(KafkaError, match="no broker 2; there are: 1") as raised:
+    with pytest.raises(KafkaError, match="no broker 2; the brokers are: 1") as raised:
         Script([brokers(1), described(ORDERS)]).play(
             describe_configs([ORDERS, BROKER], None, backoff(), synonyms=False, documentation=False)
         )

@@ -19,7 +19,7 @@ from fencepost_client import (
 from fencepost_client.admin.partitions import list_offsets
 from fencepost_client.admin.routing import Coordinators, at_brokers
 from fencepost_client.admin.topics import create_topics
-from fencepost_client.procedures import GROUP, Moved, NodeId, Pause, Procedure
+from fencepost_client.requests.procedures import GROUP, Moved, NodeId, Pause, Procedure
 from fencepost_protocol.errors import ErrorCode
 from fencepost_protocol.generated.create_topics import CreatableTopicResult, CreateTopicsResponse
 from fencepost_protocol.generated.find_coordinator import FindCoordinatorResponse
@@ -70,7 +70,7 @@ def test_the_controller_that_moved_is_looked_up() -> None:
 def test_an_attempt_without_an_answer_may_have_been_carried_out() -> None:
     with pytest.raises(TopicAlreadyExistsError) as raised:
         Script([NetworkError(), created(a=ErrorCode.TOPIC_ALREADY_EXISTS)]).play(create("a"))
-    assert "may have been carried out" in raised.value.__notes__[0]
+    assert "may have carried it out" in raised.value.__notes__[0]
 
 
 def test_what_is_missing_from_an_answer_is_asked_for_again_and_the_rest_ignored() -> None:
@@ -155,4 +155,4 @@ def test_no_coordinator_is_known_when_nobody_answers() -> None:
 def test_a_broker_that_is_not_there_is_named_with_those_that_are() -> None:
     routes = Script([brokers(1, 3)]).play(at_brokers(int)([3, 2]))
     assert routes.by_target == {NodeId(3): [3]}
-    assert "no broker 2; there are: 1, 3" in str(routes.refused[2])
+    assert "no broker 2; the brokers are: 1, 3" in str(routes.refused[2])

@@ -25,12 +25,12 @@ from fencepost_client.admin.groups import (
     list_groups,
     remove_members,
 )
-from fencepost_client.consumer.subscriptions import (
+from fencepost_client.consumer.group_protocol import (
     Subscription,
     write_assignment,
     write_subscription,
 )
-from fencepost_client.procedures import Moved, Pause
+from fencepost_client.requests.procedures import Moved, Pause
 from fencepost_protocol.errors import ErrorCode
 from fencepost_protocol.generated.consumer_group_describe import (
     Assignment,
@@ -275,7 +275,7 @@ def test_several_groups_are_asked_for_at_once_and_again_where_that_helps() -> No
 
 @pytest.mark.parametrize(
     ("version", "partitions", "stable", "what"),
-    [(6, [ZERO], True, "open transactions"), (1, None, False, "all that a group")],
+    [(6, [ZERO], True, "open transactions"), (1, None, False, "all committed offsets of a group")],
 )
 def test_what_an_old_broker_cannot_tell(
     version: int, partitions: list[TopicPartition] | None, stable: bool, what: str

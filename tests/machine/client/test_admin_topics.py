@@ -21,7 +21,7 @@ from fencepost_client.admin.topics import (
     describe_topics,
     list_topics,
 )
-from fencepost_client.procedures import Moved
+from fencepost_client.requests.procedures import Moved
 from fencepost_protocol.errors import ErrorCode
 from fencepost_protocol.generated.create_partitions import (
     CreatePartitionsResponse,
@@ -150,7 +150,7 @@ def test_topics_are_described_page_by_page() -> None:
 
 def test_pages_that_do_not_go_on_are_an_error() -> None:
     stuck = page(("a", [0]), after=("a", 1))
-    with pytest.raises(KafkaError, match="does not go on"):
+    with pytest.raises(KafkaError, match="repeats a page"):
         Script([stuck, stuck]).play(describe_topics(["a"], backoff()))
 
 

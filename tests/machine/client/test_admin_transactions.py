@@ -24,7 +24,7 @@ from fencepost_client.admin.transactions import (
     fence_producers,
     list_transactions,
 )
-from fencepost_client.procedures import Ask, NodeId
+from fencepost_client.requests.procedures import Ask, NodeId
 from fencepost_protocol.errors import ErrorCode
 from fencepost_protocol.generated.describe_producers import (
     DescribeProducersResponse,
@@ -85,7 +85,7 @@ def test_transactions_of_all_coordinators_are_listed() -> None:
 
 def test_a_state_that_does_not_exist_finds_nothing_and_says_so() -> None:
     answer = ListTransactionsResponse(unknown_state_filters=["Ongoin"])
-    with pytest.raises(FatalError, match="no state Ongoin"):
+    with pytest.raises(FatalError, match="not know the state Ongoin"):
         Script([brokers(1), brokers(1), answer]).play(
             list_transactions(TransactionFilters(["Ongoin"]), backoff())
         )

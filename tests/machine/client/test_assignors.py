@@ -13,9 +13,9 @@ from fencepost_client.consumer.assignors import (
     assign_round_robin,
     assignors_of,
 )
-from fencepost_client.consumer.members import Assignment, Member
-from fencepost_client.consumer.sticky import assign_cooperative_sticky, assign_sticky
-from fencepost_client.consumer.subscriptions import Holding
+from fencepost_client.consumer.group_members import Assignment, Member
+from fencepost_client.consumer.group_protocol import Holding
+from fencepost_client.consumer.sticky_assignor import assign_cooperative_sticky, assign_sticky
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -100,9 +100,9 @@ def test_cooperative_gives_to_nobody_what_another_has_to_give_up() -> None:
 def test_java_class_names_are_names_and_others_are_refused() -> None:
     java = "org.apache.kafka.clients.consumer.CooperativeStickyAssignor"
     assert assignors_of([java, "range"]) == (ASSIGNORS["cooperative-sticky"], ASSIGNORS["range"])
-    with pytest.raises(ConfigError, match="'ranges' is no assignor"):
+    with pytest.raises(ConfigError, match="'ranges' is not an assignor"):
         assignors_of(["ranges"])
-    with pytest.raises(ConfigError, match="no assignor is named"):
+    with pytest.raises(ConfigError, match="no assignor is given"):
         assignors_of([])
 
 

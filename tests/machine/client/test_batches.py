@@ -15,7 +15,7 @@ from fencepost_protocol.generated.produce import (
 from fencepost_protocol.records.columns import read_columns
 from fencepost_protocol.records.compression import Compression
 
-from tests.machine.client.test_sender import TIMEOUT_MS, Rig, acquainted
+from tests.machine.client.harness.sender import TIMEOUT_MS, Rig, acquainted
 
 TOPIC_ID = bytes(range(16))
 

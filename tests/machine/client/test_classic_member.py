@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
-
 import pytest
 from fencepost_client import (
     AuthorizationError,
@@ -17,68 +14,36 @@ from fencepost_client import (
     TopicPartition,
     UnsupportedVersionError,
 )
-from fencepost_client.consumer.assignors import assignors_of
-from fencepost_client.consumer.classic import ClassicMember, MemberSettings
-from fencepost_client.consumer.rebalance import Change
-from fencepost_client.consumer.subscriptions import (
+from fencepost_client.consumer.classic_member import ClassicMember
+from fencepost_client.consumer.group_protocol import (
     Holding,
-    Subscription,
     read_assignment,
     read_sticky_user_data,
     read_subscription,
-    write_assignment,
-    write_subscription,
 )
-from fencepost_client.procedures import Moved, Pause
+from fencepost_client.consumer.rebalance import AssignmentChange
+from fencepost_client.requests.procedures import Moved, Pause
 from fencepost_protocol.errors import ErrorCode
 from fencepost_protocol.generated.heartbeat import HeartbeatResponse
 from fencepost_protocol.generated.join_group import (
     JoinGroupRequest,
-    JoinGroupResponse,
-    JoinGroupResponseMember,
 )
 from fencepost_protocol.generated.leave_group import LeaveGroupResponse
-from fencepost_protocol.generated.sync_group import SyncGroupRequest, SyncGroupResponse
+from fencepost_protocol.generated.sync_group import SyncGroupRequest
 
+from tests.machine.client.harness.classic_member import (
+    MINE,
+    NOTHING,
+    joined,
+    member,
+    stable,
+    synced,
+)
 from tests.machine.client.scripts import Reply, Script
-
-MINE = [TopicPartition("t", 0), TopicPartition("t", 1)]
-
-
-NOTHING: frozenset[TopicPartition] = frozenset()
-
-
-def member(*assignors: str, **settings: Any) -> ClassicMember:
-    if assignors:
-        settings["assignors"] = assignors_of(assignors)
-    made = ClassicMember(MemberSettings("g", **settings), lambda: 0.5)
-    made.subscribe(["t"])
-    return made
 
 
 def cooperative() -> ClassicMember:
     return member("cooperative-sticky")
-
-
-def joined(
-    code: int = 0, member_id: str = "me", leader: str = "other", members: Sequence[str] = ()
-) -> JoinGroupResponse:
-    subscription = write_subscription(Subscription(("t",)))
-    return JoinGroupResponse(
-        0, code, 3, "consumer", "range", leader, False, member_id,
-        [JoinGroupResponseMember(name, None, subscription) for name in members],
-    )  # fmt: skip
-
-
-def synced(code: int = 0, told: Sequence[TopicPartition] = MINE) -> SyncGroupResponse:
-    return SyncGroupResponse(0, code, "consumer", "range", write_assignment(told))
-
-
-def stable(*assignors: str, **settings: Any) -> ClassicMember:
-    made = member(*assignors, **settings)
-    Script([joined(), synced()]).play(made.join(NOTHING))
-    assert made.change(NOTHING) == Change(assigned=frozenset(MINE))
-    return made
 
 
 def beat(made: ClassicMember, code: int) -> None:
@@ -93,7 +58,7 @@ def test_a_member_that_does_not_lead_says_nothing_and_is_told() -> None:
     made = member(group_instance_id="i")
     script = Script([joined(ErrorCode.MEMBER_ID_REQUIRED), joined(), synced()])
     script.play(made.join(NOTHING))
-    assert made.change(NOTHING) == Change(assigned=frozenset(MINE))
+    assert made.change(NOTHING) == AssignmentChange(assigned=frozenset(MINE))
     assert made.change(set(MINE)) is None
     first, second, sync = script.asked
     assert isinstance(first, JoinGroupRequest)
@@ -279,7 +244,7 @@ def test_by_most_assignors_everything_is_given_up_before_a_member_joins(
 ) -> None:
     made = stable(*assignors)
     beat(made, ErrorCode.REBALANCE_IN_PROGRESS)
-    assert made.change(set(MINE)) == Change(frozenset(MINE))
+    assert made.change(set(MINE)) == AssignmentChange(frozenset(MINE))
     assert made.change(NOTHING) is None
 
 
@@ -291,14 +256,14 @@ def test_a_cooperative_member_joins_with_what_it_owns_and_gives_up_what_it_is_to
     script = Script([joined(), synced(told=[kept])])
     script.play(made.join(set(MINE)))
     assert owned_in(script.asked[0]) == Holding(tuple(MINE), 3)
-    assert made.change(set(MINE)) == Change(frozenset([gone]), assigned=NOTHING)
+    assert made.change(set(MINE)) == AssignmentChange(frozenset([gone]), assigned=NOTHING)
     assert made.change({kept}) is None
     assert not made.is_stable, "what was given up can go to others only in a second rebalance"
     new = TopicPartition("t", 7)
     script = Script([joined(), synced(told=[kept, new])])
     script.play(made.join({kept}))
     assert owned_in(script.asked[0]).partitions == (kept,)
-    assert made.change({kept}) == Change(assigned=frozenset([new]))
+    assert made.change({kept}) == AssignmentChange(assigned=frozenset([new]))
     assert made.is_stable
 
 
@@ -306,7 +271,7 @@ def test_what_a_member_owned_when_the_group_went_on_without_it_is_lost() -> None
     for code in (ErrorCode.UNKNOWN_MEMBER_ID, ErrorCode.ILLEGAL_GENERATION):
         made = stable("cooperative-sticky")
         beat(made, code)
-        assert made.change(set(MINE)) == Change(frozenset(MINE), is_lost=True)
+        assert made.change(set(MINE)) == AssignmentChange(frozenset(MINE), is_lost=True)
         script = Script([joined(), synced()])
         script.play(made.join(NOTHING))
         assert owned_in(script.asked[0]) == Holding((), -1)
@@ -319,7 +284,7 @@ def test_who_falls_out_while_it_joins_says_so_before_it_joins_again(code: int) -
         made = stable("cooperative-sticky")
         beat(made, ErrorCode.REBALANCE_IN_PROGRESS)
         Script(replies).play(made.join(set(MINE)))
-        assert made.change(set(MINE)) == Change(frozenset(MINE), is_lost=True)
+        assert made.change(set(MINE)) == AssignmentChange(frozenset(MINE), is_lost=True)
 
 
 def test_a_rebalance_that_broke_off_leaves_the_generation_of_what_is_owned() -> None:
@@ -335,7 +300,7 @@ def test_a_rebalance_that_broke_off_leaves_the_generation_of_what_is_owned() -> 
 def test_topics_that_are_no_longer_subscribed_are_given_up_first() -> None:
     made = stable("cooperative-sticky")
     made.subscribe(["u"])
-    assert made.change(set(MINE)) == Change(frozenset(MINE))
+    assert made.change(set(MINE)) == AssignmentChange(frozenset(MINE))
     made.subscribe(["t", "u"])
     assert made.change(set(MINE)) is None
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from fencepost_client.backoff import Backoff
-from fencepost_client.cluster import DESERTED_MAX, Cluster, Leader, Node, is_legal_name
+from fencepost_client.metadata.cluster import DESERTED_MAX, Cluster, Leader, Node, is_legal_name
+from fencepost_client.requests.backoff import Backoff
 from fencepost_client.types import TopicPartition
 from fencepost_protocol.errors import ErrorCode
 from fencepost_protocol.generated.metadata import (

@@ -9,9 +9,6 @@ from __future__ import annotations
 from typing import Final
 
 import pytest
-from fencepost_client.backoff import Backoff
-from fencepost_client.cluster import Cluster
-from fencepost_client.connection import Connection, State
 from fencepost_client.errors import (
     AuthenticationError,
     DeliveryTimedOutError,
@@ -19,7 +16,10 @@ from fencepost_client.errors import (
     LogTruncatedError,
     error_of,
 )
-from fencepost_client.sasl import Login
+from fencepost_client.metadata.cluster import Cluster
+from fencepost_client.requests.backoff import Backoff
+from fencepost_client.requests.connection import Connection, State
+from fencepost_client.requests.sasl import Login
 from fencepost_protocol.errors import KINDS, RETRIABLE, ErrorCode
 from fencepost_protocol.framing import encode_response
 from fencepost_protocol.generated.api_versions import ApiVersion, ApiVersionsResponse
@@ -32,14 +32,14 @@ from fencepost_protocol.generated.metadata import (
 )
 from fencepost_protocol.generated.sasl_handshake import SaslHandshakeResponse
 
-from tests.machine.client.test_connection import head_of
-from tests.machine.client.test_epochs import answer as epoch_answer
-from tests.machine.client.test_epochs import at_a_new_leader
-from tests.machine.client.test_every_code import CODES
-from tests.machine.client.test_fetcher import Rig as FetchRig
-from tests.machine.client.test_fetcher import batch
-from tests.machine.client.test_sender import LATER_MS, TIMEOUT_MS
-from tests.machine.client.test_sender import Rig as SendRig
+from tests.machine.client.harness.codes import CODES
+from tests.machine.client.harness.connection import head_of
+from tests.machine.client.harness.fetcher import Rig as FetchRig
+from tests.machine.client.harness.fetcher import batch
+from tests.machine.client.harness.sender import LATER_MS, TIMEOUT_MS
+from tests.machine.client.harness.sender import Rig as SendRig
+from tests.machine.client.harness.truncation import answer as epoch_answer
+from tests.machine.client.harness.truncation import at_a_new_leader
 
 # -- Produce -----------------------------------------------------------------------------------
 

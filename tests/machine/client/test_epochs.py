@@ -11,32 +11,15 @@ from fencepost_client import (
     OffsetOutOfRangeError,
     UnsupportedVersionError,
 )
-from fencepost_client.consumer.epochs import EpochCheck
-from fencepost_client.consumer.offsets import EARLIEST
+from fencepost_client.consumer.list_offsets import EARLIEST
 from fencepost_protocol.errors import ErrorCode
 from fencepost_protocol.generated.fetch import EpochEndOffset as Diverging
 from fencepost_protocol.generated.offset_for_leader_epoch import (
-    EpochEndOffset,
     OffsetForLeaderEpochResponse,
-    OffsetForLeaderTopicResult,
 )
 
-from tests.machine.client.test_fetcher import WHERE, Rig, batch, cluster_of
-
-
-def answer(rig: Rig, check: EpochCheck, epoch: int, end_offset: int, code: int = 0) -> None:
-    end = EpochEndOffset(code, 0, epoch, end_offset)
-    response = OffsetForLeaderEpochResponse(topics=[OffsetForLeaderTopicResult("t", [end])])
-    rig.fetcher.checked(rig.now_ms, check, response)
-
-
-def at_a_new_leader(reset_to: int | None = EARLIEST) -> Rig:
-    """Four records of epoch 0 were fetched, two of them were taken; now there is a new leader."""
-    rig = Rig(reset_to=reset_to)
-    rig.fetch(batch(0), batch(2))
-    assert rig.take(2) == [0, 1]
-    rig.cluster = cluster_of(1, epoch=3, node_id=2)
-    return rig
+from tests.machine.client.harness.fetcher import WHERE, Rig, batch, cluster_of
+from tests.machine.client.harness.truncation import answer, at_a_new_leader
 
 
 def test_a_new_leader_is_asked_before_anything_is_fetched_of_it() -> None:
@@ -62,15 +45,16 @@ def test_what_nothing_was_read_of_is_not_checked() -> None:
     rig = Rig()
     for epoch in (1, 2):
         rig.cluster = cluster_of(1, epoch=epoch)
-        (fetch,) = rig.ask()
-        rig.answer(fetch)
+        fetches = rig.ask()
+        assert [list(fetch.partitions) for fetch in fetches] == [[WHERE]]
+        rig.answer(fetches[0])
 
 
 def test_what_was_fetched_under_this_leader_is_not_checked() -> None:
     rig = Rig()
     rig.cluster = cluster_of(1, epoch=2)
     rig.fetch(batch(0, leader_epoch=2))
-    rig.fetch()
+    assert [list(fetch.partitions) for fetch in rig.ask()] == [[WHERE]]
 
 
 def test_a_position_with_an_epoch_is_checked_at_first() -> None:
@@ -78,8 +62,11 @@ def test_a_position_with_an_epoch_is_checked_at_first() -> None:
     rig.position.seek(4, 1)
     rig.cluster = cluster_of(1, epoch=2)
     check = rig.check()
+    (entry,) = check.request().topics[0].partitions
+    assert (entry.current_leader_epoch, entry.leader_epoch) == (2, 1)
     answer(rig, check, 1, 4)
     rig.fetch(batch(4, leader_epoch=2))
+    assert rig.take() == [4, 5]
 
 
 def test_what_was_fetched_ahead_is_dropped_first() -> None:
@@ -89,8 +76,9 @@ def test_what_was_fetched_ahead_is_dropped_first() -> None:
     assert rig.position.offset == 2
     # The application's own position is another question.
     answer(rig, rig.check(), 0, 3)
-    (fetch,) = rig.ask()
-    rig.answer(fetch, batch(2, 1), batch(3, leader_epoch=3))
+    fetches = rig.ask()
+    assert len(fetches) == 1
+    rig.answer(fetches[0], batch(2, 1), batch(3, leader_epoch=3))
     assert rig.take() == [2, 3, 4]
     assert rig.position.epoch == 3
 
@@ -181,6 +169,7 @@ def test_an_answer_that_leaves_a_partition_out_is_asked_for_again() -> None:
     rig.fetcher.checked(0, rig.check(), OffsetForLeaderEpochResponse())
     rig.now_ms = 1000
     answer(rig, rig.check(), 0, 4)
+    assert len(rig.ask()) == 1
 
 
 def test_a_lost_connection_is_tried_again() -> None:
@@ -188,6 +177,7 @@ def test_a_lost_connection_is_tried_again() -> None:
     rig.fetcher.failed(0, rig.check(), NetworkError())
     rig.now_ms = 1000
     answer(rig, rig.check(), 0, 4)
+    assert len(rig.ask()) == 1
 
 
 def test_a_broker_that_cannot_be_asked_is_believed() -> None:

@@ -17,9 +17,14 @@ from typing import Any, Final, TypeAlias
 
 import pytest
 from fencepost_client import CommitFailedError, KafkaError, ProducerFencedError, TopicPartition
-from fencepost_client.consumer.offsets import list_offsets
+from fencepost_client.consumer.list_offsets import list_offsets
 from fencepost_client.errors import FatalError, FencedError, error_of
-from fencepost_client.procedures import (
+from fencepost_client.producer.batch import Identity
+from fencepost_client.producer.producer_ids import identity_of_nobody, was_ended_by_timeout
+from fencepost_client.producer.response_codes import worst_of_offsets, worst_of_partitions
+from fencepost_client.producer.stages import Stage
+from fencepost_client.producer.transaction_manager import TransactionManager
+from fencepost_client.requests.procedures import (
     GROUP,
     Ask,
     Coordinator,
@@ -28,11 +33,6 @@ from fencepost_client.procedures import (
     Procedure,
     find_coordinator,
 )
-from fencepost_client.producer.answers import worst_of_offsets, worst_of_partitions
-from fencepost_client.producer.batch import Identity
-from fencepost_client.producer.identities import identity_of_nobody, was_ended_by_timeout
-from fencepost_client.producer.stages import Stage
-from fencepost_client.producer.transactions import TransactionManager
 from fencepost_protocol.apis import Message
 from fencepost_protocol.errors import KINDS, RETRIABLE, ErrorCode
 from fencepost_protocol.generated.add_offsets_to_txn import AddOffsetsToTxnResponse
@@ -46,17 +46,17 @@ from fencepost_protocol.generated.txn_offset_commit import (
 )
 
 from tests.machine.client.admin_answers import coordinators
-from tests.machine.client.scripts import Script
-from tests.machine.client.test_classic_member import joined, synced
-from tests.machine.client.test_classic_member import member as classic_member
-from tests.machine.client.test_classic_member import stable as classic_stable
-from tests.machine.client.test_committed import backoff, commit, fetch, fetched
-from tests.machine.client.test_committed import committed as offsets_committed
-from tests.machine.client.test_kip848_member import joined as kip848_joined
-from tests.machine.client.test_kip848_member import refused
-from tests.machine.client.test_kip848_member import told as kip848_told
-from tests.machine.client.test_offsets import listed
-from tests.machine.client.test_transactions import (
+from tests.machine.client.harness.classic_member import joined, synced
+from tests.machine.client.harness.classic_member import member as classic_member
+from tests.machine.client.harness.classic_member import stable as classic_stable
+from tests.machine.client.harness.codes import CODES
+from tests.machine.client.harness.committed_offsets import backoff, commit, fetch, fetched
+from tests.machine.client.harness.committed_offsets import committed as offsets_committed
+from tests.machine.client.harness.kip848_member import joined as kip848_joined
+from tests.machine.client.harness.kip848_member import refused
+from tests.machine.client.harness.kip848_member import told as kip848_told
+from tests.machine.client.harness.list_offsets import listed
+from tests.machine.client.harness.transaction_manager import (
     CLASSIC,
     IMPLICIT,
     MEMBER,
@@ -68,10 +68,8 @@ from tests.machine.client.test_transactions import (
     initialized,
     manager,
 )
+from tests.machine.client.scripts import Script
 
-NEWER: Final = 12_345
-"""What a later version of the protocol may have."""
-CODES: Final = [*ErrorCode, NEWER]
 AGAIN, MOVED, DONE = "asked again", "asked again, looked up anew", "done"
 Outcome: TypeAlias = str | type[KafkaError]
 Differing: TypeAlias = Mapping[int, Outcome]

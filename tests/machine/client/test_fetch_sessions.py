@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 from fencepost_client import FatalError, NetworkError, TopicPartition
+from fencepost_client.consumer.fetch_session import FetchSession
 from fencepost_client.consumer.fetcher import Fetch
-from fencepost_client.consumer.sessions import FetchSession
 from fencepost_protocol.errors import ErrorCode
 from fencepost_protocol.generated.fetch import (
     FetchableTopicResponse,
@@ -14,7 +14,7 @@ from fencepost_protocol.generated.fetch import (
     PartitionData,
 )
 
-from tests.machine.client.test_fetcher import Rig, batch
+from tests.machine.client.harness.fetcher import Rig, batch
 
 ID, OTHER_ID = b"i" * 16, b"o" * 16
 BY_NAME, BY_ID = 12, 18

@@ -5,7 +5,7 @@ from __future__ import annotations
 import struct
 
 import pytest
-from fencepost_client.frames import ROOM_BYTES, FrameReceiver
+from fencepost_client.requests.frames import ROOM_BYTES, FrameReceiver
 from fencepost_protocol.exceptions import RemoteProtocolError
 from hypothesis import given
 from hypothesis import strategies as st

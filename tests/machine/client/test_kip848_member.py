@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from typing import Any
 
 import pytest
@@ -17,64 +16,29 @@ from fencepost_client import (
     TopicPartition,
     UnsupportedVersionError,
 )
-from fencepost_client.consumer.kip848 import ConsumerGroupMember, ConsumerGroupSettings
-from fencepost_client.consumer.rebalance import Change, Interest
-from fencepost_client.procedures import Moved
+from fencepost_client.consumer.kip848_member import ConsumerGroupMember
+from fencepost_client.consumer.rebalance import AssignmentChange, WantedTopics
+from fencepost_client.requests.procedures import Moved
 from fencepost_protocol.errors import ErrorCode
 from fencepost_protocol.generated.consumer_group_heartbeat import (
-    Assignment,
     ConsumerGroupHeartbeatRequest,
     ConsumerGroupHeartbeatResponse,
-    ConsumerGroupHeartbeatResponseTopicPartitions,
 )
-from fencepost_protocol.generated.metadata import MetadataResponse, MetadataResponseTopic
+from fencepost_protocol.generated.metadata import MetadataResponse
 
+from tests.machine.client.harness.kip848_member import (
+    ID,
+    NOTHING,
+    ONE,
+    OTHER_ID,
+    ZERO,
+    joined,
+    member,
+    names,
+    refused,
+    told,
+)
 from tests.machine.client.scripts import Script
-
-ID, OTHER_ID = b"t" * 16, b"u" * 16
-NOTHING: frozenset[TopicPartition] = frozenset()
-ZERO, ONE = TopicPartition("t", 0), TopicPartition("t", 1)
-
-
-def member(**settings: Any) -> ConsumerGroupMember:
-    made = ConsumerGroupMember(ConsumerGroupSettings("g", **settings), lambda: 0.5)
-    made.subscribe(Interest(frozenset(["t"])))
-    made.owns(NOTHING)
-    return made
-
-
-def told(
-    assigned: Mapping[bytes, Sequence[int]] | None = None, epoch: int = 2, member_id: str = ""
-) -> ConsumerGroupHeartbeatResponse:
-    answer = ConsumerGroupHeartbeatResponse(0, 0, None, member_id or None, epoch, 5_000)
-    if assigned is not None:
-        topics = [
-            ConsumerGroupHeartbeatResponseTopicPartitions(topic_id, list(numbers))
-            for topic_id, numbers in assigned.items()
-        ]
-        answer.assignment = Assignment(topics)
-    return answer
-
-
-def refused(code: int) -> ConsumerGroupHeartbeatResponse:
-    return ConsumerGroupHeartbeatResponse(0, code, "why", None, 0, 0)
-
-
-def names(**topics: bytes) -> MetadataResponse:
-    rows = [MetadataResponseTopic(0, name, topic_id) for name, topic_id in topics.items()]
-    return MetadataResponse(topics=rows)
-
-
-def joined(**settings: Any) -> ConsumerGroupMember:
-    """A member that reads t-0 and t-1, and whose coordinator knows it."""
-    made = member(**settings)
-    Script([told({ID: [0, 1]}), names(t=ID)]).play(made.heartbeat())
-    assert made.change() == Change(assigned=frozenset([ZERO, ONE]))
-    assert made.owns({ZERO, ONE})
-    Script([told()]).play(made.heartbeat())
-    assert not made.has_news
-    assert made.change() is None
-    return made
 
 
 def beat(made: ConsumerGroupMember, *replies: Any, **options: Any) -> Any:
@@ -93,7 +57,7 @@ def test_the_first_heartbeat_says_everything_and_the_next_what_is_new() -> None:
     assert (first.server_assignor, first.rack_id) == ("range", "r")
     assert (first.subscribed_topic_names, first.topic_partitions) == (["t"], [])
     assert made.metadata() == GroupMetadata("g", 2, made.member_id, "i")
-    assert made.change() == Change(assigned=frozenset([ONE]))
+    assert made.change() == AssignmentChange(assigned=frozenset([ONE]))
     made.owns({ONE})
     second = beat(made, told(epoch=3))
     assert (second.member_epoch, second.instance_id) == (2, "i")
@@ -107,7 +71,7 @@ def test_the_first_heartbeat_says_everything_and_the_next_what_is_new() -> None:
 def test_what_is_no_longer_assigned_is_given_up_and_told() -> None:
     made = joined()
     beat(made, told({ID: [1]}))
-    assert made.change() == Change(frozenset([ZERO]), assigned=NOTHING)
+    assert made.change() == AssignmentChange(frozenset([ZERO]), assigned=NOTHING)
     assert made.owns({ONE})
     assert made.change() is None
     assert [t.partitions for t in beat(made, told(epoch=3)).topic_partitions] == [[1]]
@@ -117,9 +81,11 @@ def test_an_application_that_did_not_get_to_it_is_told_again() -> None:
     made = joined()
     beat(made, told({ID: [1, 2]}))
     change = made.change()
-    assert change == Change(frozenset([ZERO]), assigned=frozenset([TopicPartition("t", 2)]))
+    assert change == AssignmentChange(
+        frozenset([ZERO]), assigned=frozenset([TopicPartition("t", 2)])
+    )
     made.owns({ONE})
-    assert made.change() == Change(assigned=frozenset([TopicPartition("t", 2)]))
+    assert made.change() == AssignmentChange(assigned=frozenset([TopicPartition("t", 2)]))
 
 
 def test_what_has_no_name_yet_waits_and_is_asked_for_again() -> None:
@@ -130,7 +96,7 @@ def test_what_has_no_name_yet_waits_and_is_asked_for_again() -> None:
     assert made.change() is None
     script = Script([told(), names(u=OTHER_ID)])
     assert script.play(made.heartbeat()) == 5_000
-    assert made.change() == Change(assigned=frozenset([TopicPartition("u", 0)]))
+    assert made.change() == AssignmentChange(assigned=frozenset([TopicPartition("u", 0)]))
 
 
 def test_metadata_that_does_not_come_is_asked_for_again() -> None:
@@ -138,15 +104,15 @@ def test_metadata_that_does_not_come_is_asked_for_again() -> None:
     beat(made, told({ID: [0]}), NetworkError())
     assert made.change() is None
     beat(made, told(), names(t=ID))
-    assert made.change() == Change(assigned=frozenset([ZERO]))
+    assert made.change() == AssignmentChange(assigned=frozenset([ZERO]))
 
 
 def test_a_topic_that_is_made_again_under_its_name_is_another_one() -> None:
     made = joined()
     beat(made, told({OTHER_ID: [0, 1]}), names(t=OTHER_ID))
-    assert made.change() == Change(frozenset([ZERO, ONE]), is_lost=True)
+    assert made.change() == AssignmentChange(frozenset([ZERO, ONE]), is_lost=True)
     made.owns(NOTHING)
-    assert made.change() == Change(assigned=frozenset([ZERO, ONE]))
+    assert made.change() == AssignmentChange(assigned=frozenset([ZERO, ONE]))
     made.owns({ZERO, ONE})
     assert made.change() is None
     assert [t.topic_id for t in beat(made, told()).topic_partitions] == [OTHER_ID]
@@ -155,7 +121,7 @@ def test_a_topic_that_is_made_again_under_its_name_is_another_one() -> None:
 def test_everything_can_be_taken_away() -> None:
     made = joined()
     beat(made, told({}))
-    assert made.change() == Change(frozenset([ZERO, ONE]), assigned=NOTHING)
+    assert made.change() == AssignmentChange(frozenset([ZERO, ONE]), assigned=NOTHING)
     made.owns(NOTHING)
     assert beat(made, told()).topic_partitions == []
 
@@ -193,12 +159,12 @@ def test_a_fenced_member_gives_up_what_it_lost_and_joins_with_its_id(code: int) 
     assert Script([refused(code)]).play(made.heartbeat()) == 0
     assert made.has_to_give_up
     assert made.metadata().generation_id == -1
-    assert made.change() == Change(frozenset([ZERO, ONE]), is_lost=True)
+    assert made.change() == AssignmentChange(frozenset([ZERO, ONE]), is_lost=True)
     made.owns(NOTHING)
     again = beat(made, told({ID: [0]}))
     assert (again.member_id, again.member_epoch) == (made.member_id, 0)
     assert again.topic_partitions == []
-    assert made.change() == Change(assigned=frozenset([ZERO]))
+    assert made.change() == AssignmentChange(assigned=frozenset([ZERO]))
 
 
 @pytest.mark.parametrize(
@@ -223,19 +189,19 @@ def test_what_does_not_pass_is_raised_and_everything_is_lost(
     made = joined()
     with pytest.raises(error, match="why"):
         Script([refused(code)]).play(made.heartbeat())
-    assert made.change() == Change(frozenset([ZERO, ONE]), is_lost=True)
+    assert made.change() == AssignmentChange(frozenset([ZERO, ONE]), is_lost=True)
 
 
 def test_a_regular_expression_is_the_brokers() -> None:
     made = member()
-    made.subscribe(Interest(regex="t.*"))
+    made.subscribe(WantedTopics(regex="t.*"))
     first = beat(made, told({}))
     assert (first.subscribed_topic_regex, first.subscribed_topic_names) == ("t.*", [])
-    made.subscribe(Interest(frozenset(["t"])))
+    made.subscribe(WantedTopics(frozenset(["t"])))
     assert made.has_news
     after = beat(made, told())
     assert (after.subscribed_topic_regex, after.subscribed_topic_names) == ("", ["t"])
-    made.subscribe(Interest(regex="t.*"))
+    made.subscribe(WantedTopics(regex="t.*"))
     with pytest.raises(UnsupportedVersionError, match="by name"):
         beat(made, version_max=0)
 
@@ -255,7 +221,7 @@ def test_leaving(instance: str | None, epoch: int) -> None:
     left = script.asked[0]
     assert (left.member_id, left.member_epoch) == (made.member_id, epoch)
     assert made.metadata() == GroupMetadata("g", -1, "", instance)
-    assert made.change() == Change(frozenset([ZERO, ONE]), is_lost=True)
+    assert made.change() == AssignmentChange(frozenset([ZERO, ONE]), is_lost=True)
     Script([]).play(made.leave())
     Script([]).play(member().leave())
 

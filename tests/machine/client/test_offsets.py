@@ -6,19 +6,15 @@ from fencepost_client import (
     NetworkError,
     TopicPartition,
 )
-from fencepost_client.backoff import Backoff
-from fencepost_client.consumer.offsets import (
+from fencepost_client.consumer.list_offsets import (
     EARLIEST,
     list_offsets,
 )
-from fencepost_client.procedures import Moved
+from fencepost_client.requests.backoff import Backoff
+from fencepost_client.requests.procedures import Moved
 from fencepost_protocol.errors import ErrorCode
-from fencepost_protocol.generated.list_offsets import (
-    ListOffsetsPartitionResponse,
-    ListOffsetsResponse,
-    ListOffsetsTopicResponse,
-)
 
+from tests.machine.client.harness.list_offsets import listed
 from tests.machine.client.scripts import Script
 
 ZERO, ONE = TopicPartition("t", 0), TopicPartition("t", 1)
@@ -26,14 +22,6 @@ ZERO, ONE = TopicPartition("t", 0), TopicPartition("t", 1)
 
 def backoff() -> Backoff:
     return Backoff(lambda: 0.5)
-
-
-def listed(*parts: tuple[int, int, int]) -> ListOffsetsResponse:
-    """Partition, code and offset."""
-    found = [
-        ListOffsetsPartitionResponse(number, code, offset=offset) for number, code, offset in parts
-    ]
-    return ListOffsetsResponse(topics=[ListOffsetsTopicResponse("t", found)])
 
 
 def test_offsets_are_listed_at_each_leader_and_what_moved_again() -> None:

@@ -16,12 +16,12 @@ from fencepost_client import (
     UnsupportedVersionError,
 )
 from fencepost_client.errors import KafkaError
-from fencepost_client.procedures import Ask
 from fencepost_client.producer.accumulator import Accumulator
 from fencepost_client.producer.batch import Identity
-from fencepost_client.producer.registration import Registration, offsets_partition
+from fencepost_client.producer.preregistration import Registration, offsets_partition
 from fencepost_client.producer.stages import Stage
-from fencepost_client.producer.transactions import TransactionManager
+from fencepost_client.producer.transaction_manager import TransactionManager
+from fencepost_client.requests.procedures import Ask
 from fencepost_protocol.errors import RETRIABLE, ErrorCode
 from fencepost_protocol.generated.add_offsets_to_txn import (
     AddOffsetsToTxnRequest,
@@ -33,8 +33,7 @@ from fencepost_protocol.generated.add_partitions_to_txn import (
 )
 from fencepost_protocol.generated.end_txn import EndTxnRequest, EndTxnTopic
 
-from tests.machine.client.scripts import Script
-from tests.machine.client.test_transactions import (
+from tests.machine.client.harness.transaction_manager import (
     CLASSIC,
     IMPLICIT,
     added,
@@ -43,6 +42,7 @@ from tests.machine.client.test_transactions import (
     ended,
     initialized,
 )
+from tests.machine.client.scripts import Script
 
 T0, T1 = TopicPartition("t", 0), TopicPartition("t", 1)
 OFFSETS = {TopicPartition("in", 0): OffsetAndMetadata(5)}

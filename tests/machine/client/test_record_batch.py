@@ -135,7 +135,7 @@ def test_what_cannot_be_read_is_told_behind_what_can(way: str) -> None:
         error, position.error = position.error, None
         assert error is not None
         assert error.code == ErrorCode.CORRUPT_MESSAGE
-        assert "t-3 has a batch at or behind offset 2" in str(error)
+        assert "t-3 has a batch at or after offset 2" in str(error)
         assert "seek to 4" in str(error)
         assert position.offset == 2
         assert count() == 0, "it is not passed over"
@@ -151,7 +151,7 @@ def test_headers_that_cannot_be_read_are_told_when_they_are_asked_for() -> None:
     spans = read_spans(built)
     batch = RecordBatch(WHERE, spans)
     assert batch.values.to_list() == [b"v"]
-    with pytest.raises(KafkaError, match="t-3 has a batch at or behind offset 0"):
+    with pytest.raises(KafkaError, match="t-3 has a batch at or after offset 0"):
         batch.headers(0)
 
 

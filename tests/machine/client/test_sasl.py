@@ -8,7 +8,6 @@ import hmac
 from typing import Any
 
 import pytest
-from fencepost_client.connection import Answered, Connection, Failed, Ready, State
 from fencepost_client.errors import (
     AuthenticationError,
     ConfigError,
@@ -17,7 +16,8 @@ from fencepost_client.errors import (
     UnsupportedSaslMechanismError,
     UnsupportedVersionError,
 )
-from fencepost_client.sasl import ITERATIONS_MAX, Exchange, Login, plain, scram
+from fencepost_client.requests.connection import Answered, Connection, Failed, Ready, State
+from fencepost_client.requests.sasl import ITERATIONS_MAX, Exchange, Login, plain, scram
 from fencepost_protocol.apis import request_class
 from fencepost_protocol.errors import ErrorCode
 from fencepost_protocol.framing import encode_response, read_request_head
@@ -91,16 +91,16 @@ def test_a_name_cannot_end_its_field() -> None:
 @pytest.mark.parametrize(
     ("server_first", "says"),
     [
-        (b"", "no letter=value"),
-        (b"\xff\xfe", "no text"),
-        (b"hello", "no letter=value"),
+        (b"", "not letter=value"),
+        (b"\xff\xfe", "not text"),
+        (b"hello", "not letter=value"),
         (b"x" * 20_000, "20000 bytes"),
-        (SERVER_FIRST + b",i=4096", "no letter=value"),
+        (SERVER_FIRST + b",i=4096", "not letter=value"),
         (b"m=ext," + SERVER_FIRST, "extension"),
         (SERVER_FIRST.replace(b"r=rO", b"r=Or"), "nonce"),
         (b"r=rOprNGfwEbeRWgbNEkqO,s=W22ZaJ0SNY7soEsUEjb6gQ==,i=4096", "nonce"),
-        (SERVER_FIRST.replace(b"s=W", b"s=*"), "s= is missing or no base64"),
-        (SERVER_FIRST.replace(b"W22Z", "é".encode()), "s= is missing or no base64"),
+        (SERVER_FIRST.replace(b"s=W", b"s=*"), "s= is missing or is not base64"),
+        (SERVER_FIRST.replace(b"W22Z", "é".encode()), "s= is missing or is not base64"),
         (SERVER_FIRST.replace(b"i=4096", b"i=1"), "i=1 is not between"),
         (SERVER_FIRST.replace(b"i=4096", b"i=%d" % (ITERATIONS_MAX + 1)), "is not between"),
         (SERVER_FIRST.replace(b"i=4096", b"i=" + b"9" * 9000), "is not between"),
@@ -122,7 +122,7 @@ def test_a_challenge_that_is_none_is_refused(server_first: bytes, says: str) -> 
         (b"e=invalid-proof", "invalid-proof"),
         (b"v=7rriTRBi23WpRR/wtup+mMhUZUn/dB5nLTJRsjl95G4=", "signature is wrong"),
         (b"v=", "v= is missing"),
-        (b"", "no letter=value"),
+        (b"", "not letter=value"),
         (b"r=x", "v= is missing"),
     ],
 )
@@ -251,8 +251,12 @@ def test_another_mechanism_is_asked_for() -> None:
 @pytest.mark.parametrize(
     ("apis", "error", "says"),
     [
-        (ALL, AuthenticationError, "does not take SASL"),
-        (((ApiKey.SASL_HANDSHAKE, 0, 0), SASL[1]), UnsupportedVersionError, "v0 only"),
+        (ALL, AuthenticationError, "does not accept SASL"),
+        (
+            ((ApiKey.SASL_HANDSHAKE, 0, 0), SASL[1]),
+            UnsupportedVersionError,
+            "only SaslHandshake v0",
+        ),
     ],
 )
 def test_a_listener_without_sasl_is_told_apart(apis: Any, error: Any, says: str) -> None:

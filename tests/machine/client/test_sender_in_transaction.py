@@ -9,11 +9,11 @@ from fencepost_client.errors import (
     KafkaError,
     RecordTooLargeError,
 )
-from fencepost_client.producer.shared import OpenTransaction, SharedTransactionManager
+from fencepost_client.producer.shared_transaction import OpenTransaction, SharedTransactionManager
 from fencepost_protocol.errors import ErrorCode
 from hypothesis import given, settings
 
-from tests.machine.client.test_sender import STEPS, Rig
+from tests.machine.client.harness.sender import STEPS, Rig
 
 
 def rig_in_transaction(partitions: int = 1) -> Rig:
@@ -49,7 +49,7 @@ def test_what_waits_behind_a_batch_that_was_refused_fails_at_once() -> None:
     assert isinstance(rig.batches[2].error, RecordTooLargeError)
     rig.broker.send(rig.now_ms)
     assert not rig.broker.requests, "nothing of it can be committed"
-    assert "'x' has to be aborted: MESSAGE_TOO_LARGE" in told(rig.batches[3].error)
+    assert "'x' must be aborted: MESSAGE_TOO_LARGE" in told(rig.batches[3].error)
     told(rig.batches[4].error)
     assert not rig.accumulator.unfinished
     assert not rig.accumulator.reserved_bytes

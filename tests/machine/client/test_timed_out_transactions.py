@@ -15,17 +15,16 @@ from fencepost_client import (
     UnsupportedVersionError,
 )
 from fencepost_client.errors import error_of, timed_out_instead_of
-from fencepost_client.procedures import Ask, Procedure
 from fencepost_client.producer.batch import Identity
 from fencepost_client.producer.stages import Stage
-from fencepost_client.producer.transactions import TransactionManager
+from fencepost_client.producer.transaction_manager import TransactionManager
+from fencepost_client.requests.procedures import Ask, Procedure
 from fencepost_protocol.errors import ErrorCode
 from fencepost_protocol.generated.add_offsets_to_txn import AddOffsetsToTxnResponse
 from fencepost_protocol.generated.describe_transactions import DescribeTransactionsRequest
 from fencepost_protocol.generated.init_producer_id import InitProducerIdRequest
 
-from tests.machine.client.scripts import Reply, Script
-from tests.machine.client.test_transactions import (
+from tests.machine.client.harness.transaction_manager import (
     CLASSIC,
     IMPLICIT,
     MEMBER,
@@ -37,6 +36,7 @@ from tests.machine.client.test_transactions import (
     initialized,
     manager,
 )
+from tests.machine.client.scripts import Reply, Script
 
 FENCED = ErrorCode.PRODUCER_FENCED
 TIMED_OUT: list[Reply] = [described("CompleteAbort", 1), initialized(epoch=1)]

@@ -11,89 +11,40 @@ from fencepost_client import (
     GroupMetadata,
     IllegalStateError,
     NetworkError,
-    OffsetAndMetadata,
     ProducerFencedError,
-    TopicPartition,
     UnsupportedVersionError,
 )
 from fencepost_client.errors import KafkaError, error_of
-from fencepost_client.procedures import Moved, Pause
 from fencepost_client.producer.batch import Identity
 from fencepost_client.producer.stages import Stage
-from fencepost_client.producer.transactions import TransactionManager
+from fencepost_client.producer.transaction_manager import TransactionManager
+from fencepost_client.requests.procedures import Moved, Pause
 from fencepost_protocol.errors import ErrorCode
 from fencepost_protocol.generated.add_offsets_to_txn import (
     AddOffsetsToTxnRequest,
     AddOffsetsToTxnResponse,
 )
-from fencepost_protocol.generated.add_partitions_to_txn import (
-    AddPartitionsToTxnPartitionResult,
-    AddPartitionsToTxnResponse,
-    AddPartitionsToTxnTopicResult,
-)
-from fencepost_protocol.generated.describe_transactions import (
-    DescribeTransactionsResponse,
-    TransactionState,
-)
-from fencepost_protocol.generated.end_txn import EndTxnRequest, EndTxnResponse
+from fencepost_protocol.generated.end_txn import EndTxnRequest
 from fencepost_protocol.generated.init_producer_id import (
     InitProducerIdRequest,
-    InitProducerIdResponse,
 )
 from fencepost_protocol.generated.txn_offset_commit import (
     TxnOffsetCommitRequest,
-    TxnOffsetCommitResponse,
-    TxnOffsetCommitResponsePartition,
-    TxnOffsetCommitResponseTopic,
 )
 
+from tests.machine.client.harness.transaction_manager import (
+    CLASSIC,
+    IMPLICIT,
+    MEMBER,
+    OFFSETS,
+    added,
+    committed,
+    described,
+    ended,
+    initialized,
+    manager,
+)
 from tests.machine.client.scripts import Script
-
-CLASSIC, IMPLICIT = 1, 2
-OFFSETS = {TopicPartition("in", 0): OffsetAndMetadata(5, "note", 3)}
-MEMBER = GroupMetadata("g", 4, "member-1", "instance-1")
-
-
-def initialized(code: int = 0, producer_id: int = 9, epoch: int = 0) -> InitProducerIdResponse:
-    return InitProducerIdResponse(0, code, producer_id, epoch)
-
-
-def added(*codes: int) -> AddPartitionsToTxnResponse:
-    results = [AddPartitionsToTxnPartitionResult(n, code) for n, code in enumerate(codes)]
-    return AddPartitionsToTxnResponse(
-        results_by_topic_v3_and_below=[AddPartitionsToTxnTopicResult("t", results)]
-    )
-
-
-def committed(code: int = 0) -> TxnOffsetCommitResponse:
-    part = TxnOffsetCommitResponsePartition(0, code)
-    return TxnOffsetCommitResponse(topics=[TxnOffsetCommitResponseTopic("in", [part])])
-
-
-def ended(code: int = 0, producer_id: int = -1, epoch: int = -1) -> EndTxnResponse:
-    return EndTxnResponse(0, code, producer_id, epoch)
-
-
-def described(
-    state: str, epoch: int, producer_id: int = 9, code: int = 0
-) -> DescribeTransactionsResponse:
-    """What the coordinator tells of the transactional id."""
-    found = TransactionState(code, "txn", state, producer_id=producer_id, producer_epoch=epoch)
-    return DescribeTransactionsResponse(transaction_states=[found])
-
-
-def manager(version: int = IMPLICIT) -> TransactionManager:
-    """A producer in a transaction that has a partition."""
-    made = TransactionManager("txn", 60_000, lambda: 0.5)
-    Script([initialized()]).play(made.initialize())
-    made.begin(version)
-    if version == IMPLICIT:
-        assert made.may_send("t", 0)
-    else:
-        assert not made.may_send("t", 0)
-        Script([added(0)]).play(made.add_partitions())
-        assert made.may_send("t", 0)
-    return made
 
 
 def test_initialising_waits_for_the_coordinator_and_for_the_transaction_before() -> None:
@@ -340,7 +291,7 @@ def test_calls_in_the_wrong_order_change_nothing() -> None:
     with pytest.raises(IllegalStateError, match="not initialised"):
         made.begin(IMPLICIT)
     Script([initialized()]).play(made.initialize())
-    with pytest.raises(IllegalStateError, match="outside of a transaction"):
+    with pytest.raises(IllegalStateError, match="not in a transaction"):
         Script([]).play(made.end(commit=True))
     with pytest.raises(IllegalStateError, match="begin a transaction"):
         made.check_in_transaction()

@@ -17,6 +17,7 @@ from fencepost_broker.metadata.log import (
     metadata_config,
 )
 from fencepost_broker.metadata.log_follower import FollowError, MetadataFollower, UnfinishedError
+from fencepost_broker.metadata.model import ResourceType
 from fencepost_broker.metadata.publishing import MetadataPublisher
 from fencepost_broker.metadata.records import encode_record
 from fencepost_broker.storage.disk.memory import MemoryDisk
@@ -24,6 +25,8 @@ from fencepost_broker.storage.log import LogConfig, StorageError
 from fencepost_broker.storage.log.identity import Identity
 from fencepost_broker.storage.log.manager import LogManager
 from fencepost_protocol.generated import fetch
+from fencepost_protocol.generated.clear_elr_record import ClearElrRecord
+from fencepost_protocol.generated.config_record import ConfigRecord
 from fencepost_protocol.generated.partition_record import PartitionRecord
 from fencepost_protocol.generated.topic_record import TopicRecord
 from fencepost_protocol.records.writer import build_batch
@@ -67,6 +70,8 @@ def decision() -> fetch.FetchResponse:
     for number in range(1, TOPICS + 1):
         topic_id = bytes(15) + bytes([number])
         records.append(MetadataRecord(TopicRecord(f"t{number}", topic_id), 0))
+        records.append(MetadataRecord(ConfigRecord(ResourceType.TOPIC, f"t{number}", "a", "b"), 0))
+        records.append(MetadataRecord(ClearElrRecord(f"t{number}"), 0))
         partition = PartitionRecord(0, topic_id, [1], [1], [], [], 1, 0, 0, 0, [bytes(16)])
         records.append(MetadataRecord(partition, 1))
     values = [bytes(encode_record(record)) for record in records]
@@ -74,6 +79,16 @@ def decision() -> fetch.FetchResponse:
     told = fetch.PartitionData(0, 0, len(records), records=bytes(batch))
     topic = fetch.FetchableTopicResponse(METADATA_TOPIC, METADATA_TOPIC_ID, [told])
     return fetch.FetchResponse(responses=[topic])
+
+
+def test_between_two_steps_every_topic_has_its_partitions() -> None:
+    """Clients are answered there, and FindCoordinator counts partitions."""
+    broker = Broker(MemoryDisk())
+    seen = 0
+    for _ in broker.follower.answered(decision()):
+        seen += 1
+        assert all(each.partitions for each in broker.image.topics.by_name.values())
+    assert seen == TOPICS, "a step before each topic"
 
 
 def test_no_snapshot_is_written_of_a_part_of_a_decision() -> None:
@@ -89,7 +104,7 @@ def test_no_snapshot_is_written_of_a_part_of_a_decision() -> None:
     broker.controller.maintain(NOW_MS, SETTINGS)
     written = broker.metadata.latest_snapshot
     assert written is not None, "it was only put off"
-    assert written.end_offset == 2 * TOPICS
+    assert written.end_offset == 4 * TOPICS
     broker.close()
     again = Broker(disk)
     assert len(again.image.topics.by_name) == TOPICS

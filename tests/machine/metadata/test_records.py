@@ -51,7 +51,7 @@ def test_every_type_and_version(record_type: int, version: int) -> None:
         (b"\1\x63\0\0", "record type 99 does not exist"),
         (b"\1\x06\0\0", "record type 6 does not exist"),
         (b"\1\x14\1\0", "versions 0 to 0"),
-        (NO_OP + b"\0", "1 bytes are left behind it"),
+        (NO_OP + b"\0", "1 bytes are left after it"),
         (NO_OP[:-1], "NoOpRecord"),
         (FEATURE[:-2], "FeatureLevelRecord"),
     ],
@@ -62,5 +62,5 @@ def test_bytes_that_lie(raw: bytes, says: str) -> None:
 
 
 def test_what_is_no_metadata_record() -> None:
-    with pytest.raises(LocalProtocolError, match="EndTxnRequest is no record"):
+    with pytest.raises(LocalProtocolError, match="EndTxnRequest is not a record"):
         encode_record(MetadataRecord(EndTxnRequest(), 0))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 from typing import Any
 
+import pytest
 from fencepost_broker.metadata.image import MetadataImage
 from fencepost_broker.metadata.records import encode_record
 from fencepost_broker.metadata.snapshot import read_snapshot, snapshot_records
@@ -112,6 +113,16 @@ def test_everything_comes_back() -> None:
     assert partition == full_partition(IDS[1], 0)
     (broker, *_) = [each for each in written if isinstance(each, RegisterBrokerRecord)]
     assert broker == full_broker(1)
+
+
+@pytest.mark.parametrize("group", EVERYTHING, ids=lambda group: group[0].NAME)
+def test_a_later_image_differs_by_what_its_records_changed(group: list[Message]) -> None:
+    later = MetadataImage()
+    changes = [change for at, record in enumerate(group) for change in later.apply(record, at)]
+    image = MetadataImage()
+    assert image != later
+    assert sorted(image.become(later), key=repr) == sorted(changes, key=repr)
+    assert image == later
 
 
 def test_the_order_of_events_does_not_show() -> None:

@@ -8,6 +8,7 @@ from typing import Any, cast
 
 import pytest
 from fencepost_broker.metadata import model
+from fencepost_broker.ports import ReadyList
 from fencepost_broker.replication.alter_partition import (
     PARTITIONS_MAX,
     AlterPartitionManager,
@@ -33,11 +34,14 @@ class Controller:
     """Answers when the test says so."""
 
     def __init__(self) -> None:
+        self.ready = ReadyList()
         self.asked: list[AlterPartitionRequest] = []
         self._then: list[Callable[[Any], None]] = []
         self.decided: list[tuple[str, int, model.Partition | None]] = []
         self.registration = cast("Any", SimpleNamespace(node_id=1, epoch=5))
-        self.proposals = AlterPartitionManager(self.registration, self.ask, self._decided)
+        self.proposals = AlterPartitionManager(
+            self.registration, self.ready, self.ask, self._decided
+        )
         self.failures: dict[int, Exception] = {}
         """What settling a partition, or asking at all (-1), runs into."""
 
@@ -56,6 +60,7 @@ class Controller:
 
     def answer(self, response: AlterPartitionResponse | None) -> None:
         self._then.pop(0)(response)
+        self.ready.drain()
 
     def take_all(self, *, but: dict[int, ErrorCode] | None = None) -> None:
         """Answer the first request: all is taken, but for some partitions."""
@@ -235,6 +240,9 @@ def test_what_one_runs_into_leaves_no_other_open() -> None:
     controller.proposals.add(lagging(9))
     with pytest.raises(RuntimeError, match="the settling"):
         controller.take_all()
+    controller.ready.drain()
+    for each in asked:
+        each.partition.ready.drain()
     assert not any(each.is_open for each in asked)
     assert (waiter.heard, waiter.saw_open) == (3, []), "all was settled before any went on"
     assert controller.names() == [(b"t", 9)], "what waited is asked for"

@@ -42,6 +42,9 @@ def three() -> tuple[Partition, list[Waiter]]:
 def test_a_waiter_that_fails_keeps_none_of_the_others_waiting() -> None:
     partition, waiters = three()
     partition.moved()
+    assert not any(each.moves for each in waiters), "not within what moved it"
+    partition.moved()
+    partition.ready.drain()
     assert [each.moves for each in waiters] == [1, 1, 1]
     assert [[str(error) for error in each.heard] for each in waiters] == [[], ["a bug"], []]
 

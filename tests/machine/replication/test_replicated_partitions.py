@@ -6,8 +6,8 @@ from collections.abc import Callable
 from types import SimpleNamespace
 from typing import Any, cast
 
-from fencepost_broker.metadata.cluster_image import ClusterImage
 from fencepost_broker.observability.cluster_events import ClusterEvents
+from fencepost_broker.ports import ReadyList
 from fencepost_broker.replication.partition import Partition
 from fencepost_broker.replication.replicated_partitions import Replica, ReplicatedPartitions
 from fencepost_broker.storage.log import PartitionLog
@@ -26,34 +26,29 @@ class Host:
     broker_epoch = 1
 
     def __init__(self) -> None:
-        self.image = SimpleNamespace(cluster=ClusterImage(up(1, 2, 3)))
+        self.image = SimpleNamespace(cluster=SimpleNamespace(brokers=up(1, 2, 3)))
         self.settings = SimpleNamespace(replica_lag_time_max_ms=LAG_MS)
         self.asked: list[AlterPartitionRequest] = []
-        self._soon: list[Callable[[], None]] = []
+        self.ready = ReadyList()
 
     def now_ms(self) -> int:
         return 0
-
-    def call_later(self, delay_ms: int, call: Callable[[], None]) -> object:
-        assert not delay_ms
-        self._soon.append(call)
-        return call
 
     def ask(self, message: Any, then: Callable[[Any], None]) -> None:
         del then
         self.asked.append(message)
 
     def turn(self) -> None:
-        soon, self._soon = self._soon, []
-        for call in soon:
-            call()
+        self.ready.drain()
 
 
 def replicated_by(host: Host) -> ReplicatedPartitions:
     parts: Any = SimpleNamespace(node_id=1, epoch=1)
     known, config = parts, cast("Any", SimpleNamespace(settings=host.settings))
     image, clock = cast("Any", host.image), cast("Any", host)
-    return ReplicatedPartitions(known, image, config, clock, host.ask, ClusterEvents(1), None)
+    return ReplicatedPartitions(
+        known, image, config, clock, host.ready, host.ask, ClusterEvents(1), None
+    )
 
 
 class Broken:
@@ -76,7 +71,9 @@ def test_what_a_waiter_runs_into_keeps_no_proposal_from_being_asked_for() -> Non
     """A proposal that is made and not asked for is open, and nobody makes another one: for ever."""
     host, waiter = Host(), Broken()
     replicas = replicated_by(host)
-    partition = Partition("t", 0, cast("PartitionLog", Log(Config(), log_end_offset=5)))
+    partition = Partition(
+        "t", 0, cast("PartitionLog", Log(Config(), log_end_offset=5)), ready=host.ready
+    )
     replicas.changed(partition, TOPIC_ID, placed(1, 2))
     partition.waiters.append(waiter)
     for follower in (2, 3):

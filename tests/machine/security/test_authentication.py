@@ -10,7 +10,7 @@ from typing import Any, Final
 import pytest
 from fencepost_broker.security.authentication.machine import Act, Login, Session, Step
 from fencepost_broker.security.authentication.policy import MECHANISMS, SCRAM_MECHANISMS, Policy
-from fencepost_client.sasl import Login as ClientLogin
+from fencepost_client.requests.sasl import Login as ClientLogin
 from fencepost_protocol.apis import Message, response_class
 from fencepost_protocol.exceptions import RemoteProtocolError
 from fencepost_protocol.framing import SIZE_BYTES, api_key_of, encode_request, read_response_head

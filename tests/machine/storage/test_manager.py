@@ -262,6 +262,13 @@ def test_the_dirtiest_log_is_compacted_first() -> None:
     assert all(len(read_all(log)) < 40 for log in manager.logs.values())
 
 
+def test_an_interval_that_is_set_later_counts_from_the_next_look_on() -> None:
+    manager = open_manager(MemoryDisk(), log_cleaner_backoff=1000)
+    assert run(manager, NOW + 1000) == NOW + 2000
+    manager.intervals = Intervals(log_cleaner_backoff=7000)
+    assert run(manager, NOW + 2000) == NOW + 9000
+
+
 def test_a_log_with_records_that_cannot_be_read_is_left_alone_and_others_are_not() -> None:
     manager = open_manager(MemoryDisk())
     plain, compact = (

@@ -1,8 +1,8 @@
-"""What tests of the audit's invariants say about findings."""
+"""What an audit found, as tests compare it."""
 
 from __future__ import annotations
 
-from fencepost_pipeline.audit.auditing import Audit
+from fencepost_pipeline.audit.audit_run import Audit
 from fencepost_pipeline.audit.findings import Invariant
 
 

@@ -11,9 +11,9 @@ from typing import Any, Final, TypeAlias
 
 import pyarrow as pa
 from fencepost_broker.metadata.records import decode_record
-from fencepost_pipeline.audit.checks.blocks import BlockNote
-from fencepost_pipeline.audit.checks.lost import Policies
-from fencepost_pipeline.audit.checks.stable import AbortedEntry
+from fencepost_pipeline.audit.checks.last_stable_offset import AbortedEntry
+from fencepost_pipeline.audit.checks.lost_segments import Policies
+from fencepost_pipeline.audit.checks.producer_id_blocks import BlockNote
 from fencepost_pipeline.audit.findings import Finding
 from fencepost_protocol.crc import crc32c
 from fencepost_protocol.generated.producer_ids_record import ProducerIdsRecord
@@ -69,7 +69,7 @@ RECORDS: Final = pa.schema(
 
 @dataclass
 class MemoryLogs:
-    """Logs by place. What is read is as :class:`fencepost_pipeline.audit.auditing.Logs` says."""
+    """Logs by place. What is read is as :class:`fencepost_pipeline.audit.audit_run.Logs` says."""
 
     places: dict[Place, list[bytes]] = field(default_factory=dict)
     indexes: dict[Place, list[AbortedEntry]] = field(default_factory=dict)

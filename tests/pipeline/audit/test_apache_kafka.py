@@ -6,11 +6,11 @@ import asyncio
 
 import pytest
 from fencepost_client import Producer
-from fencepost_client.adapters.admin import Admin
-from fencepost_pipeline.audit.auditing import Audit, Wishes, audit
-from fencepost_pipeline.audit.checks.transforming import Transform
+from fencepost_client.clients.admin import Admin
+from fencepost_pipeline.audit.audit_run import Audit, Wishes, audit
+from fencepost_pipeline.audit.checks.consume_transform_produce import Transform
+from fencepost_pipeline.audit.data_directories import DataDirectory
 from fencepost_pipeline.audit.findings import Invariant, Status
-from fencepost_pipeline.audit.source import DataDirectory
 
 from tests.pipeline.audit.harness import alone, failing
 from tests.pipeline.audit.traffic import GROUP, INVOICES, ORDERS, PAIRS, make_topics, make_traffic
@@ -78,9 +78,9 @@ async def _begun(
 async def _crash(producer: Producer) -> None:
     """Whoever crashes ends nothing; close() would abort what is open."""
     assert producer._client is not None
-    assert producer._pump is not None
+    assert producer._sender_loop is not None
     await producer._client.close()
-    producer._pump.stop()
+    producer._sender_loop.stop()
 
 
 async def _fence(bootstrap: str) -> None:

@@ -14,13 +14,13 @@ from pathlib import Path
 import numpy as np
 import pyarrow.parquet as pq
 import pytest
-from fencepost_pipeline.audit.auditing import Wishes
-from fencepost_pipeline.audit.auditing import audit as run_audit
-from fencepost_pipeline.audit.checks.transforming import Transform
+from fencepost_pipeline.audit.audit_run import Wishes
+from fencepost_pipeline.audit.audit_run import audit as run_audit
+from fencepost_pipeline.audit.checks.consume_transform_produce import Transform
 from fencepost_pipeline.audit.command import COMMAND, bytes_to_read
+from fencepost_pipeline.audit.data_directories import DataDirectory
 from fencepost_pipeline.audit.progress import NoProgress, WrittenProgress
 from fencepost_pipeline.audit.report.plots import histogram
-from fencepost_pipeline.audit.source import DataDirectory
 
 from tests.pipeline.audit.traffic import GROUP, INVOICES, ORDERS
 

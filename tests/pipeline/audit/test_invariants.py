@@ -5,8 +5,8 @@ from __future__ import annotations
 import gc
 
 import pytest
-from fencepost_pipeline.audit.auditing import Audit, Wishes, audit
-from fencepost_pipeline.audit.checks.transforming import Transform
+from fencepost_pipeline.audit.audit_run import Audit, Wishes, audit
+from fencepost_pipeline.audit.checks.consume_transform_produce import Transform
 from fencepost_pipeline.audit.findings import Invariant, Status
 from fencepost_protocol.records.batch import read_header
 from fencepost_protocol.records.control import build_end_txn_marker
@@ -27,7 +27,7 @@ WISHES = Wishes(transform=Transform(GROUP, ORDERS, INVOICES))
 def test_a_clean_log_passes(
     logs: MemoryLogs, rows_at_once: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("fencepost_pipeline.audit.rows.CHUNK_ROWS", rows_at_once)
+    monkeypatch.setattr("fencepost_pipeline.audit.batch_headers.CHUNK_ROWS", rows_at_once)
     logs.rows_at_once = rows_at_once
     found = audit(logs, WISHES)
     assert gc.isenabled(), "again"
@@ -125,7 +125,7 @@ def test_sequences_wrap(
     logs: MemoryLogs, rows_at_once: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The whole producer is moved, so that its numbers pass 2^31 in the middle."""
-    monkeypatch.setattr("fencepost_pipeline.audit.rows.CHUNK_ROWS", rows_at_once)
+    monkeypatch.setattr("fencepost_pipeline.audit.batch_headers.CHUNK_ROWS", rows_at_once)
     logs.rows_at_once = rows_at_once
     headers = logs.headers(ORDERS_0)
     shift = (1 << 31) - headers[1].base_sequence - 2

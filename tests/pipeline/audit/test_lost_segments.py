@@ -10,11 +10,11 @@ from pathlib import Path
 import pytest
 from fencepost_broker import Broker
 from fencepost_client import NewTopic, Producer
-from fencepost_client.adapters.admin import Admin
-from fencepost_pipeline.audit.auditing import Audit, audit
-from fencepost_pipeline.audit.checks.lost import Setting, policies_of
+from fencepost_client.clients.admin import Admin
+from fencepost_pipeline.audit.audit_run import Audit, audit
+from fencepost_pipeline.audit.checks.lost_segments import Setting, policies_of
+from fencepost_pipeline.audit.data_directories import DataDirectory
 from fencepost_pipeline.audit.findings import Invariant
-from fencepost_pipeline.audit.source import DataDirectory
 
 from tests.pipeline.audit.harness import alone, failing
 
@@ -77,7 +77,7 @@ def test_all_files_are_there(folder: Path) -> None:
 def test_a_file_in_the_middle_is_missed(
     folder: Path, topic: str, rows_at_once: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("fencepost_pipeline.audit.rows.CHUNK_ROWS", rows_at_once)
+    monkeypatch.setattr("fencepost_pipeline.audit.batch_headers.CHUNK_ROWS", rows_at_once)
     before, lost, behind, *_ = segments(folder, topic)
     lost.unlink()
     (text,) = alone(audited(folder), Invariant.LOST)

@@ -7,11 +7,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
-from fencepost_pipeline.audit.auditing import Audit, Wishes, audit
-from fencepost_pipeline.audit.checks.acknowledged import ToldRecord, Trace
-from fencepost_pipeline.audit.checks.transforming import Transform
-from fencepost_pipeline.audit.out import tables
-from fencepost_pipeline.audit.source import DataDirectory
+from fencepost_pipeline.audit.audit_run import Audit, Wishes, audit
+from fencepost_pipeline.audit.checks.acknowledged_records import ToldRecord, Trace
+from fencepost_pipeline.audit.checks.consume_transform_produce import Transform
+from fencepost_pipeline.audit.data_directories import DataDirectory
+from fencepost_pipeline.audit.parquet_tables import tables
 
 from tests.pipeline.audit.traffic import GROUP, INVOICES, ORDERS
 

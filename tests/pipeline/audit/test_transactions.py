@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import pytest
-from fencepost_pipeline.audit.auditing import Wishes, audit
-from fencepost_pipeline.audit.checks.acknowledged import ToldRecord, ToldTransaction, Trace
-from fencepost_pipeline.audit.coordinator import State
+from fencepost_pipeline.audit.audit_run import Wishes, audit
+from fencepost_pipeline.audit.checks.acknowledged_records import ToldRecord, ToldTransaction, Trace
+from fencepost_pipeline.audit.coordinator_log import State
 from fencepost_pipeline.audit.findings import Invariant, Status
 
 from tests.pipeline.audit.harness import alone, failing
@@ -119,7 +119,7 @@ def test_without_a_coordinators_log(logs: SmallLogs) -> None:
 
 
 def test_one_id_for_two_owners(logs: SmallLogs) -> None:
-    from fencepost_pipeline.audit.checks.blocks import BlockNote
+    from fencepost_pipeline.audit.checks.producer_id_blocks import BlockNote
 
     logs.notes = [BlockNote(3, 1, 1000)]
     assert failing(audit(logs)) == {}

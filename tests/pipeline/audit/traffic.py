@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from fencepost_client import Consumer, NewTopic, Producer, exactly_once
-from fencepost_client.adapters.admin import Admin
+from fencepost_client.clients.admin import Admin
 
 ORDERS = "orders"
 INVOICES = "invoices"

@@ -23,7 +23,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NoReturn
 
 import pyarrow as pa
-from fencepost_pipeline.sink import driving
+from fencepost_pipeline.sink import driver
 from fencepost_pipeline.spark.data_source import FencepostDataSource
 from fencepost_pipeline.spark.sink import StreamSink
 from fencepost_pipeline.spark.sink_options import read_stream_options
@@ -107,13 +107,13 @@ def doom(phase: str) -> None:
     at = step_when_due(phase)
     if at is None:
         return
-    run = driving.run
+    run = driver.run
 
     def doomed(settings: Any, procedure_of: Callable[[Any], Any]) -> Any:
-        driving.run = run
+        driver.run = run
         return run(settings, lambda client: dying(procedure_of(client), at))
 
-    driving.run = doomed
+    driver.run = doomed
 
 
 class DoomedSink(StreamSink):

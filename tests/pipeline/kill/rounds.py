@@ -25,7 +25,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from fencepost_pipeline.sink import driving
+from fencepost_pipeline.sink import driver
 
 from tests.kill.doomed_up import DoomedUp
 from tests.pipeline.sink.brokers import Running
@@ -184,7 +184,7 @@ def restart(cluster: Running) -> None:
 
 def check(cluster: Running) -> int:
     """What is there, against the marker; gives the number of batches."""
-    begun = driving.begin(cluster.settings(TOPIC, SINK_ID))  # aborts what is open
+    begun = driver.begin(cluster.settings(TOPIC, SINK_ID))  # aborts what is open
     batches = begun.marker.next_batch if begun.marker is not None else 0
     values = cluster.values(TOPIC)
     expected: Counter[bytes | None] = Counter(

@@ -12,7 +12,7 @@ from typing import Any, Final, NamedTuple, Self
 import pytest
 from fencepost_client import ConsumerRecord, NewTopic, TopicPartition
 from fencepost_client.blocking import Admin, Consumer
-from fencepost_pipeline.sink.protocol import MarkerPlace
+from fencepost_pipeline.sink.commit_protocol import MarkerPlace
 from fencepost_pipeline.sink.settings import SinkSettings
 
 from tests.support.apache_kafka import ApacheKafka

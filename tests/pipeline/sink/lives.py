@@ -11,14 +11,15 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import pyarrow as pa
-from fencepost_client.producer.shared import OpenTransaction, SharedTransactionManager
-from fencepost_client.producer.transactions import TransactionManager
-from fencepost_pipeline.sink import driving, protocol
+from fencepost_client.producer.shared_transaction import OpenTransaction, SharedTransactionManager
+from fencepost_client.producer.transaction_manager import TransactionManager
+from fencepost_pipeline.sink import commit_protocol as protocol
+from fencepost_pipeline.sink import driver
+from fencepost_pipeline.sink.commit_protocol import Begun
 from fencepost_pipeline.sink.marker import Batch, marker_after
-from fencepost_pipeline.sink.protocol import Begun
-from fencepost_pipeline.sink.reports import TaskReport, settle
 from fencepost_pipeline.sink.settings import SinkSettings
-from fencepost_pipeline.sink.writing import Attempt, write
+from fencepost_pipeline.sink.task_reports import TaskReport, settle
+from fencepost_pipeline.sink.task_writer import Attempt, write
 
 QUERY = "query-1"
 
@@ -84,10 +85,10 @@ class Spark:
             manager = TransactionManager(
                 settings.transactional_id, settings.transaction_timeout_ms, lambda: 0.5
             )
-            version = lambda: client.feature("transaction.version")  # noqa: E731
+            version = lambda: client.connections.feature("transaction.version")  # noqa: E731
             return death.along(protocol.begin(manager, settings.place, version, client.backoff))
 
-        begun: Begun = driving.run(settings, of)
+        begun: Begun = driver.run(settings, of)
         return begun
 
     def run_batch(self, death: Death) -> None:
@@ -113,7 +114,7 @@ class Spark:
             manager = SharedTransactionManager(transaction, lambda: 0.5)
             return death.along(protocol.commit(manager, settings.place, marker, client.backoff))
 
-        driving.run(settings, of)
+        driver.run(settings, of)
 
 
 def rows(values: Sequence[str], partition: int | None = None) -> pa.RecordBatch:

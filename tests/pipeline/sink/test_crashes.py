@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 
 import pytest
-from fencepost_pipeline.sink import driving
+from fencepost_pipeline.sink import driver
 from fencepost_pipeline.sink.errors import MarkerError, TaskError
 
 from tests.pipeline.sink.brokers import Running
@@ -78,7 +78,7 @@ def test_a_second_driver_fences_the_first(cluster: Running, topic: str) -> None:
     first.begin = lambda death: begun  # type: ignore[method-assign]
     with pytest.raises(TaskError, match="another driver has begun"):
         first.run_batch(Death())
-    assert driving.abort(first.settings, begun.transaction) is not None
+    assert driver.abort(first.settings, begun.transaction) is not None
     assert cluster.values(topic) == expected()
 
 

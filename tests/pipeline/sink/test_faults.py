@@ -9,13 +9,13 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 from fencepost_client.blocking import Admin
-from fencepost_pipeline.sink import driving
+from fencepost_pipeline.sink import driver
+from fencepost_pipeline.sink.commit_protocol import Begun, read_marker
 from fencepost_pipeline.sink.errors import OwnershipError, TaskError
 from fencepost_pipeline.sink.marker import Batch, marker_after
-from fencepost_pipeline.sink.protocol import Begun, read_marker
-from fencepost_pipeline.sink.reports import TaskReport, settle
 from fencepost_pipeline.sink.settings import SinkSettings
-from fencepost_pipeline.sink.writing import Attempt, write
+from fencepost_pipeline.sink.task_reports import TaskReport, settle
+from fencepost_pipeline.sink.task_writer import Attempt, write
 
 from tests.kill.doomed_up import DoomedUp
 from tests.pipeline.sink.brokers import Running
@@ -48,7 +48,7 @@ def commit(settings: SinkSettings, *reports: TaskReport) -> None:
     work = settle(reports)
     assert work is not None
     identity = work.transaction.producer_id, work.transaction.producer_epoch
-    driving.commit(settings, work.transaction, marker_after(BATCH, *identity))
+    driver.commit(settings, work.transaction, marker_after(BATCH, *identity))
 
 
 def again(settings: SinkSettings, values: list[str]) -> None:
@@ -66,18 +66,18 @@ VALUES = [f"{number:04}" for number in range(10)]
 def test_another_driver_begins_in_mid_batch(cluster: Running, topic: str) -> None:
     cluster.create(topic)
     settings = cluster.settings(topic, topic, batch_bytes=1)
-    begun = driving.begin(settings)
+    begun = driver.begin(settings)
     report = task(settings, begun, 0, VALUES, lambda: again(settings, VALUES))
     with pytest.raises(TaskError, match="another driver has begun"):
         settle([report])
-    assert driving.abort(settings, begun.transaction) is not None
+    assert driver.abort(settings, begun.transaction) is not None
     assert cluster.values(topic) == once(VALUES)
 
 
 def test_another_driver_begins_before_the_commit(cluster: Running, topic: str) -> None:
     cluster.create(topic)
     settings = cluster.settings(topic, topic)
-    begun = driving.begin(settings)
+    begun = driver.begin(settings)
     report = task(settings, begun, 0, VALUES)
     again(settings, VALUES)
     with pytest.raises(Exception, match=r"FENCED|EPOCH|INVALID_TXN|timed"):
@@ -88,7 +88,7 @@ def test_another_driver_begins_before_the_commit(cluster: Running, topic: str) -
 def test_the_transaction_times_out_in_mid_batch(cluster: Running, topic: str) -> None:
     cluster.create(topic)
     settings = cluster.settings(topic, topic, batch_bytes=1, transaction_timeout_ms=100)
-    begun = driving.begin(settings)
+    begun = driver.begin(settings)
 
     def until_it_is_over() -> None:
         with Admin(cluster.bootstrap) as admin:
@@ -101,7 +101,7 @@ def test_the_transaction_times_out_in_mid_batch(cluster: Running, topic: str) ->
     report = task(settings, begun, 0, VALUES, until_it_is_over)
     with pytest.raises(TaskError, match=r"kafka\.transaction\.timeout\.ms=100"):
         settle([report])
-    driving.abort(settings, begun.transaction)
+    driver.abort(settings, begun.transaction)
     again(cluster.settings(topic, topic), VALUES)
     assert cluster.values(topic) == once(VALUES)
 
@@ -110,15 +110,15 @@ def test_an_answer_to_the_commit_that_was_lost(cluster: Running, topic: str) -> 
     """Whoever commits again, or aborts, finds it committed."""
     cluster.create(topic)
     settings = cluster.settings(topic, topic)
-    begun = driving.begin(settings)
+    begun = driver.begin(settings)
     report = task(settings, begun, 0, VALUES)
     commit(settings, report)
     commit(settings, report)
-    driving.abort(settings, begun.transaction)
+    driver.abort(settings, begun.transaction)
     assert cluster.values(topic) == once(VALUES)
     assert settings.place is not None
     place = settings.place
-    marker = driving.run(settings, lambda client: read_marker(place, client.backoff()))
+    marker = driver.run(settings, lambda client: read_marker(place, client.backoff()))
     assert marker is not None
     assert (marker.next_batch, marker.query_id) == (1, QUERY)
 
@@ -129,7 +129,7 @@ def test_two_tasks_at_once_are_refused_although_neither_notices(
     """The broker drops the second one's batch in silence: same sequence, same count."""
     cluster.create(topic)
     settings = cluster.settings(topic, topic)
-    begun = driving.begin(settings)
+    begun = driver.begin(settings)
     reports: list[TaskReport] = []
 
     def given() -> Iterator[pa.RecordBatch]:
@@ -141,7 +141,7 @@ def test_two_tasks_at_once_are_refused_although_neither_notices(
     assert [report.error for report in reports] == [None, None]
     with pytest.raises(OwnershipError):
         settle(reports)
-    driving.abort(settings, begun.transaction)
+    driver.abort(settings, begun.transaction)
     again(settings, VALUES)
     assert cluster.values(topic) == once(VALUES)
 
@@ -149,14 +149,14 @@ def test_two_tasks_at_once_are_refused_although_neither_notices(
 def test_two_tasks_of_one_partition_are_refused(cluster: Running, topic: str) -> None:
     cluster.create(topic)
     settings = cluster.settings(topic, topic)
-    begun = driving.begin(settings)
+    begun = driver.begin(settings)
     first = task(settings, begun, 0, VALUES)
     second = task(settings, begun, 0, VALUES)
     second.task = 1
     assert "has rows of this transaction already" in str(second.error)
     with pytest.raises(OwnershipError):
         settle([first, second])
-    driving.abort(settings, begun.transaction)
+    driver.abort(settings, begun.transaction)
     again(settings, VALUES)
     assert cluster.values(topic) == once(VALUES)
 
@@ -164,12 +164,12 @@ def test_two_tasks_of_one_partition_are_refused(cluster: Running, topic: str) ->
 def test_a_second_attempt_fails_the_batch(cluster: Running, topic: str) -> None:
     cluster.create(topic)
     settings = cluster.settings(topic, topic)
-    begun = driving.begin(settings)
+    begun = driver.begin(settings)
     task(settings, begun, 0, VALUES)
     report = write(iter([rows(VALUES, 0)]), begun, settings, Attempt(0, number=1, batch=BATCH))
     with pytest.raises(TaskError, match="attempt 2"):
         settle([report])
-    driving.abort(settings, begun.transaction)
+    driver.abort(settings, begun.transaction)
     again(settings, VALUES)
     assert cluster.values(topic) == once(VALUES)
 
@@ -177,11 +177,11 @@ def test_a_second_attempt_fails_the_batch(cluster: Running, topic: str) -> None:
 def test_a_row_that_is_too_large_is_told(cluster: Running, topic: str) -> None:
     cluster.create(topic, max_message_bytes="1000")
     settings = cluster.settings(topic, topic)
-    begun = driving.begin(settings)
+    begun = driver.begin(settings)
     report = task(settings, begun, 0, ["a", "b" * 5000])
     with pytest.raises(TaskError, match="MESSAGE_TOO_LARGE"):
         settle([report])
-    driving.abort(settings, begun.transaction)
+    driver.abort(settings, begun.transaction)
     again(settings, ["c" * 400, "d" * 400, "e" * 400])
     assert len(cluster.values(topic)) == 3
 
@@ -190,7 +190,7 @@ def test_the_topic_is_deleted_in_mid_batch(cluster: Running, topic: str) -> None
     """The client's next question makes it anew: the first half of the batch is gone."""
     cluster.create(topic)
     settings = cluster.settings(topic, topic, batch_bytes=1)
-    begun = driving.begin(settings)
+    begun = driver.begin(settings)
 
     def delete() -> None:
         with Admin(cluster.bootstrap) as admin:
@@ -199,14 +199,14 @@ def test_the_topic_is_deleted_in_mid_batch(cluster: Running, topic: str) -> None
     report = task(settings, begun, 0, VALUES, delete)
     with pytest.raises(TaskError, match=f"{topic} was deleted and made anew"):
         settle([report])
-    driving.abort(settings, begun.transaction)
+    driver.abort(settings, begun.transaction)
     again(settings, VALUES)
     assert cluster.values(topic) == once(VALUES)
 
 
 def test_a_topic_that_is_not_there_is_told(cluster: Running, topic: str) -> None:
     settings = cluster.settings("there.is.no such topic", topic)
-    report = task(settings, driving.begin(settings), 0, VALUES)
+    report = task(settings, driver.begin(settings), 0, VALUES)
     with pytest.raises(TaskError, match="no such topic"):
         settle([report])
 
@@ -230,7 +230,7 @@ def test_errors_of_spark_are_its_own(cluster: Running, topic: str) -> None:
         raise ZeroDivisionError("upstream")
 
     with pytest.raises(ZeroDivisionError, match="upstream"):
-        write(failing(), driving.begin(settings), settings, Attempt(0, batch=BATCH))
+        write(failing(), driver.begin(settings), settings, Attempt(0, batch=BATCH))
 
 
 @pytest.mark.parametrize("when", ["writing", "committing"])
@@ -241,7 +241,7 @@ def test_the_broker_dies_and_comes_back(when: str, tmp_path: Path) -> None:
         cluster, topic = Running(broker), "t"
         cluster.create(topic)
         settings = cluster.settings(topic, topic, batch_bytes=1)
-        begun = driving.begin(settings)
+        begun = driver.begin(settings)
 
         def restart() -> None:
             broker.kill()

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 from fencepost_client import OffsetAndMetadata
-from fencepost_client.producer.shared import OpenTransaction
+from fencepost_client.producer.shared_transaction import OpenTransaction
 from fencepost_pipeline.sink.errors import MarkerError, OwnershipError, TaskError
 from fencepost_pipeline.sink.marker import (
     NOTE_BYTES_MAX,
@@ -16,7 +16,7 @@ from fencepost_pipeline.sink.marker import (
     marker_after,
     must_be_written,
 )
-from fencepost_pipeline.sink.reports import TaskReport, Work, settle, transaction_of
+from fencepost_pipeline.sink.task_reports import TaskReport, Work, settle, transaction_of
 
 MARKER = Marker(5, "query", 7, 3)
 OPEN = OpenTransaction("spark-orders", 7, 3, 2)

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from fencepost_pipeline.sink.driving import begin
+from fencepost_pipeline.sink.driver import begin
 from fencepost_pipeline.sink.marker import Marker
 
 from tests.pipeline.sink.brokers import Running

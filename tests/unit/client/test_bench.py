@@ -7,7 +7,8 @@ import random
 import re
 
 import pytest
-from fencepost_client.bench.lines import (
+from fencepost_client.commands import bench
+from fencepost_client.commands.bench.lines import (
     CONSUMER_DETAILED_HEADER,
     CONSUMER_HEADER,
     ConsumerStats,
@@ -16,10 +17,9 @@ from fencepost_client.bench.lines import (
     moment,
     phase_line,
 )
-from fencepost_client.bench.settings import merge
-from fencepost_client.bench.throttle import Throttle
-from fencepost_client.commands import bench
-from fencepost_client.config import read_properties
+from fencepost_client.commands.bench.settings import merge
+from fencepost_client.commands.bench.throttle import Throttle
+from fencepost_client.config.kafka_names import read_properties
 from fencepost_client.metrics import Histogram, RequestMetrics
 from fencepost_protocol.generated.index import ApiKey
 
@@ -130,9 +130,9 @@ def test_properties_override_the_file_and_options_both() -> None:
     assert merged == {
         "client.id": "perf", "acks": "1", "linger.ms": "9", "transactional.id": "o",
     }  # fmt: skip
-    with pytest.raises(ValueError, match="line 2: name=value is wanted"):
+    with pytest.raises(ValueError, match="line 2: expected name=value"):
         read_properties("a=b\nword")
-    with pytest.raises(ValueError, match="line 1: write it in one line"):
+    with pytest.raises(ValueError, match="line 1: continued lines"):
         read_properties("a=b\\\nc")
 
 

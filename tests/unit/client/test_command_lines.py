@@ -89,10 +89,11 @@ def test_json_lines() -> None:
 @pytest.mark.parametrize(
     ("line", "reason"),
     [
-        (b"", "no JSON"), (b"\xff", "no JSON"), (b"{", "no JSON"), (b"[" * 100_000, "JSON"),
+        (b"", "not JSON"), (b"\xff", "not JSON"), (b"{", "not JSON"), (b"[" * 100_000, "JSON"),
         (b"1" * 10_000, "JSON"), (b"[]", "an object|JSON object"), (b"{}", "value is missing"),
-        (b'{"vaule": ""}', "no field 'vaule'"), (b'{"value": 1}', "value is a text"),
-        (b'{"value": {"base64": "?"}}', "no base64"), (b'{"value": {"base64": 1}}', "is a text"),
+        (b'{"vaule": ""}', "no field 'vaule'"), (b'{"value": 1}', "value must be a string"),
+        (b'{"value": {"base64": "?"}}', "not base64"),
+        (b'{"value": {"base64": 1}}', "must be a string"),
         (rb'{"value": "\ud800"}', "surrogate"), (b'{"value": "", "partition": true}', "partition"),
         (b'{"value": "", "partition": -1}', "partition"),
         (b'{"value": "", "partition": 2147483648}', "partition"),

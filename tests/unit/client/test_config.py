@@ -13,9 +13,9 @@ from fencepost_client import (
     RetriableError,
     UnknownTopicOrPartitionError,
 )
-from fencepost_client.adapters.client_settings import read_bootstrap
-from fencepost_client.config import PRODUCER_NAMES, from_kafka_names
+from fencepost_client.config.kafka_names import PRODUCER_NAMES, from_kafka_names
 from fencepost_client.errors import KafkaError, error_of
+from fencepost_client.network.client_settings import read_bootstrap
 from fencepost_protocol.errors import ErrorCode
 
 
@@ -54,7 +54,7 @@ def test_every_name_is_a_keyword_of_the_producer() -> None:
         ({"bootstrap.servers": "a:1", "acks": "2"}, "one of all, -1, 1, 0"),
         ({"bootstrap.servers": "a:1", "acks": "1"}, "needs acks='all'"),
         ({"bootstrap.servers": "a:1", "compression.type": "rar"}, "none, gzip, snappy"),
-        ({"bootstrap.servers": "a:1", "delivery.timeout.ms": "1"}, "must have room"),
+        ({"bootstrap.servers": "a:1", "delivery.timeout.ms": "1"}, "must be at least"),
         ({"bootstrap.servers": "a:1", "max.in.flight.requests.per.connection": "6"}, "1 to 5"),
     ],
 )

@@ -39,6 +39,6 @@ def test_who_produces_does_not_import_the_admin() -> None:
         [sys.executable, "-c", script], capture_output=True, text=True, check=True
     )
     loaded = done.stdout.split()
-    assert "fencepost_client.adapters.producer" in loaded
-    assert "fencepost_client.adapters.consumer" not in loaded
+    assert "fencepost_client.clients.producer" in loaded
+    assert "fencepost_client.clients.consumer" not in loaded
     assert not [name for name in loaded if name.startswith("fencepost_client.admin")]

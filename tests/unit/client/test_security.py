@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 from fencepost_client import ConfigError
-from fencepost_client.adapters.security import Security, read_security
-from fencepost_client.config import COMMON_NAMES, from_kafka_names
+from fencepost_client.config.kafka_names import COMMON_NAMES, from_kafka_names
+from fencepost_client.network.security import Security, read_security
 
 PLAIN_MODULE = "org.apache.kafka.common.security.plain.PlainLoginModule"
 SCRAM_MODULE = "org.apache.kafka.common.security.scram.ScramLoginModule"
@@ -59,30 +59,30 @@ def tls(**settings: Any) -> dict[str, Any]:
     ("settings", "says"),
     [
         ({"security_protocol": "TLS"}, "one of PLAINTEXT, "),
-        ({"ssl_ca_location": "ca.pem"}, "ssl_ca_location is set, .* it can be SSL, SASL_SSL"),
+        ({"ssl_ca_location": "ca.pem"}, "ssl_ca_location is set, .* it needs SSL, SASL_SSL"),
         (sasl(ssl_check_hostname=False), "security_protocol is SASL_PLAINTEXT"),
         (tls(ssl_ca_location="/nowhere/ca.pem"), "'/nowhere/ca.pem' cannot be read: .*No such"),
         (tls(ssl_ca_location=__file__), "test_security.py' cannot be read"),
-        (tls(ssl_key_location="key.pem"), "ssl_certificate_location has to be, too"),
+        (tls(ssl_key_location="key.pem"), "needs ssl_certificate_location"),
         (tls(ssl_certificate_location="/nowhere/a.pem"), "'/nowhere/a.pem' and .* cannot be used"),
         (
             tls(ssl_context=ssl.create_default_context(), ssl_ca_location="ca.pem"),
-            "leave ssl_ca_location out",
+            "replaces ssl_ca_location",
         ),
         ({"security_protocol": "SASL_PLAINTEXT"}, "sasl_mechanism is missing"),
         ({"sasl_mechanism": "PLAIN"}, "security_protocol is PLAINTEXT"),
         ({"sasl_plain_password": "s3cret"}, "sasl_plain_password is set"),
-        (sasl(sasl_plain_username="alice"), "have to be set"),
-        (sasl(sasl_plain_username="alice", sasl_plain_password=""), "have to be set"),
+        (sasl(sasl_plain_username="alice"), "SASL needs"),
+        (sasl(sasl_plain_username="alice", sasl_plain_password=""), "SASL needs"),
         (
             sasl(sasl_mechanism="GSSAPI", sasl_plain_username="a", sasl_plain_password="s3cret"),
             "one of PLAIN, SCRAM",
         ),
-        (sasl(sasl_jaas_config=JAAS, sasl_plain_password="s3cret"), "leave the others out"),
-        (sasl(sasl_jaas_config="s3cret"), "has to be `MODULE required"),
+        (sasl(sasl_jaas_config=JAAS, sasl_plain_password="s3cret"), "do not set the others"),
+        (sasl(sasl_jaas_config="s3cret"), "the format is `MODULE required"),
         (sasl(sasl_jaas_config=f'{SCRAM_MODULE} required password="s3cret";'), "module of 'PLAIN'"),
         (sasl(sasl_jaas_config=f"{PLAIN_MODULE} required password=s3cret;"), "name="),
-        (sasl(sasl_jaas_config=f'{PLAIN_MODULE} required password="s3cret";'), "have to be set"),
+        (sasl(sasl_jaas_config=f'{PLAIN_MODULE} required password="s3cret";'), "SASL needs"),
     ],
 )
 def test_what_cannot_be_is_refused_without_telling_secrets(settings: Any, says: str) -> None:

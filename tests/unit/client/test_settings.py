@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 from fencepost_client import Admin, Consumer, Producer
-from fencepost_client.adapters.security import SecuritySettings
+from fencepost_client.config.settings import ADMIN, CONSUMER, PRODUCER, Settings
 from fencepost_client.errors import ConfigError
-from fencepost_client.producer.columns import Columns, as_bytes
-from fencepost_client.settings import ADMIN, CONSUMER, PRODUCER, Settings
+from fencepost_client.network.security import SecuritySettings
+from fencepost_client.producer.record_columns import Columns, as_bytes
 
 CLASSES: list[tuple[type[Any], Settings]] = [
     (Producer, PRODUCER),
@@ -75,15 +75,15 @@ def test_the_nearest_name_is_told_if_there_is_one() -> None:
         Producer("localhost:9092", lingerms=5)  # type: ignore[call-arg]
     with pytest.raises(TypeError, match=r"Consumer has no setting 'qqqqq'$"):
         Consumer("localhost:9092", qqqqq=5)  # type: ignore[call-arg]
-    with pytest.raises(ConfigError, match=r"'nosuch' is no setting of this client$"):
+    with pytest.raises(ConfigError, match=r"'nosuch' is not a setting of this client$"):
         Producer.from_config({"bootstrap.servers": "a:1", "nosuch": 1})
 
 
 @pytest.mark.parametrize(
     ("value", "told"),
     [
-        ("text", r"value is of type str, and records hold bytes: write value\.encode\(\)"),
-        (5, r"value is of type int, .* json\.dumps"),
+        ("text", r"value is of type str; records contain bytes: write value\.encode\(\)"),
+        (5, r"value is of type int; .* json\.dumps"),
         ({"a": 1}, "value is of type dict"),
     ],
 )

@@ -6,7 +6,7 @@ import heapq
 from typing import Any
 
 import pytest
-from fencepost_client.adapters.wake_time import wake_time
+from fencepost_client.network.wake_time import wake_time
 
 
 class ExactLoop:

@@ -137,10 +137,10 @@ def test_offset_index(written: int) -> None:
     for offset in range(1000, 11_100, 7):
         batch = (offset - 1000 - 9) // 10
         assert index.lookup(offset) == max(min(batch, 999), 0) * 50
-    assert index.offset_behind(0) == 1009
-    assert index.offset_behind(1) == 1019
-    assert index.offset_behind(999 * 50) == 10_999
-    assert index.offset_behind(999 * 50 + 1) is None
+    assert index.offset_from(0) == 1009
+    assert index.offset_from(1) == 1019
+    assert index.offset_from(999 * 50) == 10_999
+    assert index.offset_from(999 * 50 + 1) is None
     for position, count in ((999 * 50, 999), (302, 7), (300, 6), (0, 0)):
         index.truncate_to_position(position)
         assert index.count == count

@@ -3,80 +3,27 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from enum import Enum
 from typing import Any, Final
 
+from fencepost_protocol.apis import response_class
 from fencepost_protocol.errors import ErrorCode
 
-from fencepost_broker.apis.authorization.verdicts import Asked, Refused, Rest, Verdict
-
-_INDEXES: Final = ("partition_index", "index", "partition", "partition_id")
-_NAMES: Final = ("name", "topic", "topic_name")
-
-
-def slot(subject: Any, among: Iterable[str]) -> str:
-    """What a field is called here that has several names."""
-    return next(name for name in among if name in subject.__slots__)
-
-
-def number(partition: Any) -> int:
-    """A partition's number in a request, which may be all that it has."""
-    if isinstance(partition, int):
-        return partition
-    found: int = getattr(partition, slot(partition, _INDEXES))
-    return found
+from fencepost_broker.apis.authorization.verdicts import Asked, Rest, Verdict
+from fencepost_broker.apis.error_responses import refused_elements
+from fencepost_broker.apis.matching_lists import NAMES, class_of, matching_lists
 
 
 def topic_name(topic: Any) -> str:
     """A topic's name in a request or a response."""
-    found: str = getattr(topic, slot(topic, _NAMES))
+    found: str = getattr(topic, next(each for each in NAMES if each in topic.__slots__))
     return found
 
 
 def module_of(message: Any) -> Any:
     """The generated module of a message, where its response is, too."""
     return sys.modules[type(message).__module__]
-
-
-@dataclass(frozen=True, slots=True)
-class Shape:
-    """How an API's response answers for topics and partitions."""
-
-    topic_class: str
-    partition_class: str
-    answers: str = "topics"
-    asked: str = "topics"
-    asked_partitions: str = "partitions"
-    partitions: str = "partitions"
-    error: str = "error_code"
-    values: Mapping[str, Any] = field(default_factory=dict)
-    """Of a refused partition, where it is not the default."""
-
-    def refused(self, asked: Any, topic: Any, code: int) -> Any:
-        """The answer for a topic, with one error for each of its partitions."""
-        module = module_of(asked)
-        made = getattr(module, self.topic_class)()
-        setattr(made, slot(made, _NAMES), topic_name(topic))
-        if "topic_id" in made.__slots__ and hasattr(topic, "topic_id"):
-            made.topic_id = topic.topic_id
-        partition_class = getattr(module, self.partition_class)
-        told = getattr(made, self.partitions)
-        for each in getattr(topic, self.asked_partitions):
-            partition = partition_class(**self.values)
-            setattr(partition, slot(partition, _INDEXES), number(each))
-            setattr(partition, self.error, code)
-            told.append(partition)
-        return made
-
-    def refused_all(self, asked: Any, code: int) -> Any:
-        """The response in which each partition has one error."""
-        module = module_of(asked)
-        response = getattr(module, asked.NAME.removesuffix("Request") + "Response")()
-        topics = getattr(asked, self.asked)
-        setattr(response, self.answers, [self.refused(asked, each, code) for each in topics])
-        return response
 
 
 class Place(Enum):
@@ -92,13 +39,15 @@ class ByTopics:
     """Each topic is asked about by itself."""
 
     operation: int
-    shape: Shape
     place: Place = Place.LAST
+    topics: str = "topics"
+    """The list of the request that has the topics."""
+    error_message: str | None = None
 
     def __call__(self, asked: Asked) -> Verdict:
         """Take out what is denied."""
-        shape, message = self.shape, asked.message
-        topics = getattr(message, shape.asked)
+        message = asked.message
+        topics = getattr(message, self.topics)
         kept: list[Any] = []
         denied: list[Any] = []
         for topic in topics:
@@ -107,14 +56,16 @@ class ByTopics:
             (kept if may else denied).append(topic)
         if not denied:
             return None
-        setattr(message, shape.asked, kept)
+        setattr(message, self.topics, kept)
+        kinds = class_of(message), response_class(asked.api.key)
         code = ErrorCode.TOPIC_AUTHORIZATION_FAILED
-        made = [shape.refused(message, each, code) for each in denied]
+        made = refused_elements(*kinds, self.topics, denied, code, self.error_message)
+        answers = matching_lists(*kinds)[self.topics]
 
         def complete(response: Any) -> None:
-            told = getattr(response, shape.answers)
+            told = getattr(response, answers)
             order = _ORDERS[self.place]
-            setattr(response, shape.answers, order(asked, topics, made, told))
+            setattr(response, answers, order(asked, topics, made, told))
 
         return Rest(complete, is_left=bool(kept))
 
@@ -141,8 +92,3 @@ _ORDERS: Final = {
     Place.IN_PLACE: _in_place,
     Place.FIRST: _refused_first,
 }
-
-
-def refused_as_a_whole(shape: Shape, asked: Asked, code: int) -> Refused:
-    """One error for each partition."""
-    return Refused(shape.refused_all(asked.message, code))

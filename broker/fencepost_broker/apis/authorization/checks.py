@@ -11,7 +11,7 @@ from typing import Final
 from fencepost_protocol.errors import ErrorCode
 
 from fencepost_broker.apis.authorization import configs, groups, transactions
-from fencepost_broker.apis.authorization.by_topics import ByTopics, Place, Shape, module_of
+from fencepost_broker.apis.authorization.by_topics import ByTopics, Place, module_of
 from fencepost_broker.apis.authorization.verdicts import Asked, Refused, Rest, Verdict
 from fencepost_broker.apis.authorization.whole import (
     each_of,
@@ -20,6 +20,7 @@ from fencepost_broker.apis.authorization.whole import (
     needs_transaction,
     only_some,
 )
+from fencepost_broker.apis.error_responses import refused_elements
 from fencepost_broker.security.authorizer.acls import Operation
 
 ALTER_CLUSTER: Final = needs_cluster(Operation.ALTER)
@@ -35,10 +36,7 @@ def offsets_for_epochs(asked: Asked) -> Verdict:
     return _EPOCHS(asked)
 
 
-_EPOCHS: Final = ByTopics(
-    Operation.DESCRIBE,
-    Shape("OffsetForLeaderTopicResult", "EpochEndOffset"),
-)
+_EPOCHS: Final = ByTopics(Operation.DESCRIBE)
 
 
 def create_partitions(asked: Asked) -> Verdict:
@@ -85,33 +83,26 @@ def move(asked: Asked) -> Verdict:
         return None
     message = asked.message
     code = ErrorCode.CLUSTER_AUTHORIZATION_FAILED
-    response = module_of(message).AlterReplicaLogDirsResponse()
-    response.results = [
-        _MOVED.refused(message, topic, code) for each in message.dirs for topic in each.topics
-    ]
+    module = module_of(message)
+    response = module.AlterReplicaLogDirsResponse()
+    kinds = module.AlterReplicaLogDir, module.AlterReplicaLogDirsResponse
+    for each in message.dirs:
+        response.results += refused_elements(*kinds, "topics", each.topics, code, None)
     return Refused(response)
 
 
-_MOVED: Final = Shape("AlterReplicaLogDirTopicResult", "AlterReplicaLogDirPartitionResult")
-
-
-LIST_OFFSETS: Final = ByTopics(
-    Operation.DESCRIBE, Shape("ListOffsetsTopicResponse", "ListOffsetsPartitionResponse")
-)
-OFFSET_COMMIT: Final = each_of(needs_group(Operation.READ, groups.OFFSET_COMMIT), groups.COMMITTED)
+LIST_OFFSETS: Final = ByTopics(Operation.DESCRIBE)
+OFFSET_COMMIT: Final = each_of(needs_group(Operation.READ), groups.COMMITTED)
 LIST_GROUPS: Final = only_some(
     "groups",
     lambda asked, group: asked.rights.of_group(Operation.DESCRIBE, group.group_id),
     all_of_them=lambda asked: asked.rights.of_cluster(Operation.DESCRIBE),
 )
-DELETE_RECORDS: Final = ByTopics(
-    Operation.DELETE,
-    Shape("DeleteRecordsTopicResult", "DeleteRecordsPartitionResult", values={"low_watermark": -1}),
-)
+DELETE_RECORDS: Final = ByTopics(Operation.DELETE)
 ADD_OFFSETS_TO_TXN: Final = each_of(WRITE_TRANSACTION, needs_group(Operation.READ))
 TXN_OFFSET_COMMIT: Final = each_of(
-    needs_transaction(Operation.WRITE, transactions.TXN_OFFSET_COMMIT),
-    needs_group(Operation.READ, transactions.TXN_OFFSET_COMMIT),
+    needs_transaction(Operation.WRITE),
+    needs_group(Operation.READ),
     transactions.COMMITTED,
 )
 DESCRIBE_CONFIGS: Final = configs.of_each_resource(
@@ -126,14 +117,7 @@ INCREMENTAL_ALTER_CONFIGS: Final = configs.of_each_resource(
 OFFSET_DELETE: Final = each_of(needs_group(Operation.DELETE), groups.DELETED)
 ALTER_CLIENT_QUOTAS: Final = needs_cluster(Operation.ALTER_CONFIGS)
 DESCRIBE_PRODUCERS: Final = ByTopics(
-    Operation.READ,
-    Shape(
-        "TopicResponse",
-        "PartitionResponse",
-        asked_partitions="partition_indexes",
-        values={"error_message": "not authorized to read the topic"},
-    ),
-    Place.IN_PLACE,
+    Operation.READ, Place.IN_PLACE, error_message="not authorized to read the topic"
 )
 LIST_TRANSACTIONS: Final = only_some(
     "transaction_states",

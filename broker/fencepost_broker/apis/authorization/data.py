@@ -6,20 +6,12 @@ from typing import Any, Final
 
 from fencepost_protocol.errors import ErrorCode
 
-from fencepost_broker.apis.authorization.by_topics import ByTopics, Shape, refused_as_a_whole
+from fencepost_broker.apis.authorization.by_topics import ByTopics
 from fencepost_broker.apis.authorization.verdicts import Asked, Refused, Rest, Verdict
+from fencepost_broker.apis.authorization.whole import refusal
 from fencepost_broker.security.authorizer.acls import Operation
 
-PRODUCE: Final = Shape(
-    "TopicProduceResponse",
-    "PartitionProduceResponse",
-    answers="responses",
-    asked="topic_data",
-    asked_partitions="partition_data",
-    partitions="partition_responses",
-    values={"base_offset": -1},
-)
-_TOPICS: Final = ByTopics(Operation.WRITE, PRODUCE)
+_TOPICS: Final = ByTopics(Operation.WRITE, topics="topic_data")
 _ATTRIBUTES_AT: Final = 22
 """The lower byte of a batch's attributes."""
 _IS_TRANSACTIONAL: Final = 0x10
@@ -34,7 +26,7 @@ def produce(asked: Asked) -> Verdict:
         and asked.rights.of_transaction(Operation.WRITE, message.transactional_id)
     ):
         code = ErrorCode.TRANSACTIONAL_ID_AUTHORIZATION_FAILED
-        verdict = refused_as_a_whole(PRODUCE, asked, code)
+        verdict = refusal(asked, code, is_told=False)
     else:
         verdict = _TOPICS(asked)
     if verdict is None or message.acks:

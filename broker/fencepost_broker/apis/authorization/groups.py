@@ -6,28 +6,15 @@ from typing import Any, Final
 
 from fencepost_protocol.errors import ErrorCode
 
-from fencepost_broker.apis.authorization.by_topics import ByTopics, Place, Shape, module_of
+from fencepost_broker.apis.authorization.by_topics import ByTopics, Place, module_of
 from fencepost_broker.apis.authorization.verdicts import Asked, Refused, Rest, Verdict
 from fencepost_broker.apis.authorization.whole import refusal
 from fencepost_broker.apis.authorized_operations import GROUP_OPERATIONS
+from fencepost_broker.apis.error_responses import refused_elements
+from fencepost_broker.apis.matching_lists import class_of
 from fencepost_broker.security.authorizer.acls import AclResource, Operation
 
 _DENIED: Final = ErrorCode.GROUP_AUTHORIZATION_FAILED
-OFFSET_COMMIT: Final = Shape("OffsetCommitResponseTopic", "OffsetCommitResponsePartition")
-OFFSET_DELETE: Final = Shape("OffsetDeleteResponseTopic", "OffsetDeleteResponsePartition")
-_OF_ONE_GROUP: Final = Shape(
-    "OffsetFetchResponseTopic",
-    "OffsetFetchResponsePartition",
-    asked_partitions="partition_indexes",
-    values={"committed_offset": -1},
-)
-_OF_GROUPS: Final = Shape(
-    "OffsetFetchResponseTopics",
-    "OffsetFetchResponsePartitions",
-    asked_partitions="partition_indexes",
-    values={"committed_offset": -1},
-)
-_ERROR_OF_ALL_FROM: Final = 2
 _GROUPS_FROM: Final = 8
 _NULLABLE_PROTOCOL_FROM: Final = 7
 """Of JoinGroup."""
@@ -142,17 +129,19 @@ def sync_group(asked: Asked) -> Verdict:
     return Refused(module_of(message).SyncGroupResponse(error_code=code))
 
 
-def _fetched(asked: Asked, shape: Shape, topics: list[Any] | None) -> tuple[Any, list[Any]]:
-    """The topics that are left, and answers for the others."""
-    kept, made = [], []
-    for topic in topics or ():
+def _fetched(asked: Asked, group: Any, answer: type) -> list[Any]:
+    """Take out the topics of a group that are denied, and answer them."""
+    kept, denied = [], []
+    for topic in group.topics or ():
         name = asked.name_of(topic)
         if name is None or asked.rights.of_topic(Operation.DESCRIBE, name):
             kept.append(topic)
         else:
-            code = ErrorCode.TOPIC_AUTHORIZATION_FAILED
-            made.append(shape.refused(asked.message, topic, code))
-    return (topics if topics is None else kept), made
+            denied.append(topic)
+    if group.topics is not None:
+        group.topics = kept
+    code = ErrorCode.TOPIC_AUTHORIZATION_FAILED
+    return refused_elements(class_of(group), answer, "topics", denied, code, None)
 
 
 def offset_fetch(asked: Asked) -> Verdict:
@@ -161,11 +150,8 @@ def offset_fetch(asked: Asked) -> Verdict:
         return _fetch_of_groups(asked)
     message = asked.message
     if not asked.rights.of_group(Operation.DESCRIBE, message.group_id):
-        response = module_of(message).OffsetFetchResponse(error_code=_DENIED)
-        if asked.version < _ERROR_OF_ALL_FROM:
-            response = _OF_ONE_GROUP.refused_all(message, _DENIED)
-        return Refused(response)
-    message.topics, made = _fetched(asked, _OF_ONE_GROUP, message.topics)
+        return refusal(asked, _DENIED)
+    made = _fetched(asked, message, module_of(message).OffsetFetchResponse)
 
     def complete(response: Any) -> None:
         response.topics = [*(each for each in response.topics if _is_told(asked, each)), *made]
@@ -191,7 +177,7 @@ def _fetch_of_groups(asked: Asked) -> Verdict:
         if not asked.rights.of_group(Operation.DESCRIBE, group.group_id):
             made[place] = make(group.group_id, error_code=_DENIED)
             continue
-        group.topics, of_topics[group.group_id] = _fetched(asked, _OF_GROUPS, group.topics)
+        of_topics[group.group_id] = _fetched(asked, group, make)
         if group.topics == [] and of_topics[group.group_id]:
             made[place] = make(group.group_id, of_topics[group.group_id])
             continue
@@ -212,5 +198,5 @@ def _fetch_of_groups(asked: Asked) -> Verdict:
     return Rest(complete, is_left=bool(kept))
 
 
-COMMITTED: Final = ByTopics(Operation.READ, OFFSET_COMMIT, Place.FIRST)
-DELETED: Final = ByTopics(Operation.READ, OFFSET_DELETE, Place.FIRST)
+COMMITTED: Final = ByTopics(Operation.READ, Place.FIRST)
+DELETED: Final = ByTopics(Operation.READ, Place.FIRST)

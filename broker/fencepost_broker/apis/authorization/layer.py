@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from fencepost_protocol.apis import response_class
 
-from fencepost_broker.apis.authorization.verdicts import Asked, Check, Refused, Rest
+from fencepost_broker.apis.authorization.verdicts import Asked, Check, Refused, Rest, Verdict
 from fencepost_broker.apis.authorization.whole import everybody
 from fencepost_broker.apis.request import NO_ANSWER, Answer, CompletedRequest, Request
 from fencepost_broker.apis.served import Served, Step
@@ -33,7 +33,10 @@ def rights_step(api: Served, authorizer: Authorizer) -> Step | None:
     def within_rights(
         context: HandlerContext, request: CompletedRequest, message: Any
     ) -> Answer | None:
-        return _look(context, request, message, check, authorizer)
+        rights = Rights(authorizer, request.peer.user, request.peer.client_host)
+        settings = context.config.settings
+        asked = Asked(api, rights, message, request.version, context.image, settings)
+        return _answer(request, check(asked))
 
     return within_rights
 
@@ -45,15 +48,7 @@ def check_of(api: Served) -> Check:
     return check
 
 
-def _look(
-    context: HandlerContext,
-    request: CompletedRequest,
-    message: Any,
-    check: Check,
-    authorizer: Authorizer,
-) -> Answer | None:
-    rights = Rights(authorizer, request.peer.user, request.peer.client_host)
-    verdict = check(Asked(rights, message, request.version, context.image, context.config.settings))
+def _answer(request: CompletedRequest, verdict: Verdict) -> Answer | None:
     if verdict is None:
         return None
     if isinstance(verdict, Refused):

@@ -6,22 +6,14 @@ from typing import Any, Final
 
 from fencepost_protocol.errors import ErrorCode
 
-from fencepost_broker.apis.authorization.by_topics import ByTopics, Place, Shape, module_of
+from fencepost_broker.apis.authorization.by_topics import ByTopics, Place, module_of
 from fencepost_broker.apis.authorization.verdicts import Asked, Refused, Rest, Verdict
 from fencepost_broker.apis.authorization.whole import refusal
+from fencepost_broker.apis.error_responses import refused
 from fencepost_broker.security.authorizer.acls import AclResource, Operation
 
 _DENIED: Final = ErrorCode.TRANSACTIONAL_ID_AUTHORIZATION_FAILED
-TXN_OFFSET_COMMIT: Final = Shape("TxnOffsetCommitResponseTopic", "TxnOffsetCommitResponsePartition")
-COMMITTED: Final = ByTopics(Operation.READ, TXN_OFFSET_COMMIT, Place.FIRST)
-ADDED: Final = Shape(
-    "AddPartitionsToTxnTopicResult",
-    "AddPartitionsToTxnPartitionResult",
-    answers="results_by_topic_v3_and_below",
-    asked="v3_and_below_topics",
-    partitions="results_by_partition",
-    error="partition_error_code",
-)
+COMMITTED: Final = ByTopics(Operation.READ, Place.FIRST)
 _OF_BROKERS_FROM: Final = 4
 _GROUP, _TRANSACTION, _SHARE = range(3)
 _BATCHED_FROM: Final = 4
@@ -58,10 +50,10 @@ def add_partitions_to_txn(asked: Asked) -> Verdict:
     if asked.version >= _OF_BROKERS_FROM:
         return None
     if not rights.of_transaction(Operation.WRITE, message.v3_and_below_transactional_id):
-        return Refused(ADDED.refused_all(message, _DENIED))
+        return refusal(asked, _DENIED)
     if message.group_id is not None and not rights.of_group(Operation.READ, message.group_id):
         # KIP-609's way to say what AddOffsetsToTxn says.
-        return Refused(ADDED.refused_all(message, ErrorCode.GROUP_AUTHORIZATION_FAILED))
+        return refusal(asked, ErrorCode.GROUP_AUTHORIZATION_FAILED)
     codes = {
         topic.name: ErrorCode.TOPIC_AUTHORIZATION_FAILED
         for topic in message.v3_and_below_topics
@@ -69,18 +61,17 @@ def add_partitions_to_txn(asked: Asked) -> Verdict:
     }
     if not codes:
         return None
-    response = module_of(message).AddPartitionsToTxnResponse()
-    told = response.results_by_topic_v3_and_below
-    for topic in message.v3_and_below_topics:
+    response: Any = refused(
+        asked.api, message, asked.version, ErrorCode.OPERATION_NOT_ATTEMPTED, None
+    )
+    for topic in response.results_by_topic_v3_and_below:
         known = asked.image.topics.by_name.get(topic.name)
-        made = ADDED.refused(
-            message, topic, codes.get(topic.name, ErrorCode.OPERATION_NOT_ATTEMPTED)
-        )
-        for partition in made.results_by_partition:
+        for partition in topic.results_by_partition:
             is_there = known is not None and partition.partition_index in known.partitions
-            if topic.name not in codes and not is_there:
+            if topic.name in codes:
+                partition.partition_error_code = codes[topic.name]
+            elif not is_there:
                 partition.partition_error_code = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
-        told.append(made)
     return Refused(response)
 
 

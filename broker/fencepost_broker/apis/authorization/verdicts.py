@@ -12,6 +12,7 @@ from fencepost_protocol.primitives import ZERO_UUID
 from fencepost_broker.security.authorizer.authorizer import Rights
 
 if TYPE_CHECKING:
+    from fencepost_broker.apis.served import Served
     from fencepost_broker.config import Settings
     from fencepost_broker.metadata.image import MetadataImage
 
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
 class Asked(NamedTuple):
     """A request that is to be checked."""
 
+    api: Served
     rights: Rights
     message: Any
     """A check takes out of it what is denied."""

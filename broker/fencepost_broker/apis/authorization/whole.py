@@ -6,60 +6,47 @@ from collections.abc import Callable
 from typing import Any
 
 from fencepost_protocol.errors import ErrorCode
-from fencepost_protocol.framing import api_key_of
-from fencepost_protocol.generated.index import ApiKey
 
-from fencepost_broker.apis.authorization.by_topics import Shape
 from fencepost_broker.apis.authorization.verdicts import Asked, Check, Refused, Verdict
 from fencepost_broker.apis.error_responses import refused
 from fencepost_broker.security.authorizer.acls import Operation
 
 
 def refusal(asked: Asked, code: ErrorCode, *, is_told: bool = True) -> Refused:
-    """The error wherever Kafka puts one that is about all of a request; some have no words."""
-    message = asked.message
+    """The whole request is refused; some errors have no message."""
     text = f"not authorized: {code.name}" if is_told else None
-    return Refused(refused(ApiKey(api_key_of(message)), message, asked.version, code, text))
+    return Refused(refused(asked.api, asked.message, asked.version, code, text))
 
 
-def needs_cluster(operation: Operation, shape: Shape | None = None) -> Check:
-    """The cluster's; without a shape the error stands at the response's top."""
+def needs_cluster(operation: Operation) -> Check:
+    """The cluster's."""
 
     def check(asked: Asked) -> Verdict:
         if asked.rights.of_cluster(operation):
             return None
-        code = ErrorCode.CLUSTER_AUTHORIZATION_FAILED
-        if shape is not None:
-            return Refused(shape.refused_all(asked.message, code))
-        return refusal(asked, code)
+        return refusal(asked, ErrorCode.CLUSTER_AUTHORIZATION_FAILED)
 
     return check
 
 
-def needs_group(operation: Operation, shape: Shape | None = None) -> Check:
+def needs_group(operation: Operation) -> Check:
     """The group's that the request names."""
 
     def check(asked: Asked) -> Verdict:
         if asked.rights.of_group(operation, asked.message.group_id):
             return None
-        code = ErrorCode.GROUP_AUTHORIZATION_FAILED
-        if shape is not None:
-            return Refused(shape.refused_all(asked.message, code))
-        return refusal(asked, code)
+        return refusal(asked, ErrorCode.GROUP_AUTHORIZATION_FAILED)
 
     return check
 
 
-def needs_transaction(operation: Operation, shape: Shape | None = None) -> Check:
+def needs_transaction(operation: Operation) -> Check:
     """The transactional id's that the request names."""
 
     def check(asked: Asked) -> Verdict:
         if asked.rights.of_transaction(operation, asked.message.transactional_id):
             return None
-        code = ErrorCode.TRANSACTIONAL_ID_AUTHORIZATION_FAILED
-        if shape is not None:
-            return Refused(shape.refused_all(asked.message, code))
-        return refusal(asked, code)
+        return refusal(asked, ErrorCode.TRANSACTIONAL_ID_AUTHORIZATION_FAILED)
 
     return check
 

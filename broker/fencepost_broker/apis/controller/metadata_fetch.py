@@ -46,7 +46,7 @@ class _Waiting:
         self._request = request
         self._message = message
         self._timer: Any = context.clock.call_later(message.max_wait_ms, self.answer)
-        context.controller.waiting.add(self)
+        context.controller.waiting[self] = None
         request.peer.on_loss(self._leave)
 
     def answer(self) -> None:
@@ -56,7 +56,7 @@ class _Waiting:
 
     def _leave(self) -> None:
         self._timer.cancel()
-        self._context.controller.waiting.discard(self)
+        self._context.controller.waiting.pop(self, None)
 
 
 def fetch_metadata(

@@ -270,9 +270,19 @@ class Fetching:
 
     def partition_moved(self, partition: Partition) -> None:
         """Called by a partition."""
-        del partition
-        if self.timer is None:
-            return  # another one that moved let it go meanwhile
+        if len(self.wanted) == 1 or self._has_news(partition):
+            self._try_again()
+
+    def _has_news(self, partition: Partition) -> bool:
+        """Whether a partition has anything to answer with: the others have not moved."""
+        for wanted in self.wanted:
+            if wanted.partition is partition:
+                data = self._read(wanted, self.max_bytes, first=True)
+                if data.records or is_final(data):
+                    return True
+        return False
+
+    def _try_again(self) -> None:
         response = self.attempt()
         if response is not None:
             self._release(response)

@@ -163,4 +163,4 @@ class ReplicaFetching(Fetching):
             follower = state.followers.get(self.replica.broker_id)
             if follower is not None and follower.log_end_offset == partition.log.log_end_offset:
                 return
-        super().partition_moved(partition)
+        self._try_again()

@@ -30,7 +30,7 @@ from fencepost_protocol.generated.list_groups import ListGroupsRequest, ListGrou
 from fencepost_protocol.generated.sync_group import SyncGroupRequest, SyncGroupResponse
 
 from fencepost_broker.apis.coordinator_requests import answer_when_durable
-from fencepost_broker.apis.groups.requests import Waiting, ask, ask_all, ask_one, refusal
+from fencepost_broker.apis.groups.requests import ParkedRequest, ask, ask_all, ask_one, refusal
 from fencepost_broker.apis.request import Answer, Request
 
 if TYPE_CHECKING:
@@ -53,7 +53,7 @@ def join_group(
     if not (message.member_id or request.peer.may_park):
         # Or whoever comes again would be one more member each time.
         return refused(message, ErrorCode.COORDINATOR_NOT_AVAILABLE)
-    return Waiting(request, message, refused).submit(context, message.group_id)
+    return ParkedRequest(request, message, refused).submit(context, message.group_id)
 
 
 def sync_group(
@@ -62,7 +62,7 @@ def sync_group(
     """Answer SyncGroup, versions 0 to 5."""
     if not (message.member_id or request.peer.may_park):
         return SyncGroupResponse(error_code=ErrorCode.COORDINATOR_NOT_AVAILABLE)
-    return Waiting(request, message, _sync_refused).submit(context, message.group_id)
+    return ParkedRequest(request, message, _sync_refused).submit(context, message.group_id)
 
 
 def _sync_refused(_message: Message, code: ErrorCode) -> Message:

@@ -3,46 +3,37 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from fencepost_protocol.apis import Message
 from fencepost_protocol.errors import ErrorCode
 
-from fencepost_broker.apis.coordinator_requests import Later, Part, error_or, submit
+from fencepost_broker.apis.coordinator_requests import Part, error_or, submit
 from fencepost_broker.coordinator.group.commands import Ask
 from fencepost_broker.coordinator.records import RecordFamily
 
 if TYPE_CHECKING:
     from fencepost_broker.apis.context import BrokerContext
     from fencepost_broker.apis.request import Answer, Request
-    from fencepost_broker.coordinator.runtime.shard import Shard
 
 
 Refused = Callable[[Any, ErrorCode], "Message"]
 """Makes the answer to a request that no machine could carry out, or not write what it decided."""
 
 
-class Waiting:
+class ParkedRequest:
     """The token of a request that waits until its group has come so far.
 
     A connection that is lost changes nothing for the group, as in Kafka: the member is there until
     its session, or the rebalance, times out. What there was of the connection is let go.
-
-    A request that waited is answered in the loop's next turn: after the request that ended its
-    wait. A group's leader so has its own SyncGroup answered first, however many followers wait.
     """
 
-    __slots__ = ("_early", "_is_decided", "_later", "_message", "_refused", "_request")
+    __slots__ = ("_message", "_refused", "_request")
 
     def __init__(self, request: Request, message: Any, refused: Refused) -> None:
         self._request: Request | None = request
-        self._later: Callable[[int, Callable[[], None]], object] | None = None
-        self._is_decided = False
-        """The machine has answered, and the answer waits for the disk alone."""
         self._message = message
         self._refused = refused
-        self._early: Any = None
 
     def submit(self, context: BrokerContext, group_id: str) -> Answer | None:
         """Carry out the request; ``None`` when it is answered later."""
@@ -51,31 +42,18 @@ class Waiting:
         shard = context.coordinators.runtime.shard(RecordFamily.GROUPS, group_id)
         if shard is None:
             return self._answer(_nobody(context, group_id))
-        told = _submit(shard, request, self._message, self)
-        if told is None:
-            told = self._early
-        if told is None and not request.peer.may_park:
-            # It comes again, and what the machine answers meanwhile is lost.
-            return self._answer(ErrorCode.COORDINATOR_NOT_AVAILABLE)
-        if told is not None and not shard.is_behind:
-            return self._answer(told)
-        self._later = context.clock.call_later
-        request.peer.on_loss(self._forget)
+        told = shard.carry_out(_asked(request, self._message, self), self)
         if told is not None:
-            self._is_decided = True
-            shard.hold(self, told)
+            return self._answer(told)
+        if not request.peer.may_park:
+            # The client asks again, and what the machine answers meanwhile is lost.
+            self._forget()
+            return self._answer(ErrorCode.COORDINATOR_NOT_AVAILABLE)
+        request.peer.on_loss(self._forget)
         return None
 
-    def reply(self, answer: Any) -> None:
+    def __call__(self, answer: Any) -> None:
         """The machine answers."""
-        if self._later is None:
-            self._early = answer
-        elif self._is_decided:
-            self._release(answer)
-        else:
-            self._later(0, partial(self._release, answer))
-
-    def _release(self, answer: Any) -> None:
         if self._request is not None:
             self._request.release(self._answer(answer))
 
@@ -93,11 +71,10 @@ def ask(
     shard = context.coordinators.runtime.shard(RecordFamily.GROUPS, group_id)
     if shard is None:
         return _answer(message, refused, _nobody(context, group_id))
-    told = _submit(shard, request, message)
-    if not shard.is_behind:
-        return _answer(message, refused, told)
-    shard.hold(Later(lambda told: request.release(_answer(message, refused, told))), told)
-    return None
+    told = shard.carry_out(
+        _asked(request, message), lambda told: request.release(_answer(message, refused, told))
+    )
+    return None if told is None else _answer(message, refused, told)
 
 
 def ask_one(context: BrokerContext, request: Request, group_id: str, message: Message) -> Part:
@@ -105,7 +82,7 @@ def ask_one(context: BrokerContext, request: Request, group_id: str, message: Me
     shard = context.coordinators.runtime.shard(RecordFamily.GROUPS, group_id)
     if shard is None:
         return None, _nobody(context, group_id)
-    return shard, _submit(shard, request, message)
+    return shard, submit(shard, _asked(request, message))
 
 
 def ask_all(context: BrokerContext, request: Request, message: Message) -> list[Part]:
@@ -113,7 +90,7 @@ def ask_all(context: BrokerContext, request: Request, message: Message) -> list[
     if context.coordinators.runtime.is_loading(RecordFamily.GROUPS):
         return [(None, ErrorCode.COORDINATOR_LOAD_IN_PROGRESS)]
     shards = context.coordinators.runtime.shards_of(RecordFamily.GROUPS)
-    return [(shard, _submit(shard, request, message)) for shard in shards]
+    return [(shard, submit(shard, _asked(request, message))) for shard in shards]
 
 
 def refusal(told: Any) -> ErrorCode:
@@ -130,7 +107,6 @@ def _nobody(context: BrokerContext, group_id: str) -> ErrorCode:
     return context.coordinators.runtime.refusal(RecordFamily.GROUPS, group_id)
 
 
-def _submit(shard: Shard, request: Request, message: Message, token: Any = None) -> Any:
+def _asked(request: Request, message: Message, token: Any = None) -> Ask:
     peer = request.peer
-    ask = Ask(message, request.version, request.client_id or "", peer.client_host, token)
-    return submit(shard, ask)
+    return Ask(message, request.version, request.client_id or "", peer.client_host, token)

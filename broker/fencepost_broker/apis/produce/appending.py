@@ -32,6 +32,7 @@ from fencepost_broker.storage.log import (
 
 if TYPE_CHECKING:
     from fencepost_broker.apis.context import BrokerContext
+    from fencepost_broker.apis.produce.delayed_produce import Unreplicated
 
 ACKS_ALL: Final = -1
 ACKS: Final = (ACKS_ALL, 0, 1)
@@ -48,7 +49,6 @@ _MAGIC_AT: Final = 16
 Outcome = tuple[TopicProduceData, list[tuple[int, AppendResult]]]
 """What became of one topic's batches, by partition."""
 Unflushed = tuple[PartitionLog, AppendResult]
-Unreplicated = tuple[Partition, AppendResult]
 Examined = Callable[[Partition, PartitionProduceData, int, VerificationGuard | None], AppendResult]
 """Appends a batch that was examined before it is its turn."""
 Permit = Callable[[Partition, PartitionProduceData, int], VerificationGuard | AppendResult | None]
@@ -86,13 +86,9 @@ def conclude(
     """Answer when all is appended; ``None`` when that has to wait for followers or the disk."""
     failed = any(result.error for _, of in outcomes for _, result in of)
     if unreplicated:
-        from fencepost_broker.apis.produce.delayed_produce import is_decided
+        from fencepost_broker.apis.produce.delayed_produce import settle
 
-        unreplicated = [
-            (each, result)
-            for each, result in unreplicated
-            if not is_decided(each, result, each.leader_epoch)
-        ]
+        unreplicated = settle(unreplicated)
         failed = any(result.error for _, of in outcomes for _, result in of)
     if unflushed or unreplicated:
         if message.acks:
@@ -191,10 +187,8 @@ def append(
         result = examined(partition, entry, now_ms, guard)
     if not (result.error or result.duplicate):
         partition.bytes_in += len(records)
-        if not partition.is_plain:
+        if not partition.is_plain or partition.waiters:
             partition.appended(now_ms)
-        elif partition.waiters:
-            partition.moved()
     elif result.error:
         _tell_log_start(partition.log, records, result)
     return result

@@ -20,7 +20,6 @@ from fencepost_broker.apis.produce.appending import (
     Outcome,
     Permit,
     Unflushed,
-    Unreplicated,
     append,
     conclude,
     find_topic,
@@ -32,6 +31,7 @@ from fencepost_broker.storage.log import AppendResult
 
 if TYPE_CHECKING:
     from fencepost_broker.apis.context import BrokerContext
+    from fencepost_broker.apis.produce.delayed_produce import Unreplicated
 
 _FIRST_TURN_NS: Final = 10_000_000
 _TURN_NS: Final = 5_000_000
@@ -86,7 +86,7 @@ def carry_out(
                 if log.log_end_offset >= log.flush_at_offset:
                     unflushed.append((log, result))
                 if not partition.is_plain and message.acks == ACKS_ALL:
-                    unreplicated.append((partition, result))
+                    unreplicated.append((partition, result, partition.leader_epoch))
             of_topic.append((entry.index, result))
         count += len(of_topic)
         outcomes.append((data, of_topic))
@@ -168,7 +168,7 @@ class LongRequest:
                 if log.log_end_offset >= log.flush_at_offset:
                     self._unflushed.append((log, result))
                 if not partition.is_plain and message.acks == ACKS_ALL:
-                    self._unreplicated.append((partition, result))
+                    self._unreplicated.append((partition, result, partition.leader_epoch))
             if len(self._outcomes) == len(message.topic_data):
                 return True
             self._outcomes.append((message.topic_data[len(self._outcomes)], []))

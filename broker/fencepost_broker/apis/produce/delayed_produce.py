@@ -1,8 +1,8 @@
-"""A Produce with acks all that waits until those in sync have what it appended."""
+"""A Produce with acks=all that waits until the in-sync replicas have what it appended."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from fencepost_protocol.errors import ErrorCode
@@ -16,36 +16,64 @@ if TYPE_CHECKING:
     from fencepost_broker.ports import Timer
 
 
+Unreplicated = tuple[Partition, AppendResult, int]
+"""A batch whose followers may not have it yet, and the leader epoch in which it was appended."""
+
+
+def outcome(partition: Partition, result: AppendResult, leader_epoch: int) -> ErrorCode | None:
+    """Whether a batch is replicated (``NONE``), or why it has failed; ``None``: it is not known."""
+    if not partition.leads or partition.leader_epoch != leader_epoch:
+        return ErrorCode.NOT_LEADER_OR_FOLLOWER
+    if partition.log.high_watermark <= result.last_offset:
+        return None
+    replication = partition.replication
+    if replication is not None and replication.has_too_few:
+        return ErrorCode.NOT_ENOUGH_REPLICAS_AFTER_APPEND
+    return ErrorCode.NONE
+
+
+def settle(batches: Iterable[Unreplicated]) -> list[Unreplicated]:
+    """Set the errors of the batches whose outcome is known; the others are returned."""
+    left = []
+    for batch in batches:
+        error = outcome(*batch)
+        if error is None:
+            left.append(batch)
+        else:
+            batch[1].error = error
+    return left
+
+
 class DelayedProduce:
-    """Waits in partitions for their high watermarks; what is not there in time is told so."""
+    """Waits for the high watermarks of partitions, until a timeout."""
 
     __slots__ = ("_left", "_then", "_timer", "request")
 
     def __init__(
         self,
         request: Request,
-        appended: Sequence[tuple[Partition, AppendResult]],
+        unreplicated: Sequence[Unreplicated],
         then: Callable[[], None],
     ) -> None:
         self.request = request
-        self._left = [(each, result, each.leader_epoch) for each, result in appended]
+        self._left = list(unreplicated)
         self._then = then
         self._timer: Timer | None = None
 
     def begin(self, context: BrokerContext, timeout_ms: int) -> None:
-        """Wait, for at least one that ``is_decided`` was asked about in vain."""
+        """Wait for the batches, at least one, whose outcome is not known."""
         for partition in self._partitions():
             partition.waiters.append(self)
         self._timer = context.clock.call_later(max(timeout_ms, 0), self.time_is_over)
         self.request.peer.on_loss(self._leave)
 
     def partition_moved(self, partition: Partition) -> None:
-        """Called by a partition."""
+        """Called by a partition, when its high watermark may have moved."""
         del partition
         if self._timer is None:
             return  # the answer is on its way
         watched = self._partitions()
-        self._left = [each for each in self._left if not is_decided(*each)]
+        self._left = settle(self._left)
         for partition in watched - self._partitions():
             partition.waiters.remove(self)
         if not self._left:
@@ -53,13 +81,12 @@ class DelayedProduce:
 
     def time_is_over(self) -> None:
         """Called by the timer, when the broker stops, and when a partition gets another leader."""
-        for partition, result, leader_epoch in self._left:
-            if not is_decided(partition, result, leader_epoch):
-                result.error = ErrorCode.REQUEST_TIMED_OUT
+        for _, result, _ in settle(self._left):
+            result.error = ErrorCode.REQUEST_TIMED_OUT
         self._finish()
 
     def failed(self, error: Exception) -> None:
-        """Called by a partition, where one of both raised something."""
+        """Called by a partition, if ``partition_moved`` or ``time_is_over`` has raised an error."""
         self._leave()
         self.request.peer.refuse_parked(self.request, error)
 
@@ -77,16 +104,3 @@ class DelayedProduce:
         for partition in self._partitions():
             partition.waiters.remove(self)
         self._left = []
-
-
-def is_decided(partition: Partition, result: AppendResult, leader_epoch: int) -> bool:
-    """Whether it is known what became of a batch; an error is put into its result."""
-    if not partition.leads or partition.leader_epoch != leader_epoch:
-        result.error = ErrorCode.NOT_LEADER_OR_FOLLOWER
-        return True
-    if partition.log.high_watermark <= result.last_offset:
-        return False
-    replication = partition.replication
-    if replication is not None and replication.has_too_few:
-        result.error = ErrorCode.NOT_ENOUGH_REPLICAS_AFTER_APPEND
-    return True

@@ -19,8 +19,7 @@ from fencepost_protocol.errors import ErrorCode
 from fencepost_protocol.generated.produce import ProduceRequest
 
 from fencepost_broker.apis.coordinator_requests import (
-    Later,
-    Waiting,
+    ParkedRequest,
     error_or,
     submit,
     submit_at_once,
@@ -67,7 +66,7 @@ def enter(
         wait_ms = settings.transaction_park_max_ms if settings.transaction_park_enable else 0
         ask = partial(enter_now, context, transactional_id, producer, partitions, begin)
         return Polling(context, request, answer, ask, wait_ms).ask()
-    waiting = Waiting(
+    waiting = ParkedRequest(
         context, request, shard, transactional_id, lambda told: answer(_outcome(told))
     )
     command = AddPartitions(
@@ -142,11 +141,11 @@ def _ask_now(
         told = submit_at_once(shard, command)
     else:
         told = submit(shard, command)
-    if not shard.is_behind:
-        return _outcome(told)
+    durable = shard.settle(told, lambda told: then(_outcome(told)))
+    if durable is not None:
+        return _outcome(durable)
     if isinstance(command, VerifyPartitions):
         begin()
-    shard.hold(Later(lambda told: then(_outcome(told))), told)
     return None
 
 

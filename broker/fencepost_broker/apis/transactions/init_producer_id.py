@@ -19,7 +19,12 @@ from fencepost_protocol.generated.init_producer_id import (
     InitProducerIdResponse,
 )
 
-from fencepost_broker.apis.coordinator_requests import Waiting, error_or, nobody, transaction_shard
+from fencepost_broker.apis.coordinator_requests import (
+    ParkedRequest,
+    error_or,
+    nobody,
+    transaction_shard,
+)
 from fencepost_broker.apis.request import Answer, Request
 from fencepost_broker.coordinator.transaction.commands import InitProducerId
 
@@ -46,7 +51,7 @@ def init_producer_id(
     shard = transaction_shard(context, name, request)
     if shard is None:
         return _refused(nobody(context, name))
-    waiting = Waiting(context, request, shard, name, answer)
+    waiting = ParkedRequest(context, request, shard, name, answer)
     return waiting.submit(InitProducerId(message, request.version, waiting))
 
 

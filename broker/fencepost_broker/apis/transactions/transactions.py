@@ -34,9 +34,8 @@ from fencepost_protocol.generated.end_txn import EndTxnRequest, EndTxnResponse
 
 from fencepost_broker.apis.controller.brokers_only import may_ask
 from fencepost_broker.apis.coordinator_requests import (
-    Later,
+    ParkedRequest,
     Part,
-    Waiting,
     answer_when_durable,
     error_or,
     nobody,
@@ -65,11 +64,10 @@ def end_txn(context: BrokerContext, request: Request, message: EndTxnRequest) ->
     shard = transaction_shard(context, message.transactional_id, request)
     if shard is None:
         return EndTxnResponse(error_code=nobody(context, message.transactional_id))
-    told = submit(shard, EndTxn(message, request.version))
-    if shard.is_behind:
-        shard.hold(Later(lambda told: request.release(_end_txn_answer(told))), told)
-        return None
-    return _end_txn_answer(told)
+    told = shard.carry_out(
+        EndTxn(message, request.version), lambda told: request.release(_end_txn_answer(told))
+    )
+    return None if told is None else _end_txn_answer(told)
 
 
 def _end_txn_answer(told: Any) -> Answer:
@@ -90,7 +88,7 @@ def add_offsets_to_txn(
     shard = transaction_shard(context, name, request)
     if shard is None:
         return answer(Outcome(nobody(context, name)))
-    waiting = Waiting(context, request, shard, name, answer)
+    waiting = ParkedRequest(context, request, shard, name, answer)
     command = AddPartitions(
         name,
         message.producer_id,
@@ -119,7 +117,7 @@ def add_partitions_to_txn(
     if shard is None:
         wanted = [(each.name, each.partitions) for each in topics]
         return answer(_missing(context, wanted) or Outcome(nobody(context, name)))
-    waiting = Waiting(context, request, shard, name, answer)
+    waiting = ParkedRequest(context, request, shard, name, answer)
     command = AddPartitions(
         name,
         message.v3_and_below_producer_id,

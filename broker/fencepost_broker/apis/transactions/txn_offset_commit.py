@@ -25,7 +25,6 @@ from fencepost_protocol.generated.txn_offset_commit import (
     TxnOffsetCommitResponseTopic,
 )
 
-from fencepost_broker.apis.coordinator_requests import Later
 from fencepost_broker.apis.produce.partition_verification import StillHolds, enter, verify
 from fencepost_broker.apis.request import Answer, Request
 from fencepost_broker.coordinator.group.commands import Ask
@@ -114,14 +113,10 @@ def _commit(
 ) -> Answer | None:
     peer = request.peer
     ask = Ask(message, request.version, request.client_id or "", peer.client_host)
-    try:
-        told = shard.submit(ask, guard)
-    except AppendRefusedError as error:
-        told = error
-    if shard.is_behind:
-        shard.hold(Later(lambda told: request.release(_answer(context, message, told))), told)
-        return None
-    return _answer(context, message, told)
+    told = shard.carry_out(
+        ask, lambda told: request.release(_answer(context, message, told)), guard
+    )
+    return None if told is None else _answer(context, message, told)
 
 
 def _answer(context: BrokerContext, message: TxnOffsetCommitRequest, told: Any) -> Answer:

@@ -128,15 +128,14 @@ def _answer_safely(
         if answer is not None:
             request.release(answer)
 
-    unreplicated = []
-    if any(not each.partition.is_plain for each in unsafe):
-        from fencepost_broker.apis.produce.delayed_produce import DelayedProduce, is_decided
+    replicated = [each for each in unsafe if not each.partition.is_plain]
+    if not replicated:
+        return flush_and_answer()
+    from fencepost_broker.apis.produce.delayed_produce import DelayedProduce, settle
 
-        unreplicated = [
-            (each.partition, each.appended)
-            for each in unsafe
-            if not is_decided(each.partition, each.appended, each.partition.leader_epoch)
-        ]
+    unreplicated = settle(
+        (each.partition, each.appended, each.partition.leader_epoch) for each in replicated
+    )
     if not unreplicated:
         return flush_and_answer()
     DelayedProduce(request, unreplicated, go_on).begin(

@@ -11,7 +11,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from fencepost_client.adapters.run_errors import NotDoneError
+from fencepost_client.commands.errors import NotDoneError
 
 from fencepost_broker.cli.cluster.supervisor import SOCKET
 

@@ -8,10 +8,11 @@ from collections import Counter
 from collections.abc import Awaitable, Iterable
 from typing import Any, Final, NamedTuple, TypeVar
 
-from fencepost_client.adapters.admin import Admin
-from fencepost_client.adapters.running import complain, conclude, write, write_json, write_table
 from fencepost_client.admin.cluster import ClusterDescription, QuorumDescription
 from fencepost_client.admin.topics import TopicDescription
+from fencepost_client.clients.admin import Admin
+from fencepost_client.commands.output import print_error, write, write_json, write_table
+from fencepost_client.commands.runner import run_to_exit_code
 from fencepost_client.errors import KafkaError
 
 from fencepost_broker.cli.cluster.control_socket import ask_supervisor, run_dir_of
@@ -68,7 +69,7 @@ def act(options: argparse.Namespace) -> int:
         where = f" at {member['bootstrap']}" if member["state"] == "up" else ""
         write(f"{member['label']} is {member['state']}{where}")
 
-    return conclude(options, do)
+    return run_to_exit_code(options, do)
 
 
 def show(options: argparse.Namespace) -> int:
@@ -79,13 +80,13 @@ def show(options: argparse.Namespace) -> int:
         told = ask_supervisor(run_dir_of(options.run_dir), "list", timeout_s=limit_s)
         status = await status_of(told["members"], limit_s)
         for each in status.unknown:
-            complain(options, each)
+            print_error(options, each)
         if options.json:
             write_json(status.rows)
             return
         write_table(_HEADINGS, status.rows, "the cluster has no process")
 
-    return conclude(options, tell)
+    return run_to_exit_code(options, tell)
 
 
 async def status_of(members: list[dict[str, Any]], timeout_s: float) -> Status:

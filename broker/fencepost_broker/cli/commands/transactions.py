@@ -28,12 +28,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> int:
     """Run the subcommand and return its exit code."""
     # Imported here: the help needs neither sockets nor messages.
-    from fencepost_client.adapters.running import perform
+    from fencepost_client.commands.runner import run_subcommand
     from fencepost_client.commands.transaction_actions import ACTIONS
 
     from fencepost_broker.cli.explain.command import explain
 
-    return perform({**ACTIONS, "explain": explain}, options)
+    return run_subcommand({**ACTIONS, "explain": explain}, options)
 
 
 COMMAND: Final = Command(

@@ -9,7 +9,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from fencepost_client.adapters.run_errors import NotDoneError
+from fencepost_client.commands.errors import NotDoneError
 
 from fencepost_broker.cli.cluster import prefork
 from fencepost_broker.cli.cluster.control_socket import run_dir_of

@@ -5,10 +5,10 @@ from __future__ import annotations
 import argparse
 from collections.abc import Iterable
 
-from fencepost_client.adapters.admin import Admin
-from fencepost_client.adapters.run_errors import UsageError
-from fencepost_client.adapters.running import write, write_json
+from fencepost_client.clients.admin import Admin
+from fencepost_client.commands.errors import UsageError
 from fencepost_client.commands.options import DEFAULT_BOOTSTRAP
+from fencepost_client.commands.output import write, write_json
 from fencepost_client.types import TopicPartition
 
 from fencepost_broker.cli.explain.queries import Explainer

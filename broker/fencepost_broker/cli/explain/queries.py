@@ -10,9 +10,6 @@ from __future__ import annotations
 from contextlib import suppress
 from typing import Final
 
-from fencepost_client.adapters.admin import Admin
-from fencepost_client.adapters.run_errors import NotYetError
-from fencepost_client.adapters.running import patiently
 from fencepost_client.admin.cluster import BrokerDescription
 from fencepost_client.admin.hanging import keeps_open
 from fencepost_client.admin.transactions import (
@@ -22,6 +19,9 @@ from fencepost_client.admin.transactions import (
     TransactionDescription,
     TransactionExplanation,
 )
+from fencepost_client.clients.admin import Admin
+from fencepost_client.commands.errors import NotYetError
+from fencepost_client.commands.runner import retry_until_timeout
 from fencepost_client.commands.transaction_actions import (
     described,
     leader_of,
@@ -84,7 +84,9 @@ class Explainer:
         self, partition: TopicPartition, *, explained: int | None = None
     ) -> ExplainedPartition:
         """Explain the last stable offset of a partition; ``explained`` is a producer id."""
-        return await patiently(lambda: self._partition(partition, explained), self._timeout_s)
+        return await retry_until_timeout(
+            lambda: self._partition(partition, explained), self._timeout_s
+        )
 
     async def _partition(
         self, partition: TopicPartition, explained: int | None

@@ -76,7 +76,7 @@ class LocalController:
         self.is_serving = False
         """Whether clients wait for answers: a decision that cannot be written is then an error
         response."""
-        self.waiting: set[WaitingFetch] = set()
+        self.waiting: dict[WaitingFetch, None] = {}
         """Fetches of brokers that wait for more records."""
         self.observers: dict[int, Observer] = {}
         """Brokers in other processes that follow the log, by id."""

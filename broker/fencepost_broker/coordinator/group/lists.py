@@ -22,12 +22,12 @@ from fencepost_protocol.generated.list_groups import (
     ListGroupsResponse,
 )
 
-from fencepost_broker.coordinator.effects import Decision
 from fencepost_broker.coordinator.group.classic.group import ClassicGroup, State
 from fencepost_broker.coordinator.group.commands import Ask
 from fencepost_broker.coordinator.group.context import Context
 from fencepost_broker.coordinator.group.offsets.deletion import tombstones_of_group
 from fencepost_broker.coordinator.records import LogRecord
+from fencepost_broker.metadata.decision import Decision
 
 NOT_FOUND_SINCE: Final = 6
 """DescribeGroups version that tells an unknown group from a dead one (KIP-1043)."""

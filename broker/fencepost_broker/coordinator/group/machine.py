@@ -27,7 +27,7 @@ from fencepost_protocol.generated.legacy_offset_commit import (
 )
 from fencepost_protocol.generated.offset_commit import OffsetCommitKey, OffsetCommitValue
 
-from fencepost_broker.coordinator.effects import Decision, Reply
+from fencepost_broker.coordinator.effects import Reply
 from fencepost_broker.coordinator.group.classic.group import ClassicGroup
 from fencepost_broker.coordinator.group.classic.rebalance import (
     joining_is_over,
@@ -67,6 +67,7 @@ from fencepost_broker.coordinator.group.soft import (
     TimerKey,
 )
 from fencepost_broker.coordinator.records import LogRecord
+from fencepost_broker.metadata.decision import Decision
 from fencepost_broker.ports import Chance
 
 

@@ -1,8 +1,7 @@
 """The coordinators of this broker: machines wired to their logs, to time and to each other.
 
 One machine stands for one partition of a coordinator's topic that this broker leads (``shard``).
-What decisions bring about waits in one queue, so that an answer whose connection goes straight on
-with its next request nests no deeper than that. One timer wakes all machines.
+The effects of decisions are released through the ready list. One timer wakes all machines.
 """
 
 from __future__ import annotations
@@ -33,7 +32,7 @@ from fencepost_broker.coordinator.runtime.shard import (
     AppendRefusedError,
     Machine,
     Shard,
-    Waiting,
+    Token,
 )
 from fencepost_broker.coordinator.transaction import TransactionCoordinator
 from fencepost_broker.coordinator.transaction.commands import Resume, SendMarkers
@@ -42,7 +41,7 @@ from fencepost_broker.coordinator.transaction.producer_id_manager import Produce
 from fencepost_broker.metadata.dynamic_config import DynamicConfig
 from fencepost_broker.metadata.image import MetadataImage
 from fencepost_broker.observability.log_levels import LEVELS, LogLevels
-from fencepost_broker.ports import Chance, Clock, Timer
+from fencepost_broker.ports import Chance, Clock, ReadyList, Timer
 from fencepost_broker.replication.partition import Partition, raise_it
 from fencepost_broker.replication.replica_manager import ReplicaManager
 from fencepost_broker.storage.log import CorruptFileError, StorageError
@@ -69,6 +68,7 @@ class CoordinatorRuntime:
         self,
         node_id: int,
         clock: Clock,
+        ready: ReadyList,
         chance: Chance,
         config: DynamicConfig,
         image: MetadataImage,
@@ -82,6 +82,7 @@ class CoordinatorRuntime:
         """``loopback`` takes requests of this broker to itself."""
         self.node_id = node_id
         self._clock = clock
+        self._ready = ready
         self.now_ms: Callable[[], int] = clock.now_ms
         """State time."""
         self._chance = chance
@@ -94,11 +95,10 @@ class CoordinatorRuntime:
         self._log_levels = log_levels
         self.shards: dict[tuple[str, int], Shard] = {}
         """By topic and partition."""
-        self.sender = MarkerSender(clock, loopback, peers)
+        self.sender = MarkerSender(clock, ready, loopback, peers)
         self.last_clients = LastClients()
         self._is_started = False
         self._loading: deque[tuple[Shard, Iterator[None]]] = deque()
-        self._effects: deque[tuple[Shard, Any]] = deque()
         self._unloadable: set[tuple[str, int]] = set()
         """Partitions whose machines could not be loaded, which has been told."""
         self._unwritable: set[Shard] = set()
@@ -107,7 +107,6 @@ class CoordinatorRuntime:
         """Those of them that have so much of that, that the rest waits for the next try, too."""
         self._told_unwritable: set[Shard] = set()
         self._retries = False
-        self._is_releasing = False
         self._timer: Timer | None = None
         self._armed_ms: int | None = None
         self._events: list[LogEvent] = []
@@ -325,23 +324,15 @@ class CoordinatorRuntime:
     # -- effects --------------------------------------------------------------------------------
 
     def release(self, shard: Shard, effects: tuple[Any, ...]) -> None:
-        """Let effects go, in order, after those that are on their way."""
+        """Let effects go, in order, once the current request is done."""
         for effect in effects:
-            self._effects.append((shard, effect))
-        if self._is_releasing:
-            return
-        self._is_releasing = True
-        try:
-            while self._effects:
-                self._release(*self._effects.popleft())
-        finally:
-            self._is_releasing = False
+            self._ready.add(partial(self._release, shard, effect))
 
     def _release(self, shard: Shard, effect: Any) -> None:
         if isinstance(effect, SendMarkers):
             self.sender.send(shard, effect)
         elif isinstance(effect, Reply):
-            effect.token.reply(effect.answer)
+            effect.token(effect.answer)
         elif isinstance(effect, Resume):
             self._resume(shard, effect)
         else:
@@ -349,17 +340,10 @@ class CoordinatorRuntime:
             self.tell(shard, effect.kind, effect.text, unexpected=effect.unexpected)
 
     def _resume(self, shard: Shard, resume: Resume) -> None:
-        token: Waiting = resume.command.token
-        try:
-            answer = shard.submit(resume.command)
-        except AppendRefusedError as error:
-            answer = error
-        if answer is None:
-            return
-        if shard.is_behind:
-            shard.hold(token, answer)
-        else:
-            token.reply(answer)
+        token: Token = resume.command.token
+        answer = shard.carry_out(resume.command, token)
+        if answer is not None:
+            token(answer)
 
     def tell(self, shard: Shard, kind: str, text: str, *, unexpected: bool = False) -> None:
         """Have a person hear of something."""

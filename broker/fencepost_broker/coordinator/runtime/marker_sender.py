@@ -25,6 +25,7 @@ from fencepost_protocol.generated.write_txn_markers import (
 from fencepost_broker.coordinator.runtime.shard import AppendRefusedError
 from fencepost_broker.coordinator.transaction.commands import MarkersWritten, SendMarkers
 from fencepost_broker.coordinator.transaction.markers import may_pass
+from fencepost_broker.ports import ReadyList
 
 _VERSION: Final = 2
 _BACK_OFF_MS: Final = 20
@@ -125,8 +126,9 @@ class _Sending:
 class MarkerSender:
     """All markers that this broker's coordinators have on their way."""
 
-    def __init__(self, clock: Clock, dispatch: Dispatch, others: Others) -> None:
+    def __init__(self, clock: Clock, ready: ReadyList, dispatch: Dispatch, others: Others) -> None:
         self._clock = clock
+        self._ready = ready
         self._dispatch = dispatch
         """This broker's own."""
         self._others = others
@@ -187,7 +189,7 @@ class MarkerSender:
         self._queue.append(sending)
         if not self._is_scheduled:
             self._is_scheduled = True
-            self._clock.call_later(0, self._flush)
+            self._ready.add(self._flush)
 
     def _flush(self) -> None:
         self._is_scheduled = False

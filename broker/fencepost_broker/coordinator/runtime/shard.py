@@ -15,7 +15,7 @@ what is written stays, and what else is held (markers) leaves when they have it.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Final, NamedTuple, Protocol
 
 from fencepost_protocol.errors import ErrorCode
@@ -25,7 +25,6 @@ from fencepost_protocol.records.reader import iter_records
 
 from fencepost_broker.coordinator import (
     BatchTooLargeError,
-    Decision,
     LogRecord,
     RecordFamily,
     Reply,
@@ -34,6 +33,7 @@ from fencepost_broker.coordinator import (
     encode_batch,
 )
 from fencepost_broker.coordinator.transaction.commands import Resume
+from fencepost_broker.metadata.decision import Decision
 from fencepost_broker.ports import Timer
 from fencepost_broker.replication.partition import Partition
 from fencepost_broker.storage.log import PartitionLog, StorageError, replay_batches
@@ -74,11 +74,8 @@ class Surroundings(Protocol):
         """Records of a decision are in the log."""
 
 
-class Waiting(Protocol):
-    """What the token of a command has to be able to."""
-
-    def reply(self, answer: Any) -> None:
-        """The machine answers the command that had to wait."""
+Token = Callable[[Any], None]
+"""What a command brings along: it is called with the answer of a machine, if that comes later."""
 
 
 class Machine(Protocol):
@@ -177,7 +174,7 @@ class Shard:
         self.machine = machine
         self.is_loaded = False
         self.is_behind = False
-        """What the machine knows is not everywhere where it has to be: answers go to ``hold``."""
+        """What the machine knows is not yet on disk, or not with the followers."""
         self._is_unflushed = False
         self._flushed_to = 0
         """Where the log has to be on disk for all that is known to be."""
@@ -189,10 +186,33 @@ class Shard:
         self._overdue_to = 0
         """What waits for a high watermark up to this one has waited since the timer began."""
 
-    def submit(self, command: Any, guard: VerificationGuard | None = None) -> Any:
-        """Carry out a command; ``None`` when its token is answered later (or was, meanwhile).
+    def carry_out(self, command: Any, token: Token, guard: VerificationGuard | None = None) -> Any:
+        """Carry out a command; return the answer, or ``None`` if ``token`` is called with it later.
 
-        If the shard ``is_behind`` afterwards, the answer must not leave yet, whatever it is.
+        If the machine's records cannot be written, an ``AppendRefusedError`` is the answer. A
+        command that may have to wait in the machine has the same token.
+        """
+        try:
+            answer = self.submit(command, guard)
+        except AppendRefusedError as error:
+            answer = error
+        return self.settle(answer, token)
+
+    def settle(self, answer: Any, token: Token) -> Any:
+        """Return an answer that may leave now; otherwise ``None``, and ``token`` is called later.
+
+        It may leave when all that it goes by is on disk and with the followers.
+        """
+        if answer is not None and self.is_behind:
+            reply = Reply(token, answer)
+            self._held.append(_Held(self._flushed_to, self._replicated_to, reply))
+            return None
+        return answer
+
+    def submit(self, command: Any, guard: VerificationGuard | None = None) -> Any:
+        """Carry out a command of the coordinators themselves, whose answer does not leave.
+
+        It is ``None`` if the command waits in the machine.
         """
         now_ms = self._around.now_ms()
         return self.commit(self.machine.handle(now_ms, command), now_ms, guard)
@@ -220,7 +240,6 @@ class Shard:
         if records or decision.soft:
             self._around.look_at_deadline(machine.not_due_before(), now_ms)
         if records and (self.partition.waiters or not self.partition.is_plain):
-            # Last: those who are let go by this may come back here with their next request.
             self.partition.appended(now_ms)
         return decision.answer
 
@@ -280,10 +299,6 @@ class Shard:
                 if self._timer is None:
                     self._overdue_to = end
                     self._timer = self._around.call_in_time(self)
-
-    def hold(self, token: Waiting, answer: Any) -> None:
-        """Let an answer leave when all that it goes by is safe, or tell why it never will."""
-        self._held.append(_Held(self._flushed_to, self._replicated_to, Reply(token, answer)))
 
     def _hold(self, effects: tuple[Any, ...]) -> None:
         for effect in effects:

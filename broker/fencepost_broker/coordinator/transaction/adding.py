@@ -12,7 +12,6 @@ from typing import Final
 
 from fencepost_protocol.errors import ErrorCode
 
-from fencepost_broker.coordinator.effects import Decision
 from fencepost_broker.coordinator.transaction.commands import (
     CLIENT_VERSION_EPOCH_BUMP,
     CLIENT_VERSION_OLD,
@@ -29,6 +28,7 @@ from fencepost_broker.coordinator.transaction.model import (
 )
 from fencepost_broker.coordinator.transaction.parking import park
 from fencepost_broker.coordinator.transaction.states import State
+from fencepost_broker.metadata.decision import Decision
 
 OFFSETS_TOPIC: Final = "__consumer_offsets"
 _FENCED_CODE_FROM: Final = 2

@@ -6,7 +6,6 @@ from fencepost_protocol.errors import ErrorCode
 from fencepost_protocol.generated import describe_transactions as described
 from fencepost_protocol.generated import list_transactions as told
 
-from fencepost_broker.coordinator.effects import Decision
 from fencepost_broker.coordinator.transaction.commands import (
     DescribeTransaction,
     ExplainTransaction,
@@ -16,6 +15,7 @@ from fencepost_broker.coordinator.transaction.context import Context
 from fencepost_broker.coordinator.transaction.explanations import TransactionWaits, WaitingMarker
 from fencepost_broker.coordinator.transaction.model import Transaction
 from fencepost_broker.coordinator.transaction.states import NAMES
+from fencepost_broker.metadata.decision import Decision
 
 
 def describe(

@@ -13,7 +13,7 @@ from fencepost_protocol.errors import ErrorCode
 from fencepost_protocol.generated.end_txn import EndTxnRequest, EndTxnResponse
 from fencepost_protocol.generated.transaction_log import TransactionLogValue
 
-from fencepost_broker.coordinator.effects import Decision, Tell
+from fencepost_broker.coordinator.effects import Tell
 from fencepost_broker.coordinator.transaction.commands import (
     CLIENT_VERSION_EPOCH_BUMP,
     CLIENT_VERSION_OLD,
@@ -30,6 +30,7 @@ from fencepost_broker.coordinator.transaction.model import (
     listed,
 )
 from fencepost_broker.coordinator.transaction.states import State, may_follow
+from fencepost_broker.metadata.decision import Decision
 
 _FENCED_CODE_FROM: Final = 2
 """PRODUCER_FENCED instead of INVALID_PRODUCER_EPOCH (KIP-588)."""

@@ -10,7 +10,6 @@ from __future__ import annotations
 from fencepost_protocol.errors import ErrorCode
 from fencepost_protocol.generated.init_producer_id import InitProducerIdResponse
 
-from fencepost_broker.coordinator.effects import Decision
 from fencepost_broker.coordinator.transaction.commands import InitProducerId
 from fencepost_broker.coordinator.transaction.context import Context
 from fencepost_broker.coordinator.transaction.ending import fence
@@ -27,6 +26,7 @@ from fencepost_broker.coordinator.transaction.parking import park
 from fencepost_broker.coordinator.transaction.refusals import refused
 from fencepost_broker.coordinator.transaction.soft import EpochAskedFor
 from fencepost_broker.coordinator.transaction.states import State
+from fencepost_broker.metadata.decision import Decision
 
 
 def init_producer_id(

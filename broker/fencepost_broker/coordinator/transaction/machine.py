@@ -13,7 +13,7 @@ from typing import Any, Final
 from fencepost_protocol.errors import ErrorCode
 from fencepost_protocol.generated.transaction_log import TransactionLogKey, TransactionLogValue
 
-from fencepost_broker.coordinator.effects import Decision, Tell
+from fencepost_broker.coordinator.effects import Tell
 from fencepost_broker.coordinator.records import LogRecord
 from fencepost_broker.coordinator.transaction import (
     adding,
@@ -45,6 +45,7 @@ from fencepost_broker.coordinator.transaction.soft import (
     Unpark,
 )
 from fencepost_broker.coordinator.transaction.states import State, may_follow
+from fencepost_broker.metadata.decision import Decision
 
 Soft = SendMarkers | MarkersAnswered | EpochAskedFor | Park | Unpark
 

@@ -6,13 +6,14 @@ from typing import Any, Final
 
 from fencepost_protocol.errors import ErrorCode
 
-from fencepost_broker.coordinator.effects import Decision, Tell
+from fencepost_broker.coordinator.effects import Tell
 from fencepost_broker.coordinator.transaction.commands import MarkersWritten, SendMarkers
 from fencepost_broker.coordinator.transaction.context import Context
 from fencepost_broker.coordinator.transaction.ending import completion, pending_of
 from fencepost_broker.coordinator.transaction.parking import resumed
 from fencepost_broker.coordinator.transaction.soft import MarkersAnswered
 from fencepost_broker.coordinator.transaction.states import State
+from fencepost_broker.metadata.decision import Decision
 
 _GIVEN_UP: Final = (
     ErrorCode.INVALID_PRODUCER_EPOCH,

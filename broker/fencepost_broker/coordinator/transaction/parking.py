@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 
 from fencepost_protocol.errors import ErrorCode
 
-from fencepost_broker.coordinator.effects import Decision, Reply
+from fencepost_broker.coordinator.effects import Reply
 from fencepost_broker.coordinator.transaction.commands import (
     AddPartitions,
     GiveUp,
@@ -24,6 +24,7 @@ from fencepost_broker.coordinator.transaction.context import Context
 from fencepost_broker.coordinator.transaction.model import Transaction
 from fencepost_broker.coordinator.transaction.refusals import refused
 from fencepost_broker.coordinator.transaction.soft import Park, Unpark
+from fencepost_broker.metadata.decision import Decision
 
 Answer = TypeVar("Answer")
 

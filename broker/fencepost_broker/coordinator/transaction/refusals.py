@@ -7,8 +7,8 @@ from typing import Final
 from fencepost_protocol.errors import ErrorCode
 from fencepost_protocol.generated.init_producer_id import InitProducerIdResponse
 
-from fencepost_broker.coordinator.effects import Decision
 from fencepost_broker.coordinator.transaction.model import NO_EPOCH
+from fencepost_broker.metadata.decision import Decision
 
 _FENCED_CODE_FROM: Final = 4
 """PRODUCER_FENCED instead of INVALID_PRODUCER_EPOCH (KIP-588)."""

@@ -1,1 +1,1 @@
-"""Requests with many elements, carried out in slices."""
+"""Requests with many elements, carried out in parts."""

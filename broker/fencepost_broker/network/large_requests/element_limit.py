@@ -1,11 +1,10 @@
-"""How long a request may be that is one decision.
+"""The number of elements of a request that is one decision.
 
-Such a request is decided in one turn of the loop, so its length is how long other clients wait.
+Such a request is decided in one turn of the loop, so other clients wait for as long as it takes.
 Apache Kafka's controller refuses more than 10,000 records of one request (POLICY_VIOLATION), and a
-group of Kafka's keeps no member whose record does not fit into a batch. The bound here is for the
-elements of a large request, which are counted in the thread that has decoded it. Frames below the
-sizes of ``large_requests`` are not counted: 256 KB of the requests that come often are decided in
-some 50 ms.
+group of Kafka's keeps no member whose record does not fit into a batch. Here the limit applies to
+the elements of large requests, which the thread that has decoded the request counts. Smaller frames
+are not counted: 256 KB of a frequent request are decided in about 50 ms.
 """
 
 from __future__ import annotations
@@ -22,9 +21,9 @@ from fencepost_broker.apis.served import Served
 
 
 def refused_as_too_long(api: Served, message: Any, version: int) -> Message | None:
-    """The answer to a request that is too long for one decision; ``None`` if it is not."""
+    """The response to a request that is too long for one decision; ``None`` if it is not."""
     if api.longest is None or (
-        api.key is ApiKey.PRODUCE and unless_in_transaction(message, version) is not None
+        api.key is ApiKey.PRODUCE and unless_in_transaction(message, version)
     ):
         return None
     code, names, most = api.longest
@@ -32,7 +31,7 @@ def refused_as_too_long(api: Served, message: Any, version: int) -> Message | No
         count = _count(message, name.split("."))
         if count > most:
             words = f"one request may have {most} {name}, and this one has {count}: split it"
-            return refused(api.key, message, version, code, words)
+            return refused(api, message, version, code, words)
     return None
 
 

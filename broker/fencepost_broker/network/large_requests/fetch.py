@@ -1,8 +1,8 @@
 """A Fetch of many thousand partitions, which are read some at a time.
 
-What it may answer is counted over all of them (MaxBytes, MinBytes), so that it cannot be cut; it is
-gone through in turns of the loop instead. If there was not enough, it goes through them once more
-some time after one of them has moved, and at last when its time is over.
+It cannot be cut, because its limits (MaxBytes, MinBytes) count over all partitions. It reads them
+in turns of the loop instead. If there are not enough bytes, it reads all of them again some time
+after one has moved, and for the last time when the request has waited for its MaxWaitMs.
 """
 
 from __future__ import annotations
@@ -31,30 +31,27 @@ if TYPE_CHECKING:
 
 TURN_NS: Final = 5_000_000
 AGAIN_MS: Final = 100
-"""Between two times of going through all: each append moves a partition."""
+"""Between two readings of all partitions: each append moves one."""
 _AT_ONCE: Final = 100
 
 
 class Owner(Protocol):
-    """Who answers the request."""
+    """Sends the response to a large request."""
 
     def busy(self) -> None:
-        """A lot of objects are being made."""
+        """Many objects are made."""
 
     def idle(self) -> None:
         """The request waits."""
 
     def answer_with(self, make: Callable[[], FetchResponse]) -> None:
-        """Answer with what this makes, in a thread."""
-
-    def fail(self, error: Exception) -> None:
-        """It cannot be carried out, which is our fault."""
+        """Answer with the response that this makes, in a thread."""
 
 
 def fetch_large(
     context: BrokerContext, request: Request, message: FetchRequest, owner: Owner
 ) -> None:
-    """Answer a Fetch that was read already, sooner or later."""
+    """Answer a Fetch whose message is decoded; the owner gets the response."""
     replica = replica_of(message)
     if replica is not None and not context.access.allows_cluster_action(request.peer):
         from fencepost_broker.apis.fetch.followers import refuse_follower, tell_refused
@@ -94,14 +91,14 @@ class LargeFetching(Fetching):
         self._forget()
 
     def _forget(self) -> None:
-        """What was read so far is not enough."""
+        """Begin a reading of all partitions anew."""
         self._at = self._size = 0
         self._failed = self._has_moved = False
         self._answers: list[tuple[FetchTopic, PartitionData]] = []
         self._got: list[tuple[Partition, int]] = []
 
     def start(self, max_wait_ms: int) -> None:
-        """Go through all partitions, and wait if there is not enough."""
+        """Read all partitions, and wait if there are not enough bytes."""
         self._is_last = max_wait_ms <= 0
         if not self._is_last:
             self.timer = self.context.clock.call_later(max_wait_ms, self.time_is_over)
@@ -126,8 +123,7 @@ class LargeFetching(Fetching):
                     self._loop.call_soon(self._go_on)
                     return
         except Exception as error:  # noqa: BLE001 (as where any request is carried out)
-            self._lost()
-            self._owner.fail(error)
+            self.failed(error)
             return
         self._is_reading = False
         if self._failed or self._size >= self.min_bytes or self._is_last:
@@ -192,9 +188,9 @@ class LargeFetching(Fetching):
             self._read_all()
 
     def failed(self, error: Exception) -> None:
-        """Called by a partition, where one of both raised something."""
+        """Called if reading has raised an error, in a turn of its own or called by a partition."""
         self._lost()
-        self._owner.fail(error)
+        self.request.peer.refuse_parked(self.request, error)
 
     def _lost(self) -> None:
         self._is_over = True

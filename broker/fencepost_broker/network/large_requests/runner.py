@@ -1,19 +1,18 @@
-"""Requests of many thousand topics, carried out so that others have their turn.
+"""Requests of many thousand elements, carried out so that other clients are served in between.
 
-A broker is one loop, so a request that takes a second is a second of everybody's. What a large
-frame says is therefore read in a thread. Where its topics (or resources, groups, ...) have nothing
-to do with each other it is taken apart there: into small requests, which the API's own handler
-carries out in turns of the loop, some milliseconds each; and what they answer is put together in
-the thread again. Where they belong together, the handler gets the whole of what was read, and only
-its answer is encoded in the thread. The connection's next request waits, as behind any that is
-parked.
+A broker is one event loop, and a request that takes a second would stop all clients for a second.
+A large request is therefore decoded in a thread. If its elements (topics, resources, groups) do not
+depend on each other, it is cut there into small requests. The handler of the API carries them out
+in turns of the loop, some milliseconds each, and the thread joins their responses. If the elements
+belong together, the handler gets the whole request, and the thread only encodes the response. The
+next request of the connection waits, as it does for any request that is parked.
 
-Produce, Fetch and Metadata are taken for large from the shared buffer's size on, which takes some
-100 ms at most; others, whose elements may be two bytes, from 16 KB on.
+Produce, Fetch and Metadata count as large from the size of the shared buffer on, which takes 100 ms
+at most; other requests, whose elements may have two bytes, from 16 KB on.
 
-Hundreds of thousands of objects for each request would have Python look for garbage cycles among
-them, for 100 ms at a time and whichever thread it is in: it is told not to meanwhile. They are let
-go of some at a time, for the same reason.
+Each large request makes hundreds of thousands of objects. Python's garbage collector would search
+them for cycles, for 100 ms at a time and in any thread, so it is switched off meanwhile. For the
+same reason the objects are freed in steps.
 """
 
 from __future__ import annotations
@@ -29,6 +28,7 @@ from fencepost_protocol.generated.index import ApiKey
 from fencepost_broker.apis.context import BrokerContext, HandlerContext
 from fencepost_broker.apis.cutting import WHOLE, Part, join, let_go, parts_of
 from fencepost_broker.apis.request import (
+    NO_ANSWER,
     Answer,
     CompletedRequest,
     Request,
@@ -47,7 +47,7 @@ if TYPE_CHECKING:
     from fencepost_broker.network.connection import Connection
 
 TURN_NS: Final = 5_000_000
-"""Parts are carried out in one turn of the loop until it has taken this long."""
+"""How long one turn of the loop carries out parts."""
 LARGE_BYTES: Final = 16 << 10
 MANY_BATCHES: Final = 500
 NEVER: Final = 1 << 32
@@ -55,7 +55,7 @@ _NO_FRAME: Final = memoryview(b"")
 
 
 class LargeRequests:
-    """What carries out the large requests of one server."""
+    """The large requests of one server."""
 
     def __init__(self) -> None:
         self._worker: WorkerThreads | None = None
@@ -65,28 +65,28 @@ class LargeRequests:
 
     @staticmethod
     def bytes_from(api: Served) -> int:
-        """From how many bytes on a frame of an API may be carried out in parts, or in a thread."""
-        # What is passed on is not read here, so there is nothing to read in parts.
+        """The size from which on a request of an API may be large."""
+        # A request that is passed on to the controller is not read here.
         if api.is_passed_on or api.large is None:
             return NEVER
         return SHARED_BYTES + 1 if api.is_frequent else LARGE_BYTES
 
     def begin(self) -> None:
-        """A large request is under way."""
+        """Note that a large request makes objects, or frees them."""
         if not self._under_way:
             self._collects_garbage = gc.isenabled()
             gc.disable()
         self._under_way += 1
 
     def end(self) -> None:
-        """It is not, any more."""
+        """Note that it does not any more."""
         self._under_way -= 1
         if self._under_way == 0 and self._collects_garbage:
             gc.enable()
 
     @staticmethod
     def takes(request: Request) -> bool:
-        """Whether a large request is carried out in parts, or what takes long in a thread."""
+        """Whether a request of that size is large, and may be parked."""
         return request.peer.may_park and (
             request.api_key != ApiKey.PRODUCE or has_many_batches(request, MANY_BATCHES)
         )
@@ -94,19 +94,19 @@ class LargeRequests:
     def start(
         self, context: HandlerContext, request: Request, api: Served, steps: tuple[Step, ...]
     ) -> None:
-        """Carry out a request so; its answer is released."""
+        """Carry out a request; its answer is released."""
         if len(request.frame) <= SHARED_BYTES:
-            request.frame = memoryview(bytes(request.frame))  # it lies where others receive
+            request.frame = memoryview(bytes(request.frame))  # the buffer is shared
         _Large(context, request, api, steps, self).start()
 
     def thread(self) -> WorkerThreads:
-        """Where requests are read and answers encoded."""
+        """The thread in which requests are decoded and responses encoded."""
         if self._worker is None:
             self._worker = WorkerThreads(asyncio.get_running_loop())
         return self._worker
 
     async def close(self) -> None:
-        """End the thread, once it has done what it was given."""
+        """End the thread after its work."""
         self.is_closed = True
         if self._worker is not None:
             await self._worker.close()
@@ -116,14 +116,14 @@ class LargeRequests:
 
 
 class _Kept(CompletedRequest):
-    """A large request, or a part of one, whose message was read already."""
+    """A large request, or a part of one, whose message is decoded."""
 
     __slots__ = ()
     has_own_frame = True
 
 
 class _Large:
-    """One large request on its way; its parts know it as their peer."""
+    """One large request, until it is answered; it is the peer of its parts."""
 
     def __init__(
         self,
@@ -146,20 +146,19 @@ class _Large:
         self._message: Any = None
         self._response: Any = None
         self._parts: list[Part] = []
-        """Those that are still to be carried out, the next one last."""
+        """The parts that are not carried out yet, the next one last."""
         self._answers: list[tuple[Part, Any]] = []
         self._waits: tuple[Part, Request] | None = None
-        """The part that a handler has parked."""
+        """The part that its handler has parked."""
         self._on_loss: Callable[[], None] | None = None
-        self._make: Callable[[], Any] | None = None
-        self._answer: Answer = []
+        self._encoded: Answer = []
         self._is_busy = False
         self._counted = Metrics()
-        """Errors that are told, counted in the thread."""
+        """The errors of the response, counted in the thread."""
         self._error: Exception | None = None
         self._drop_reason: str | None = None
         self._is_over = False
-        # What a handler may know of its peer.
+        # As a peer has them.
         self.listener = self._connection.listener
         self.client_host = self._connection.client_host
         self.client = self._connection.client
@@ -170,7 +169,7 @@ class _Large:
         self.connection = self._connection.connection
 
     def _like(self, frame: memoryview, body: int) -> _Kept:
-        """The same request, or a part of it, whose answer comes here, and as a message."""
+        """The same request, or a part of it, whose answer comes here as a message."""
         asked = self._request
         return _Kept(
             cast("Any", self), asked.api_key, asked.version, asked.correlation_id,
@@ -178,22 +177,23 @@ class _Large:
         )  # fmt: skip
 
     def start(self) -> None:
+        """Decode the request in the thread."""
         connection = self._connection.connection
         connection.keep_frame(self._request.frame)
         connection.queued.work_on(len(self._request.frame))
         self._connection.on_loss(self._stop)
         self.busy()
-        self._worker.run(lambda: self._try(self._read), self._begin)
+        self._in_thread(self._read, self._begin)
 
     def _stop(self) -> None:
-        """Nobody waits for the answer any more."""
+        """The connection is lost."""
         if not self._is_over:
             if self._on_loss is not None:
                 self._on_loss()
             self._end()
 
     def _end(self) -> None:
-        """That was it: what it was made of is let go."""
+        """Free the objects of the request, in the thread."""
         self._is_over = True
         if not self._all.is_closed:
             self.busy()
@@ -207,7 +207,7 @@ class _Large:
         self._end()
         self._connection.drop(reason)
 
-    def _answer_with(self, answer: Answer) -> None:
+    def _answer(self, answer: Answer) -> None:
         self._end()
         if isinstance(self._request, CompletedRequest):
             self._request.take_over(self._whole)
@@ -215,11 +215,14 @@ class _Large:
 
     # -- in the thread -------------------------------------------------------------------------
 
-    def _try(self, work: Callable[[], None]) -> None:
-        try:
-            work()
-        except Exception as error:  # noqa: BLE001 (told to the connection, in the loop)
-            self._error = error
+    def _in_thread(self, work: Callable[[], None], then: Callable[[], None]) -> None:
+        def try_to() -> None:
+            try:
+                work()
+            except Exception as error:  # noqa: BLE001 (the connection is told, in the loop)
+                self._error = error
+
+        self._worker.run(try_to, then)
 
     def _read(self) -> None:
         request = self._request
@@ -235,25 +238,22 @@ class _Large:
         if self._response is None:
             self._parts = parts_of(self._message, self._request.version, self._cut)[::-1]
 
-    def _finish(self) -> None:
-        """Put answers together, and encode what there is to answer."""
-        if self._answers:
-            answers = [each for each in self._answers if each[1].__class__ is not list]
-            if not answers:
-                return  # a Produce that must not be answered
-            self._response = join(answers, self._cut)
-        elif self._make is not None:
-            self._response = self._make()
-            self._make = None
-        response = self._answer = self._response
-        if self._whole.is_changed:
-            return  # it is changed in the loop, and encoded behind that
+    def _joined(self) -> Answer:
+        answers = [each for each in self._answers if each[1].__class__ is not list]
+        response: Answer = join(answers, self._cut) if answers else NO_ANSWER  # acks 0
+        return response
+
+    def _encode(self, make: Callable[[], Answer]) -> None:
+        response: Any = make()
+        self._response = self._encoded = response
+        if response is NO_ANSWER or self._whole.is_changed:
+            return  # if it is changed, the loop does that, and encodes it afterwards
         encode = self._api.encode
         if encode is not encode_uncounted:
             self._counted.note_errors(response)
         if encode is encode_answer:
             encode = encode_uncounted
-        self._answer = encode(self._whole, response)
+        self._encoded = encode(self._whole, response)
 
     def _let_go(self) -> None:
         answers, self._answers = self._answers, []
@@ -267,7 +267,7 @@ class _Large:
 
     @property
     def may_park(self) -> bool:
-        """It waits already."""
+        """True: the whole request is parked."""
         return True
 
     def on_loss(self, call: Callable[[], None]) -> None:
@@ -279,7 +279,7 @@ class _Large:
         self._drop_reason = self._drop_reason or reason
 
     def release(self, request: Request, answer: Answer) -> None:
-        """What was parked has its answer."""
+        """A handler has the answer to what it had parked."""
         if self._is_over:
             return
         self.busy()
@@ -292,12 +292,12 @@ class _Large:
             self._carry_on()
 
     def refuse_parked(self, request: Request, error: Exception) -> None:
-        """A part that was parked ran into a bug of ours."""
+        """A bug of ours has stopped what was parked."""
         del request
         self._refuse(error)
 
     def busy(self) -> None:
-        """A lot of objects are being made, or let go: no search for garbage among them."""
+        """Many objects are made or freed: the garbage collector is off."""
         if not self._is_busy:
             self._is_busy = True
             self._all.begin()
@@ -308,32 +308,32 @@ class _Large:
             self._is_busy = False
             self._all.end()
 
-    def answer_with(self, make: Callable[[], Any]) -> None:
-        """Answer with what this makes, in the thread."""
-        self._make = make
-        self._worker.run(lambda: self._try(self._finish), self._leave)
-
-    def fail(self, error: Exception) -> None:
-        """It could not be carried out."""
-        self._refuse(error)
+    def answer_with(self, make: Callable[[], Answer]) -> None:
+        """Answer with the response that this makes, in the thread."""
+        self._in_thread(lambda: self._encode(make), self._leave)
 
     # -- in the loop ---------------------------------------------------------------------------
 
     def _begin(self) -> None:
         self.connection.queued.work_on(-len(self._request.frame))
+        self._go_on()
+
+    def _go_on(self) -> None:
         if self._is_over:
             return
-        if self._error is not None or self._parts:
-            self._carry_on()
+        if self._error is not None:
+            self._refuse(self._error)
         elif self._response is not None:
             self._leave_whole(self._response)
         elif self._steps:
             self._take_steps()
+        elif self._parts:
+            self._carry_on()
         else:
             self._carry_out_whole()
 
     def _take_steps(self) -> None:
-        """What comes before the handler comes before the request is taken apart."""
+        """Take the steps that come before the handler, and then cut the request."""
         try:
             for step in self._steps:
                 answer = step(self._context, self._whole, self._message)
@@ -344,15 +344,7 @@ class _Large:
             self._refuse(error)
             return
         self._steps = ()
-        self._worker.run(lambda: self._try(self._take_apart), self._go_on)
-
-    def _go_on(self) -> None:
-        if self._is_over:
-            return
-        if self._error is not None or self._parts:
-            self._carry_on()
-        else:
-            self._carry_out_whole()
+        self._in_thread(self._take_apart, self._go_on)
 
     def _carry_out_whole(self) -> None:
         answer: Answer | None = None
@@ -374,13 +366,12 @@ class _Large:
         if self._drop_reason is not None:
             self._drop(self._drop_reason)
         elif answer.__class__ is list:
-            self._answer_with(answer)
+            self._answer(answer)
         else:
-            self._response = answer
-            self._worker.run(lambda: self._try(self._finish), self._leave)
+            self.answer_with(lambda: answer)
 
     def _carry_on(self) -> None:
-        """Carry out some parts, and leave the next ones to the loop's next turn."""
+        """Carry out some parts, and the others in the next turns of the loop."""
         if self._is_over:
             return
         until_ns = perf_counter_ns() + TURN_NS
@@ -397,7 +388,7 @@ class _Large:
         elif self._drop_reason is not None:
             self._drop(self._drop_reason)
         else:
-            self._worker.run(lambda: self._try(self._finish), self._leave)
+            self.answer_with(self._joined)
 
     def _carry_out(self, part: Part) -> None:
         asked = self._like(_NO_FRAME, 0)
@@ -421,7 +412,6 @@ class _Large:
         for at, count in enumerate(self._counted.errors):
             if count:
                 errors[at] += count
-        cut = self._cut
-        if cut.finish is not None:
-            cut.finish(self._context, self._message, self._response)
-        self._answer_with(self._answer)
+        if self._cut.finish is not None:
+            self._cut.finish(self._context, self._message, self._response)
+        self._answer(self._encoded)

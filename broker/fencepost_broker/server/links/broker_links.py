@@ -11,8 +11,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
-from fencepost_client.adapters.link import Link
 from fencepost_client.errors import KafkaError
+from fencepost_client.network.link import Link
 from fencepost_protocol.apis import Message
 from fencepost_protocol.framing import api_key_of
 

@@ -12,8 +12,8 @@ from collections.abc import Callable, Coroutine, Iterable, Iterator
 from functools import partial
 from typing import Any, Final
 
-from fencepost_client.adapters.link import Link
 from fencepost_client.errors import KafkaError
+from fencepost_client.network.link import Link
 from fencepost_protocol.apis import Message
 from fencepost_protocol.errors import ErrorCode
 from fencepost_protocol.framing import api_key_of

@@ -8,9 +8,9 @@ from contextlib import asynccontextmanager
 from functools import partial
 from typing import Any, Final, NamedTuple
 
-from fencepost_client.adapters.link import Link
-from fencepost_client.adapters.security import Security
-from fencepost_client.connection import Connection
+from fencepost_client.network.link import Link
+from fencepost_client.network.security import Security
+from fencepost_client.requests.connection import Connection
 from fencepost_protocol.apis import Message
 from fencepost_protocol.framing import api_key_of
 

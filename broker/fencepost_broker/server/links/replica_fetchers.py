@@ -7,8 +7,8 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from fencepost_client.adapters.link import Link
 from fencepost_client.errors import KafkaError
+from fencepost_client.network.link import Link
 from fencepost_client.types import TopicPartition
 from fencepost_protocol.generated.index import ApiKey
 from fencepost_protocol.generated.list_offsets import (

@@ -8,8 +8,8 @@ from __future__ import annotations
 import secrets
 from typing import TYPE_CHECKING, Final
 
-from fencepost_client.adapters.security import Security
-from fencepost_client.sasl import Login
+from fencepost_client.network.security import Security
+from fencepost_client.requests.sasl import Login
 
 from fencepost_broker.config.errors import SettingsError
 from fencepost_broker.config.logins import own_login

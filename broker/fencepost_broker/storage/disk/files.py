@@ -7,7 +7,7 @@ alive by themselves, so dropping ours never disturbs a reader.
 
 Cutting a file that is mapped would take the pages away from under its readers (SIGBUS). When a map
 is still in use, the part that stays is copied to a new file, and the old one lives on until its
-last reader is done. That somebody else has cut it is looked for before each use.
+last reader is done. Another program may cut the file, too: that is looked for before each use.
 
 ``os.pwrite``, ``os.pread`` and ``posix_fallocate`` are not everywhere: with ``positional=False``
 they are done by seeking, and with ``maps=False`` views are copies.
@@ -68,7 +68,7 @@ class RealFile:
         self._map: memoryview | None = None
         self._is_sealed = False
         self._has_readers = False
-        """A map of it was dropped while somebody still had views."""
+        """A map of it was dropped while there were still views of it."""
         self.is_used = False
 
     def _open(self, *, create: bool) -> int:
@@ -156,8 +156,8 @@ class RealFile:
             if self._map is None:
                 self._map = self._make_map()
             self.is_used = True
-            # A look at the size (0.3 us) is all that stands between us and SIGBUS, if somebody cuts
-            # the file.
+            # If another program has cut the file, reading the map would be a SIGBUS. A look at the
+            # size takes 0.3 us.
             if self._map is not None and self._end() >= position + length:
                 found = self._map[position : position + length]
                 if len(found) == length:
@@ -190,7 +190,7 @@ class RealFile:
         self._drop_map()
 
     def _drop_map(self) -> None:
-        """Let go of the map, which lives on while somebody has views of it."""
+        """Close the map; its memory stays as long as there are views of it."""
         view = self._map
         if view is None:
             return

@@ -4,8 +4,8 @@ Files are chunks of memory. All files of all disks draw on one budget; when it i
 chunks are extents of one temporary file, which was unlinked when it was made: nothing is left of it
 even after kill -9, and it takes one descriptor however many segments lie in it.
 
-A chunk's bytes, once written, stay as they are as long as somebody has a view of them: what is cut
-off is never written over in place, the chunk that is cut is copied.
+The written bytes of a chunk stay as they are as long as there are views of them: bytes that were
+cut off are never written over, since a chunk is copied when it is cut.
 """
 
 from __future__ import annotations
@@ -108,7 +108,7 @@ class MemoryFile:
         self._size = max(self._size, end)
 
     def _fill(self, position: int) -> None:
-        """Write zeros up to a position behind the end, as a file system does."""
+        """Write zeros up to a position after the end, as a file system does."""
         while self._size < position:
             self.pwrite(self._size, bytes(min(position - self._size, CHUNK_SIZE)))
 

@@ -1,6 +1,6 @@
 """The log of partitions on a disk: pure, with every clock, file and thread handed in.
 
-The contract for those who build on it::
+How it is used::
 
     disk = FileDisk(data_dir)                 # storage.disk.files, or MemoryDisk(), disk.memory
     manager = LogManager.open(disk, Identity(node_id, cluster_id, directory_id), config_for, now_ms)
@@ -24,19 +24,19 @@ more, ``record_errors`` which records (Produce v8+). An append answers
   TRANSACTION_COORDINATOR_FENCED: its producer, or a marker's coordinator,
 - KAFKA_STORAGE_ERROR: the disk; nothing was appended, and the next append may succeed.
 
-A read answers NONE, OFFSET_OUT_OF_RANGE or KAFKA_STORAGE_ERROR. Everything else (lookups,
-truncation, opening) raises ``StorageError``, the one exception there is; it, too, means
-KAFKA_STORAGE_ERROR. Whatever fails leaves the log as it was.
+A read answers NONE, OFFSET_OUT_OF_RANGE or KAFKA_STORAGE_ERROR. All other calls (lookups,
+truncation, opening) raise ``StorageError``, which also means KAFKA_STORAGE_ERROR, and no other
+exception. A call that fails leaves the log as it was.
 
 **Views.** An append writes base offset and leader epoch (and what the topic's settings change) into
-``records`` if it is writable, copies it otherwise, and keeps nothing of it. What a read gives may
-be kept as long as one likes; its bytes never change.
+``records`` if it is writable, copies it otherwise, and keeps nothing of it. The views that a read
+returns may be kept; their bytes never change.
 
 **One writer.** A log is used by one thread. Only ``FlushTask.run`` may run in another one.
 
 **Offsets.** ``log_start_offset``, ``last_stable_offset``, ``high_watermark``, ``log_end_offset``
 are attributes. With one replica the high watermark follows the log's end; with several, set
-``follows_log_end = False`` and call ``set_high_watermark(offset)``, which says whether anything
+``follows_log_end = False`` and call ``set_high_watermark(offset)``, which returns whether an offset
 moved that a parked Fetch may wait for.
 
 **Leading.** ``begin_leader_epoch(epoch)`` when this broker becomes the partition's leader, so that
@@ -50,10 +50,10 @@ OffsetForLeaderEpoch knows the epoch before its first record.
 ``None`` when the transaction is open here, else a guard; ask the coordinator, then append with
 ``guard=guard``. With verification switched off (``LogConfig``) no guard is needed.
 
-**Time.** ``LogManager.maintain(now_ms)`` does a bounded piece of what time asks for (retention,
-compaction, removal, checkpoints, expiry) and says when to call it again.
+**Time.** ``LogManager.maintain(now_ms)`` does a bounded piece of retention, compaction, removal,
+checkpoints and expiry, and returns when to call it again.
 
-**Events.** ``take_events()`` gives what a person should hear of: recovery, removal, damage.
+**Events.** ``take_events()`` returns what an operator should know: recovery, removal, damage.
 """
 
 from __future__ import annotations

@@ -156,7 +156,7 @@ def _append(
     now_ms: int,
     marker: tuple[int, bool] | None = None,
 ) -> AppendResult:
-    """Append a batch to which nobody objects.
+    """Append a batch that was admitted.
 
     ``marker`` says what is in a marker that was made here: coordinator epoch and outcome.
     """

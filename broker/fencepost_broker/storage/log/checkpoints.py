@@ -27,12 +27,12 @@ def _parse(data: bytes, path: str, fields: int) -> list[list[str]]:
         lines = data.decode().splitlines()
         version, count = lines[0].strip(), int(lines[1])
     except (UnicodeDecodeError, IndexError, ValueError) as error:
-        raise CorruptFileError(path, f"it is no checkpoint: {error}") from error
+        raise CorruptFileError(path, f"it is not a checkpoint: {error}") from error
     if version != _VERSION:
         raise CorruptFileError(path, f"its version is {version!r}")
     rows = [line.split() for line in lines[2:] if line.strip()]
     if len(rows) != count or any(len(row) != fields for row in rows):
-        raise CorruptFileError(path, f"it announces {count} entries and has other ones")
+        raise CorruptFileError(path, f"it does not have the {count} entries that it announces")
     return rows
 
 
@@ -60,7 +60,7 @@ def format_epochs(entries: Iterable[tuple[int, int]]) -> bytes:
 
 
 def parse_epochs(data: bytes, path: str) -> list[tuple[int, int]]:
-    """Read a ``leader-epoch-checkpoint``; what is not rising is left out."""
+    """Read a ``leader-epoch-checkpoint``; entries that do not rise are left out."""
     try:
         rows = [(int(epoch), int(start)) for epoch, start in _parse(data, path, 2)]
     except ValueError as error:
@@ -106,7 +106,7 @@ def parse_properties(data: bytes, path: str) -> dict[str, str]:
             continue
         name, equals, value = stripped.partition("=")
         if not equals:
-            raise CorruptFileError(path, f"{stripped!r} is no name and value")
+            raise CorruptFileError(path, f"{stripped!r} is not a name and a value")
         properties[name.strip()] = value.strip()
     return properties
 
@@ -117,7 +117,7 @@ def format_clean_shutdown(broker_epoch: int) -> bytes:
 
 
 def parse_clean_shutdown(data: bytes) -> int:
-    """Read the broker epoch out of it, -1 when there is none: its being there is what counts."""
+    """Read the broker epoch from that file; -1 if it has none, since only its existence counts."""
     try:
         content = json.loads(data)
     except ValueError:

@@ -6,45 +6,42 @@ all segments up to there, without the records whose key has a later one, into ``
 small neighbours are put together. A finished one is renamed to ``.swap`` (from now on it counts: a
 start after a crash completes the exchange), takes the place of its originals, and gets its name.
 
-Never touched: the active segment, anything at or behind the last stable offset (so every
-transaction met here has ended), segments younger than ``min.compaction.lag.ms``.
+Never touched: the active segment, anything at or after the last stable offset (so every transaction
+met here has ended), segments younger than ``min.compaction.lag.ms``.
 
-What stays though its key has gone on or its value is null:
+These records stay although their key has a later record, or their value is null:
 
-- Records without a value (tombstones) stay for ``delete.retention.ms``, so that a consumer that is
-  behind sees them. The first run that meets one notes in its batch when it may go: the delete
-  horizon (KIP-534).
+- Records without a value (tombstones) stay for ``delete.retention.ms``, so that slow consumers see
+  them. The first run that meets one notes in its batch when it may go: the delete horizon
+  (KIP-534).
 - A marker stays as long as a record of its transaction does, then likewise until a horizon.
-- Of each active producer the batch with its last record stays, if need be without records: a
+- The batch with the last record of each active producer stays, without records if need be: a
   restarted broker learns the sequence number from it.
-- The last batch of a run stays, if need be empty, so that the log's offsets keep their end.
+- The last batch of a run stays, empty if need be, so that the log keeps its end offset.
 
-Records of aborted transactions go at once, and their entries in the transaction index with their
-last record.
+Records of aborted transactions are dropped at once. A transaction's entry in the index is dropped
+with its last record.
 
-A run is a generator that stops after each bounded piece of work, so that one thread can serve
-clients in between. When the log is cut or shortened meanwhile, the run is given up: nothing has
-changed but ``.cleaned`` files, which go.
+A run is a generator that pauses after each bounded piece of work, so that the thread can serve
+clients in between. If the log is truncated or shortened meanwhile, the run is given up and its
+``.cleaned`` files are removed; nothing else has changed.
 """
 
 from __future__ import annotations
 
 import hashlib
-import heapq
 from collections.abc import Generator, Iterator
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from fencepost_protocol import limits
 from fencepost_protocol.exceptions import ProtocolError
 from fencepost_protocol.records.batch import BatchHeader, RawHeader
-from fencepost_protocol.records.control import ControlType, read_control_records
 from fencepost_protocol.records.reader import open_records, read_fields
 from fencepost_protocol.records.rewrite import empty_batch, rewrite_batch
 
 from fencepost_broker.storage.log import upkeep
+from fencepost_broker.storage.log.cleaned_transactions import CleanedTransactions
 from fencepost_broker.storage.log.disk import CorruptFileError, StorageError
-from fencepost_broker.storage.log.indexes import AbortedEntry
 from fencepost_broker.storage.log.names import CLEANED, SWAP
 from fencepost_broker.storage.log.reading import aborted_entries
 from fencepost_broker.storage.log.segment import Segment
@@ -66,11 +63,11 @@ class Dirt(NamedTuple):
     ratio: float
     """The dirty part of what would be read."""
     is_overdue: bool
-    """A record waits for longer than ``max.compaction.lag.ms``."""
+    """A record has waited longer than ``max.compaction.lag.ms``."""
 
 
 def measure(log: LogState, now_ms: int) -> Dirt | None:
-    """Say how much there is to clean; ``None`` when there is nothing or it is not the time yet."""
+    """Say how much there is to clean; ``None`` if there is nothing to do now."""
     config = log.config
     if not config.compact or len(log.segments) < 2:
         return None
@@ -140,7 +137,7 @@ class Compaction:
         return True
 
     def cancel(self) -> None:
-        """Give up; the log has not changed."""
+        """Give up the run; the log has not changed."""
         self._steps.close()
         if self._cleaned is not None:
             try:
@@ -154,7 +151,7 @@ class Compaction:
         yield from self._map_keys()
         end_offset = self._mapped_up_to
         before = sum(segment.size for segment in log.segments if segment.base_offset < end_offset)
-        transactions = _Transactions()
+        transactions = CleanedTransactions()
         for group in self._groups(end_offset):
             yield from self._clean_group(group, transactions)
         log.cleaned_up_to = end_offset
@@ -165,7 +162,7 @@ class Compaction:
         )
 
     def _batches(self, segment: Segment, from_offset: int) -> Iterator[_Batch | None]:
-        """Give a segment's batches; ``None`` now and then, when it is time to pause."""
+        """Yield a segment's batches, and ``None`` whenever it is time to pause."""
         file = segment.open()
         since_pause = 0
         for position, raw in segment.headers(segment.position_of(from_offset)):
@@ -182,7 +179,7 @@ class Compaction:
 
     def _map_keys(self) -> Iterator[None]:
         log, dirt = self._log, self._dirt
-        transactions = _Transactions()
+        transactions = CleanedTransactions()
         transactions.add(aborted_entries(log, dirt.first_dirty, dirt.first_uncleanable))
         room = log.config.cleaner_keys_max
         for segment in log.segments.from_offset(dirt.first_dirty):
@@ -225,7 +222,7 @@ class Compaction:
     # --- the second pass ------------------------------------------------------------------------
 
     def _groups(self, end_offset: int) -> list[list[Segment]]:
-        """Put neighbours together that fit into one segment."""
+        """Group neighbours that fit into one segment."""
         log = self._log
         config = log.config
         groups: list[list[Segment]] = []
@@ -255,9 +252,11 @@ class Compaction:
                 )
         return groups
 
-    def _clean_group(self, group: list[Segment], transactions: _Transactions) -> Iterator[None]:
+    def _clean_group(
+        self, group: list[Segment], transactions: CleanedTransactions
+    ) -> Iterator[None]:
         log = self._log
-        cleaned = upkeep.new_segment(log, group[0].base_offset, self._now_ms, CLEANED)
+        cleaned = upkeep.new_segment(log, group[0].base_offset, self._now_ms, state=CLEANED)
         cleaned.remove()  # what an earlier run may have left
         self._cleaned = cleaned
         cleaned.open().pwrite(0, b"")
@@ -306,10 +305,10 @@ class Compaction:
     def _filter(
         self,
         batch: _Batch,
-        transactions: _Transactions,
+        transactions: CleanedTransactions,
         last_offsets: dict[int, tuple[int, int]],
     ) -> memoryview | bytearray | None:
-        """Give what stays of a batch; ``None`` when nothing does."""
+        """Return what stays of a batch; ``None`` if nothing does."""
         header = batch.header
         horizon = header.delete_horizon_ms
         is_past = horizon is not None and horizon <= self._now_ms
@@ -346,7 +345,7 @@ class Compaction:
         )
 
     def _retained(self, batch: _Batch, *, is_past: bool) -> tuple[set[int], bool]:
-        """Give the offsets of the records that stay, and whether one of them has no value."""
+        """Return the offsets of the records that stay, and whether one of them has no value."""
         latest = self._latest
         mapped_up_to = self._mapped_up_to
         retained = set()
@@ -398,7 +397,7 @@ class Compaction:
 
 
 def _sync(segment: Segment) -> None:
-    """The originals go soon, so what replaces them has to be on disk."""
+    """Make a segment durable: it replaces others, which are removed soon."""
     segment.open().sync_later()()
     for index in (segment.offsets, segment.times, segment.transactions):
         if index.count:
@@ -406,68 +405,7 @@ def _sync(segment: Segment) -> None:
 
 
 def _map_key(key: memoryview) -> bytes:
-    """A short key stands for itself, a long one for its digest, which has a length of its own."""
+    """Return a short key itself, or the digest of a long one, which no short key can equal."""
     if len(key) <= _LONGEST_PLAIN_KEY:
         return bytes(key)
     return hashlib.blake2b(key, digest_size=_DIGEST_SIZE).digest()
-
-
-@dataclass(slots=True)
-class _Aborted:
-    entry: AbortedEntry
-    has_records: bool = False
-
-
-@dataclass(slots=True)
-class _Transactions:
-    """Which transactions are passing while a log is read from its beginning."""
-
-    _waiting: list[tuple[int, AbortedEntry]] = field(default_factory=list)
-    _seen: set[AbortedEntry] = field(default_factory=set)
-    _aborted: dict[int, _Aborted] = field(default_factory=dict)
-    _committed: set[int] = field(default_factory=set)
-    kept: list[AbortedEntry] = field(default_factory=list)
-    """Entries of aborted transactions that still have records: the new transaction index."""
-
-    def add(self, entries: list[AbortedEntry]) -> None:
-        """Learn of aborted transactions."""
-        for entry in entries:
-            if entry not in self._seen:
-                self._seen.add(entry)
-                heapq.heappush(self._waiting, (entry.first_offset, entry))
-
-    def _begin_up_to(self, offset: int) -> None:
-        while self._waiting and self._waiting[0][0] <= offset:
-            _, entry = heapq.heappop(self._waiting)
-            self._aborted.setdefault(entry.producer_id, _Aborted(entry))
-
-    def on_data(self, header: BatchHeader) -> bool:
-        """Say whether a batch belongs to an aborted transaction."""
-        if not header.is_transactional:
-            return False
-        self._begin_up_to(header.last_offset)
-        aborted = self._aborted.get(header.producer_id)
-        if aborted is None:
-            self._committed.add(header.producer_id)
-            return False
-        aborted.has_records = True
-        return True
-
-    def on_marker(self, header: BatchHeader, batch: memoryview) -> bool:
-        """Say whether a marker's transaction has no record left, so that it may go."""
-        self._begin_up_to(header.last_offset)
-        records = read_control_records(batch) if header.record_count else []
-        if not records:
-            return True
-        if records[0].type is ControlType.ABORT:
-            aborted = self._aborted.pop(header.producer_id, None)
-            if aborted is not None and aborted.has_records:
-                self.kept.append(aborted.entry)
-                return False
-            return True
-        if records[0].type is ControlType.COMMIT:
-            if header.producer_id in self._committed:
-                self._committed.discard(header.producer_id)
-                return False
-            return True
-        return False

@@ -1,7 +1,6 @@
 """A topic's settings, as far as its log goes by them: Kafka's names and defaults.
 
-The fields are Kafka's names with underscores. Whoever reads configurations checks the values; what
-is here is what a log can count on.
+The fields are Kafka's names with underscores. The values were checked when the settings were read.
 """
 
 from __future__ import annotations
@@ -20,7 +19,7 @@ NO_LIMIT: Final = -1
 RECORDS_FEW: Final = 10
 """What ``record.validation=few`` walks: 5 us a batch at most, where it takes 25 without."""
 UNPACKED_FEW_BYTES: Final = 1 << 20
-"""What it unpacks: a millisecond of everybody's time."""
+"""What it unpacks: a millisecond, in which other clients wait."""
 _SPREAD: Final = 0x9E37_79B9_7F4A_7C15
 _MASK: Final = (1 << 64) - 1
 _WALKED: Final = {
@@ -67,7 +66,7 @@ class LogConfig:
     cleaner_keys_max: int = 500_000
     """How many keys one compaction run tells apart, instead of Kafka's buffer size in bytes."""
     jitter_seed: int = 0
-    """What makes segments of this broker end at other times than another's."""
+    """Makes segments of this broker end at other times than those of other brokers."""
     walked_records_max: int = RECORDS_FEW
     """Batches of so many records or fewer are walked record by record before they are appended,"""
     walked_bytes_max: int = UNPACKED_FEW_BYTES
@@ -75,11 +74,11 @@ class LogConfig:
     plain_attributes: frozenset[int] = field(init=False, compare=False, repr=False)
     """The batch attributes that a leader takes without a look at more than the header."""
     built_attributes: frozenset[int] = field(init=False, compare=False, repr=False)
-    """Those with which a batch of this broker's own making stays as it was made."""
+    """The attributes with which a batch that this broker has made stays as it is."""
     counted_codecs: int = field(init=False, compare=False, repr=False)
     """Batches with one of these attributes are unpacked, and their records counted."""
     size_max: int = field(init=False, compare=False, repr=False)
-    """What is larger is refused, for one reason or another."""
+    """Larger batches are refused, for one reason or another."""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "plain_attributes", self._plain_attributes())
@@ -115,7 +114,7 @@ class LogConfig:
     def from_settings(cls, settings: Mapping[str, object]) -> LogConfig:
         """Make one of Kafka's names and values that have their types already.
 
-        What is no log's business is left out; ``cleanup.policy`` and ``compression.type`` are
+        Settings that are not a log's are left out; ``cleanup.policy`` and ``compression.type`` are
         Kafka's words, ``compression.<codec>.level`` is that of the codec in use.
         """
         known = {each.name for each in fields(cls) if each.init}

@@ -2,14 +2,14 @@
 
 A log never touches the operating system. It works on a ``Disk``, which is a data directory: paths
 are strings relative to it, with ``/`` between folder and file. Real files and the ephemeral disk
-stand behind it in :mod:`fencepost_broker.network`; tests put faulty ones in between.
+are in :mod:`fencepost_broker.storage.disk`; tests put faulty disks in between.
 
 A ``DiskFile`` may be made for any path at no cost: it opens (and creates) the file when it is first
-needed and may close it at any time in between, so that ten thousand partitions do not need ten
-thousand file descriptors. Whoever renames or removes a file closes its ``DiskFile`` first.
+needed and may close it at any time, so that ten thousand partitions do not need ten thousand file
+descriptors. Close the ``DiskFile`` before you rename or remove its file.
 
-Everything that goes wrong is a ``StorageError``. A write that failed may have left some of its
-bytes behind; the log remembers how far its file is good and writes over them.
+Every failure is a ``StorageError``. A write that failed may have written some of its bytes; the log
+remembers where its good bytes end, and writes over the others.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ class LockedError(StorageError):
 
 
 class CorruptFileError(StorageError):
-    """A file of ours does not hold what it should, and nothing tells what that would be."""
+    """The content of a file is damaged, and cannot be made again from others."""
 
     def __init__(self, path: str, reason: str) -> None:
         super().__init__("read", path, reason)
@@ -93,14 +93,14 @@ class DiskFile(Protocol):
         """Give a call that makes durable what has been written so far."""
 
     def close(self) -> None:
-        """Give back what the operating system holds for it; the next use opens it again."""
+        """Close the descriptor and the map, if there are any; the next use opens the file again."""
 
 
 class DirectoryLock(Protocol):
     """The lock of a data directory."""
 
     def release(self) -> None:
-        """Let others have it."""
+        """Release the lock."""
 
 
 class Disk(Protocol):

@@ -4,9 +4,9 @@ A follower, or a consumer after a change of leader, asks "where does epoch N end
 which offset its log may differ (KIP-101, KIP-279). The answer is where the next larger epoch
 begins, or the log's end for the newest one.
 
-The file is written when a record of an epoch is appended. An epoch at the log's end that has none
-is known as long as the broker runs: nobody misses it behind a restart, and a broker that begins to
-lead thousands of partitions need not write as many files.
+The file is written when the first record of an epoch is appended. An epoch without records is kept
+in memory only: it is not needed after a restart, and a broker that becomes the leader of thousands
+of partitions need not write as many files.
 """
 
 from __future__ import annotations
@@ -30,20 +30,20 @@ class LeaderEpochs:
         """The file holds for records of epochs up to this one; every append looks at it."""
 
     def entries(self) -> list[tuple[int, int]]:
-        """Give all, oldest first."""
+        """Return all entries, oldest first."""
         return list(zip(self.epochs, self.starts, strict=True))
 
     def copy(self) -> LeaderEpochs:
-        """Give another one that changes on its own."""
+        """Return a copy that can be changed by itself."""
         copied = LeaderEpochs(self.entries())
         copied.written = self.written
         return copied
 
     def assign(self, epoch: int, start_offset: int) -> bool:
-        """Begin an epoch; says whether anything changed.
+        """Begin an epoch; return whether anything changed.
 
-        What contradicts it goes: entries of the same or larger epochs, and those that begin at or
-        behind its offset. They had no records, or their records are being replaced.
+        Entries that contradict it are dropped: those of the same or larger epochs, and those that
+        begin at or after its offset. They had no records, or their records are being replaced.
         """
         if epoch < 0:
             return False
@@ -58,7 +58,7 @@ class LeaderEpochs:
         return True
 
     def truncate_from_end(self, end_offset: int) -> bool:
-        """Drop the epochs that begin at or behind the log's new end."""
+        """Drop the epochs that begin at or after the log's new end."""
         keep = bisect_left(self.starts, end_offset)
         if keep == len(self.starts):
             return False

@@ -1,7 +1,7 @@
 """The three indexes of a segment: files of fixed-size entries that grow at their end.
 
 - offset index: i32 last offset of a batch, relative to the segment's base; i32 the position of
-  that batch. One entry at least ``index.interval.bytes`` behind the one before.
+  that batch. One entry at least ``index.interval.bytes`` after the one before.
 - time index: i64 timestamp, i32 relative offset: "all records up to this offset are this old or
   older". Written beside an offset entry when the largest timestamp has grown, and at the end.
 - transaction index: i16 version (0), i64 producer id, i64 first offset, i64 last offset (the abort
@@ -214,8 +214,8 @@ class OffsetIndex(IndexFile):
         number = self.first_where_key_above(offset - self._base_offset)
         return self.entry(number - 1).position if number else 0
 
-    def offset_behind(self, position: int) -> int | None:
-        """Give the last offset of a batch at or behind ``position``, if one is indexed."""
+    def offset_from(self, position: int) -> int | None:
+        """Return the last offset of the first indexed batch at or after ``position``, if any."""
         low, high = 0, self.count
         while low < high:
             middle = (low + high) // 2
@@ -226,7 +226,7 @@ class OffsetIndex(IndexFile):
         return self.entry(low).offset if low < self.count else None
 
     def truncate_to_position(self, position: int) -> None:
-        """Drop the entries of batches at or behind ``position``."""
+        """Drop the entries of batches at or after ``position``."""
         low, high = 0, self.count
         while low < high:
             middle = (low + high) // 2
@@ -268,7 +268,7 @@ class TimeIndex(IndexFile):
         return self.entry(number - 1).offset if number else self._base_offset
 
     def truncate_to_offset(self, offset: int) -> None:
-        """Drop the entries of records at or behind ``offset``."""
+        """Drop the entries of records at or after ``offset``."""
         low, high = 0, self.count
         while low < high:
             middle = (low + high) // 2
@@ -305,7 +305,7 @@ class TransactionIndex(IndexFile):
         ]
 
     def truncate_to_offset(self, offset: int) -> None:
-        """Drop the transactions whose markers are at or behind ``offset``."""
+        """Drop the transactions whose markers are at or after ``offset``."""
         kept = 0
         for entry in self.entries():
             if entry.last_offset >= offset:

@@ -1,13 +1,13 @@
 """Opening a partition: quickly after a clean stop, by reading it again after any other.
 
-What a clean stop leaves is taken as it is: the files are listed, the last index entry of the active
-segment tells where to look for the log's end, the newest producer snapshot is the state. After an
+The files of a clean stop are trusted: they are listed, the last index entry of the active segment
+tells where to look for the log's end, and the newest producer snapshot is the state. After an
 unclean stop the segments from the recovery point on are read: every batch's CRC is computed,
 indexes, leader epochs and producers are made anew, and the log ends before the first batch that is
-not whole. Whatever is behind it goes, since nothing of it was promised to be on disk.
+not whole. All bytes after it are cut, since nothing promised that they were on disk.
 
-Either way: what compaction or removal was about when the process ended is finished or undone; an
-index that is missing or does not fit its segment is made anew; what was done is told as events.
+In both cases a compaction or removal that the last process had begun is finished or undone, and an
+index that is missing or does not fit its segment is made anew. Events tell what was done.
 """
 
 from __future__ import annotations
@@ -45,6 +45,7 @@ from fencepost_broker.storage.log.producers import ProducerState
 from fencepost_broker.storage.log.removals import Removals
 from fencepost_broker.storage.log.segment import NEVER, Segment
 from fencepost_broker.storage.log.state import LogState
+from fencepost_broker.storage.log.upkeep import new_segment
 
 _OFFSET_ENTRY_SIZE: Final = 8
 _TIME_ENTRY_SIZE: Final = 12
@@ -52,13 +53,13 @@ _TIME_ENTRY_SIZE: Final = 12
 
 @dataclass(slots=True)
 class LoadOptions:
-    """What the data directory knows of a partition when it is opened."""
+    """What the checkpoints of the data directory say of a partition when it is opened."""
 
     clean_stop: bool = True
     log_start_offset: int = 0
     recovery_point: int = 0
     high_watermark: int | None = None
-    """``None``: all that is in the log is replicated (there is one replica)."""
+    """``None``: everything in the log is replicated (there is one replica)."""
     cleaned_up_to: int | None = None
 
 
@@ -165,20 +166,11 @@ def _finish_what_was_begun(log: LogState, files: _Files, now_ms: int) -> _Files:
                     f"{folder}/{file_name(base_offset, part.suffix)}",
                 )
             continue
-        swapped = Segment(
-            disk,
-            folder,
-            base_offset,
-            now_ms,
-            log.config.segment_index_bytes,
-            sizes={
-                part.suffix: disk.open(
-                    f"{folder}/{file_name(base_offset, part.suffix, SWAP)}"
-                ).size()
-                for part in parts
-            },
-            state=SWAP,
-        )
+        sizes = {
+            part.suffix: disk.open(f"{folder}/{file_name(base_offset, part.suffix, SWAP)}").size()
+            for part in parts
+        }
+        swapped = new_segment(log, base_offset, now_ms, state=SWAP, sizes=sizes)
         end_offset = swapped.next_offset()
         for old in [old for old in files.segments if base_offset <= old < end_offset]:
             for suffix in files.segments.pop(old):
@@ -218,26 +210,9 @@ def _load_segments(log: LogState, files: _Files, options: LoadOptions, now_ms: i
                 unexpected=True,
             )
             continue
-        segments.append(
-            Segment(
-                log.disk,
-                log.folder,
-                base_offset,
-                now_ms,
-                log.config.segment_index_bytes,
-                sizes=sizes,
-            )
-        )
+        segments.append(new_segment(log, base_offset, now_ms, sizes=sizes))
     if not segments:
-        segments.append(
-            Segment(
-                log.disk,
-                log.folder,
-                options.log_start_offset,
-                now_ms,
-                log.config.segment_index_bytes,
-            )
-        )
+        segments.append(new_segment(log, options.log_start_offset, now_ms))
     log.segments = LogSegments(segments)
     active = log.segments.active
     for segment in log.segments:
@@ -272,9 +247,8 @@ def _tail_complaint(log: LogState, segment: Segment) -> str | None:
 
 
 def settle_active(log: LogState) -> None:
-    """Learn what appending goes by: where the last index entry is, how old the segment is."""
+    """Set what appends need of the active segment: its last index entry, and its age."""
     active = log.segments.active
-    active.roll_jitter_ms = log.config.jitter_ms(log.folder, active.base_offset)
     if not active.size:
         return
     count = active.offsets.count
@@ -317,7 +291,7 @@ class _Reread(NamedTuple):
 
 
 def rebuild_indexes(log: LogState, segment: Segment) -> str | None:
-    """Make a segment's indexes anew from its batches; gives what ended it too early.
+    """Make a segment's indexes anew from its batches; return what is wrong with them, if anything.
 
     The transaction index needs to know which transactions were open before the segment.
     """
@@ -445,7 +419,7 @@ def _remove_segments_after(log: LogState, kept: Segment, reason: str) -> None:
 
 
 def _start_over(log: LogState, now_ms: int) -> None:
-    """The log ends before it is said to begin: all that is left is out of date."""
+    """Begin with an empty log: the old one ends before its start offset, so it is out of date."""
     log.tell(
         "restarted",
         f"the log ends at offset {log.log_end_offset}, before its start {log.log_start_offset}: "
@@ -455,8 +429,7 @@ def _start_over(log: LogState, now_ms: int) -> None:
     for segment in log.segments:
         segment.remove()
     start = log.log_start_offset
-    segment = Segment(log.disk, log.folder, start, now_ms, log.config.segment_index_bytes)
-    log.segments = LogSegments([segment])
+    log.segments = LogSegments([new_segment(log, start, now_ms)])
     log.log_end_offset = start
     settle_active(log)
 

@@ -53,7 +53,7 @@ def offset_of_max_timestamp(log: LogState) -> FoundOffset | None:
 def _first_record(
     segment: Segment, position: int, header: BatchHeader, timestamp_ms: int, from_offset: int
 ) -> FoundOffset | None:
-    """Find the first record of a batch that is not older."""
+    """Find the first record of a batch that is not older than ``timestamp_ms``."""
     leader_epoch = header.partition_leader_epoch
     epoch = leader_epoch if leader_epoch >= 0 else UNKNOWN_EPOCH
     has_append_time = header.attributes & LOG_APPEND_TIME_FLAG

@@ -2,12 +2,12 @@
 
 A data directory holds a folder per partition, ``meta.properties`` (whose it is), a lock, and
 checkpoints: how far each partition is known to be on disk, where it begins, how far it was
-replicated, how far compaction has come. They are written now and then and at a clean stop; after
+replicated, how far it was compacted. They are written from time to time and at a clean stop. After
 any other stop they tell where recovery has to begin, so they may be old but never too new.
 
-What time asks for is done in small pieces: ``maintain`` does one and says when it wants to be
-called again. Retention looks at all partitions every ``log.retention.check.interval.ms``, as in
-Kafka, and not at every moment: records with old timestamps may be read until then.
+Retention, compaction and the like are done in small pieces: ``maintain`` does one and returns when
+it wants to be called again. As in Kafka, retention looks at all partitions every
+``log.retention.check.interval.ms``: records that are too old may be read until then.
 """
 
 from __future__ import annotations
@@ -18,11 +18,12 @@ from typing import Final
 
 from fencepost_protocol.primitives import uuid_text
 
-from fencepost_broker.storage.log import checkpoints, compaction
+from fencepost_broker.storage.log import checkpoints
 from fencepost_broker.storage.log.config import LogConfig
 from fencepost_broker.storage.log.disk import CorruptFileError, DirectoryLock, Disk, StorageError
 from fencepost_broker.storage.log.identity import Identity, check_identity
 from fencepost_broker.storage.log.loading import LoadOptions, load_partition
+from fencepost_broker.storage.log.log_cleaner import LogCleaner
 from fencepost_broker.storage.log.names import (
     CLEAN_SHUTDOWN,
     CLEANED_UP_TO,
@@ -51,16 +52,16 @@ ConfigFor = Callable[[str], LogConfig]
 
 @dataclass(frozen=True, slots=True)
 class Intervals:
-    """How often what is done, in ms; Kafka's settings and defaults."""
+    """How often things are done, in ms; Kafka's settings and defaults."""
 
     log_initial_task_delay: int = 30_000
     log_retention_check_interval: int = 300_000
     log_cleaner_backoff: int = 15_000
     checkpoint: int = 60_000
-    """``log.flush.offset.checkpoint.interval.ms`` and its sisters."""
+    """``log.flush.offset.checkpoint.interval.ms`` and similar settings."""
     producer_id_expiration_check_interval: int = 600_000
     removal_at_once: bool = False
-    """Removed files do not wait for ``file.delete.delay.ms``: in memory nobody else reads them."""
+    """Removed files do not wait for ``file.delete.delay.ms``: no other process reads memory."""
 
 
 class LogManager:
@@ -88,13 +89,13 @@ class LogManager:
         self._high_watermarks: dict[PartitionName, int] = {}
         self._refused: set[PartitionName] = set()
         delay_ms = intervals.log_initial_task_delay
-        # Who wants it to be done often does not want to wait for the first time.
+        # With a short interval, the first time comes soon, too.
         self._retention_at = now_ms + min(delay_ms, intervals.log_retention_check_interval)
-        self._compaction_at = now_ms + min(delay_ms, intervals.log_cleaner_backoff)
+        cleaner_due_ms = now_ms + min(delay_ms, intervals.log_cleaner_backoff)
+        self._cleaner = LogCleaner(self.logs, self._write_cleaned, cleaner_due_ms)
         self._checkpoint_at = now_ms + min(delay_ms, intervals.checkpoint)
         self._expiry_at = now_ms + intervals.producer_id_expiration_check_interval
         self._pass: Iterator[PartitionLog] | None = None
-        self._compacting: PartitionLog | None = None
 
     # --- opening --------------------------------------------------------------------------------
 
@@ -177,15 +178,15 @@ class LogManager:
     # --- partitions -----------------------------------------------------------------------------
 
     def get(self, topic: str, partition: int) -> PartitionLog | None:
-        """Give a partition's log, if it is here."""
+        """Return a partition's log, if it is here."""
         return self.logs.get((topic, partition))
 
     def create(
         self, topic: str, partition: int, topic_id: bytes, config: LogConfig, now_ms: int
     ) -> PartitionLog:
-        """Give a partition's log, a new one if it is not here yet.
+        """Return a partition's log, a new one if it is not here yet.
 
-        One that is here with another topic id is what is left of a deleted topic: it goes first.
+        A log with another topic id belonged to a deleted topic of that name: it is deleted first.
         Raises ``StorageError`` for a partition that was refused.
         """
         name = PartitionName(topic, partition)
@@ -215,14 +216,12 @@ class LogManager:
         return log
 
     def delete(self, topic: str, partition: int, now_ms: int) -> bool:
-        """Take a partition away; its folder is renamed at once and removed later."""
+        """Delete a partition; its folder is renamed at once and removed later."""
         name = PartitionName(topic, partition)
         log = self.logs.get(name)
         if log is None:
             return False
-        if self._compacting is log:
-            self._compacting = None
-        log.stop_compaction()
+        self._cleaner.give_up(log)
         for segment in log.segments:
             segment.forget()
         unique = (log.topic_id or bytes(16)).hex()
@@ -235,7 +234,7 @@ class LogManager:
         return True
 
     def set_aside(self, topic: str, partition: int) -> None:
-        """Take a partition away of whose topic nobody knows; its records are kept, as in Kafka."""
+        """Stop using a partition of an unknown topic; its records are kept, as in Kafka."""
         name = PartitionName(topic, partition)
         log = self.logs.pop(name)
         for segment in log.segments:
@@ -276,36 +275,34 @@ class LogManager:
         )
 
     def configure(self, topic: str, config: LogConfig) -> None:
-        """Let all partitions of a topic go by other settings."""
+        """Use other settings for all partitions of a topic."""
         for name, log in self.logs.items():
             if name[0] == topic:
                 log.configure(config)
 
     def checkpointed_high_watermark(self, topic: str, partition: int) -> int:
-        """How far a partition was replicated when that was last written, 0 if it never was."""
+        """Return the high watermark that was last written for a partition, 0 if none was."""
         return self._high_watermarks.get(PartitionName(topic, partition), 0)
 
     # --- time -----------------------------------------------------------------------------------
 
     def maintain(self, now_ms: int) -> int:
-        """Do a bounded piece of what is due; gives when to come again (``now_ms``: at once)."""
+        """Do a bounded piece of what is due; return when to call again (``now_ms``: at once)."""
         for error in self._removals.remove_due(now_ms):
             self.tell("storage-error", str(error), unexpected=True)
         if self._pass is not None:
             self._go_on_with_pass(now_ms)
         elif now_ms >= min(self._retention_at, self._expiry_at):
             self._pass = self._begin_pass(now_ms)
-        elif self._compacting is not None:
-            self._go_on_with_compaction(now_ms)
-        elif now_ms >= self._compaction_at:
-            self._begin_compaction(now_ms)
+        elif self._cleaner.is_running or now_ms >= self._cleaner.due_ms:
+            self._cleaner.step(now_ms, self.intervals.log_cleaner_backoff)
         elif now_ms >= self._checkpoint_at:
             self._checkpoint_at = now_ms + self.intervals.checkpoint
             try:
                 self.write_checkpoints()
             except StorageError as error:
                 self.tell("storage-error", str(error), unexpected=True)
-        if self._pass is not None or self._compacting is not None:
+        if self._pass is not None or self._cleaner.is_running:
             return now_ms
         due_ms = self._removals.due_ms
         return max(
@@ -314,7 +311,7 @@ class LogManager:
                 _NEVER if due_ms is None else due_ms,
                 self._retention_at,
                 self._expiry_at,
-                self._compaction_at,
+                self._cleaner.due_ms,
                 self._checkpoint_at,
             ),
         )
@@ -349,46 +346,8 @@ class LogManager:
                 self._pass = None
                 return
 
-    def _begin_compaction(self, now_ms: int) -> None:
-        """Choose the log that needs it most."""
-        best: tuple[PartitionLog, compaction.Dirt] | None = None
-        for log in self.logs.values():
-            if not log.config.compact or log.is_uncleanable:
-                continue
-            try:
-                dirt = compaction.measure(log, now_ms)
-            except StorageError as error:
-                log.tell("storage-error", str(error), unexpected=True)
-                continue
-            if dirt is not None and (best is None or dirt.ratio > best[1].ratio):
-                best = log, dirt
-        if best is None:
-            self._compaction_at = now_ms + self.intervals.log_cleaner_backoff
-            return
-        log, dirt = best
-        log.compaction = compaction.Compaction(log, dirt, now_ms)
-        self._compacting = log
-
-    def _go_on_with_compaction(self, now_ms: int) -> None:
-        log = self._compacting
-        assert log is not None
-        try:
-            if log.compaction is not None:
-                if log.compaction.step():
-                    return
-                self._write_cleaned()
-        except StorageError as error:
-            log.tell("compaction-failed", str(error), unexpected=True)
-            log.stop_compaction()
-            # A batch whose records cannot be read will not get better, and the dirtiest log would
-            # be chosen again and again: as in Kafka, it is left alone until the next start.
-            log.is_uncleanable = isinstance(error, CorruptFileError)
-            self._compaction_at = now_ms + self.intervals.log_cleaner_backoff
-        log.compaction = None
-        self._compacting = None
-
     def logs_to_flush(self, now_ms: int) -> list[PartitionLog]:
-        """Give the logs of which ``flush.ms`` (or a rolled segment) asks for a flush."""
+        """Return the logs that ``flush.ms`` (or a rolled segment) wants to be flushed."""
         return [log for log in self.logs.values() if log.flush_is_due(now_ms)]
 
     # --- checkpoints and the end ----------------------------------------------------------------
@@ -417,7 +376,7 @@ class LogManager:
         self._write_cleaned(durable)
 
     def _write_cleaned(self, durable: bool = True) -> None:
-        """Write how far compaction has come: at once, for recovery judges gaps by it."""
+        """Write how far logs are compacted: at once, since recovery judges gaps by it."""
         cleaned = {
             name: log.cleaned_up_to
             for name, log in self.logs.items()
@@ -435,7 +394,7 @@ class LogManager:
             self._written[file_name] = data
 
     def close(self, now_ms: int, broker_epoch: int = -1) -> bool:
-        """Close everything; says whether the stop was clean, so that the next start is quick."""
+        """Close everything; return whether the stop was clean, so that the next start is quick."""
         if self._lock is None:
             return False
         is_clean = self._close_logs(now_ms)
@@ -453,7 +412,7 @@ class LogManager:
         return is_clean
 
     def _close_logs(self, now_ms: int) -> bool:
-        """Close all logs and make them durable, for that is what a clean stop promises."""
+        """Close all logs and make them durable, as a clean stop promises."""
         is_clean = True
         unflushed = []
         for log in self.logs.values():
@@ -484,7 +443,7 @@ class LogManager:
     # --- events ---------------------------------------------------------------------------------
 
     def take_events(self) -> list[LogEvent]:
-        """Give what happened since the last call, in all partitions."""
+        """Return what happened since the last call, in all partitions."""
         events, self._events = self._events, []
         for log in self.logs.values():
             if log.events:

@@ -61,7 +61,7 @@ class PartitionLog(LogState):
 
     @property
     def unflushed_messages(self) -> int:
-        """Offsets that are not known to be on disk."""
+        """How many offsets are not known to be on disk."""
         return self.log_end_offset - self.recovery_point
 
     def flush_is_due(self, now_ms: int) -> bool:
@@ -88,8 +88,8 @@ class PartitionLog(LogState):
             segments = self.segments
             rolled = task.active is not segments.active
             if rolled and segments.at(durable_offset).base_offset == durable_offset:
-                # It has been rolled meanwhile, and with this recovery point nobody would look at
-                # it again, neither the next flush nor a recovery that its indexes need.
+                # It has been rolled meanwhile. With this recovery point neither the next flush nor
+                # a recovery would look at it, and its indexes may need one of them.
                 durable_offset = task.active.base_offset
             self.recovery_point = max(self.recovery_point, durable_offset)
         self.last_flush_ms = now_ms
@@ -204,11 +204,11 @@ class PartitionLog(LogState):
         upkeep.truncate_to(self, offset, now_ms)
 
     def restart_at(self, offset: int, now_ms: int) -> None:
-        """Drop everything and go on at ``offset``: a follower that is too far behind."""
+        """Drop everything and go on at ``offset``, the start of the leader's log."""
         upkeep.restart_at(self, offset, now_ms)
 
     def apply_retention(self, now_ms: int) -> int:
-        """Remove the segments that retention or DeleteRecords leave behind; gives how many."""
+        """Remove segments that are too old or too many, or deleted; return how many."""
         return upkeep.apply_retention(self, now_ms)
 
     def expire_producers(self, now_ms: int) -> int:
@@ -216,7 +216,7 @@ class PartitionLog(LogState):
         return self.producers.remove_expired(now_ms, self.config.producer_id_expiration_ms)
 
     def take_events(self) -> list[LogEvent]:
-        """Give what happened since the last call."""
+        """Return what happened since the last call."""
         events = self.events
         if events:
             self.events = []

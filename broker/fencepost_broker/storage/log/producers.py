@@ -17,7 +17,7 @@ Between the verification of a transaction with its coordinator (KIP-890) and the
 for it, an abort marker may have passed. So verifying makes a guard that only one append, of this
 very verification, can use: a marker or an append takes it away.
 
-Sequence numbers wrap: behind 2147483647 comes 0.
+Sequence numbers wrap: after 2147483647 comes 0.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ class Refusal(NamedTuple):
 
 
 class VerificationGuard:
-    """Stands for one verification of a transaction; equal to itself only."""
+    """One verification of a transaction; equal to itself only."""
 
     __slots__ = ()
 
@@ -118,7 +118,7 @@ class ProducerState:
     def find_duplicate(
         self, producer_id: int, epoch: int, base_sequence: int, last_offset_delta: int
     ) -> BatchTrace | None:
-        """Give the remembered batch that has exactly this range, if there is one."""
+        """Return the remembered batch that has exactly this range, if there is one."""
         producer = self.producers.get(producer_id)
         if producer is None or producer.epoch != epoch:
             return None
@@ -257,7 +257,7 @@ class ProducerState:
         *,
         committed: bool,
     ) -> AbortedEntry | None:
-        """End the producer's transaction; what belongs into the transaction index comes back."""
+        """End the producer's transaction; return its entry for the index if it was aborted."""
         producer = self.producers.get(producer_id)
         if producer is None:
             producer = self.producers[producer_id] = Producer(epoch)
@@ -289,7 +289,7 @@ class ProducerState:
         return first
 
     def forget_replicated(self, high_watermark: int) -> None:
-        """Let go of the ended transactions whose markers are below the high watermark."""
+        """Forget the ended transactions whose markers are below the high watermark."""
         for start, marker_offset in list(self.unreplicated.items()):
             if marker_offset < high_watermark:
                 del self.unreplicated[start]
@@ -313,7 +313,7 @@ class ProducerState:
         supports_epoch_bump: bool,
         now_ms: int,
     ) -> VerificationGuard | None:
-        """Give the guard that the append needs; ``None`` when the transaction is open already."""
+        """Return the guard that the append needs; ``None`` if the transaction is open already."""
         if self.has_ongoing_transaction(producer_id, epoch):
             return None
         entry = self.verifications.get(producer_id)
@@ -336,7 +336,7 @@ class ProducerState:
     # --- keeping ------------------------------------------------------------------------------
 
     def remove_expired(self, now_ms: int, expiration_ms: int) -> int:
-        """Forget the producers that were not heard of for so long; says how many."""
+        """Forget the producers that wrote nothing for so long; return how many."""
         expired = [
             producer_id
             for producer_id, producer in self.producers.items()
@@ -407,7 +407,7 @@ class ProducerState:
         return out
 
     def load(self, data: bytes, path: str) -> None:
-        """Take over what a ``.snapshot`` file says, in place of everything known."""
+        """Replace everything by the content of a ``.snapshot`` file."""
         if len(data) < _SNAPSHOT_HEAD or data[:2] != _SNAPSHOT_VERSION.to_bytes(2, "big"):
             raise CorruptFileError(path, "it is not a producer snapshot of version 1")
         try:
@@ -415,7 +415,7 @@ class ProducerState:
         except ProtocolError as error:
             raise CorruptFileError(path, str(error)) from error
         if snapshot.crc != crc32c(data[_SNAPSHOT_HEAD:]) or end != len(data):
-            raise CorruptFileError(path, "its CRC does not fit its content")
+            raise CorruptFileError(path, "its CRC does not match its content")
         self.clear()
         open_transactions = []
         for entry in snapshot.producer_entries:

@@ -79,7 +79,7 @@ def _collect(
     max_bytes: int,
     min_one_batch: bool,
 ) -> tuple[Segment, int]:
-    """Put the views into the result; give the segment and the position where they end."""
+    """Put the views into the result; return the segment and the position where they end."""
     segments = log.segments
     active = segments.active
     segment = active if offset >= active.base_offset else segments.at(offset)
@@ -113,7 +113,7 @@ def _collect(
 
 
 def _add(result: ReadResult, segment: Segment, position: int, length: int) -> int:
-    """Add a piece; gives its length, or 0 when there is only what earlier segments had."""
+    """Add a piece; return its length, or 0 if it cannot be read after earlier ones could."""
     pieces = result.pieces
     assert pieces is not None
     try:
@@ -128,26 +128,26 @@ def _add(result: ReadResult, segment: Segment, position: int, length: int) -> in
 
 
 def _views(segment: Segment, position: int, length: int) -> list[memoryview]:
-    """Give a piece of a segment, which is whole: its length is announced to a client."""
+    """Return a piece of a segment, never less of it: its length is announced to a client."""
     views = segment.open().views(position, length)
     if (len(views) != 1 or len(views[0]) != length) and sum(map(len, views)) != length:
-        reason = f"it ends within {length} bytes at {position}: somebody has cut it"
+        reason = f"it ends within {length} bytes at {position}: another program has cut it"
         raise StorageError("read", segment.path(LOG), reason)
     return views
 
 
 def _upper_offset(log: LogState, segment: Segment, position: int, end_offset: int) -> int:
-    """Give an offset at or behind a position, as the offset index knows it."""
-    indexed = segment.offsets.offset_behind(position)
+    """Return an offset at or after a position, as the offset index knows it."""
+    indexed = segment.offsets.offset_from(position)
     return min(log.segments.end_of(segment) if indexed is None else indexed, end_offset)
 
 
 def aborted_entries(log: LogState, start_offset: int, upper_offset: int) -> list[AbortedEntry]:
-    """Give the aborted transactions that have a part in a range of offsets.
+    """Return the aborted transactions that have a part in a range of offsets.
 
     A transaction's entry stands with its marker, so it is in the segment of ``start_offset`` or a
     later one. An entry's last stable offset tells that all transactions that began before it have
-    ended: once it lies behind the range, no later entry can concern it.
+    ended: once it lies after the range, no later entry can concern it.
     """
     found = []
     for segment in log.segments.from_offset(start_offset):

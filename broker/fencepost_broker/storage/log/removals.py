@@ -17,7 +17,7 @@ class Removals:
     __slots__ = ("_at_once", "_count", "_disk", "_heap")
 
     def __init__(self, disk: Disk, *, at_once: bool = False) -> None:
-        """``at_once``: with the next upkeep, since nobody else reads these files."""
+        """``at_once``: remove with the next upkeep, since no other process reads these files."""
         self._disk = disk
         self._at_once = at_once
         self._heap: list[tuple[int, int, tuple[str, ...], bool]] = []
@@ -46,7 +46,7 @@ class Removals:
         heapq.heappush(self._heap, (due_ms, self._count, paths, is_folder))
 
     def remove_due(self, now_ms: int) -> list[StorageError]:
-        """Remove what is due, so much at once; gives what went wrong, which is not tried again."""
+        """Remove some of what is due; return the errors. A failed removal is not tried again."""
         errors = []
         done = 0
         while self._heap and self._heap[0][0] <= now_ms and done < _AT_ONCE:

@@ -1,4 +1,4 @@
-"""Reading a whole log, piece by piece, by those whose state it is."""
+"""Reading a whole log, piece by piece, for a machine whose state it holds."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def replay_batches(
 ) -> Iterator[None]:
     """Give every batch from ``offset`` on to ``take``; a step is a piece of so many bytes.
 
-    What ``take`` cannot read, it says by a ``RemoteProtocolError``.
+    ``take`` raises ``RemoteProtocolError`` for a batch that it cannot read.
     """
     while offset < log.log_end_offset:
         result = log.read(offset, piece_bytes, UpperBound.LOG_END, min_one_batch=True)

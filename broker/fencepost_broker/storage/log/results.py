@@ -127,4 +127,4 @@ class LogEvent(NamedTuple):
     area: str = "log"
     """The log area that tells of it."""
     is_detail: bool = False
-    """Only for somebody who looks for a fault."""
+    """Of interest only when looking for a fault."""

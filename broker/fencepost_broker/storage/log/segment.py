@@ -293,11 +293,11 @@ class Segment:
                     return
             header: RawHeader = _unpack_header(block, at)
             length = header[1]
-            behind = position + LOG_OVERHEAD + length
-            if header[3] != MAGIC or length < MIN_BATCH_LENGTH or behind > end:
+            next_position = position + LOG_OVERHEAD + length
+            if header[3] != MAGIC or length < MIN_BATCH_LENGTH or next_position > end:
                 return
             yield position, header
-            position = behind
+            position = next_position
 
     def remember_end(self, offset: int) -> None:
         """Note that ``offset``, which comes next, will be found at the segment's present end."""
@@ -367,7 +367,7 @@ class Segment:
     # --- the end ------------------------------------------------------------------------------
 
     def truncate(self, position: int, offset: int) -> None:
-        """Cut off what is at or behind a batch's position; ``offset`` is that batch's."""
+        """Cut the file at a batch's position; ``offset`` is that batch's."""
         self.open().truncate(position)
         self.size = position
         self._ends = None
@@ -380,7 +380,7 @@ class Segment:
         self.forget_timestamps(last_indexed)
 
     def forget_timestamps(self, scan_from: int) -> None:
-        """Learn the largest timestamp again: from the time index, and the batches behind it."""
+        """Learn the largest timestamp again: from the time index, and the batches after it."""
         last = self.times.last()
         best, offset = (NO_TIMESTAMP, self.base_offset) if last is None else last
         scanned, scanned_offset = self._scan_max_timestamp(scan_from)
@@ -403,7 +403,7 @@ class Segment:
         self._ends = None
 
     def close(self, *, cut: bool) -> None:
-        """Write what is left and close the files; ``cut`` removes what is behind the end."""
+        """Write what is left and close the files; ``cut`` removes bytes after the end."""
         self.write_out_indexes(final=True)
         if self.file is not None:
             if cut:

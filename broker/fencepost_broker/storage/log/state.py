@@ -99,14 +99,14 @@ class LogState:
         self.snapshots = ProducerSnapshots(disk, folder)
         self.removals = Removals(disk) if removals is None else removals
         self.events: list[LogEvent] = []
-        """What happened and nobody has fetched yet; see :meth:`take_events`."""
+        """Events that :meth:`take_events` has not returned yet."""
         self.failure: StorageError | None = None
         """Set when what is on disk is not known any more (a failed fsync): nothing is appended."""
         self.is_refusing = False
         """The last append failed because of the disk."""
         self.last_flush_ms = now_ms
         self.flushes = 0
-        """How many are done, for whoever counts."""
+        """How many flushes were done, for metrics."""
         self.generation = 0
         self.names_changed = True
         self.compaction: RunningCompaction | None = None
@@ -115,7 +115,7 @@ class LogState:
         self.configure(config)
 
     def configure(self, config: LogConfig) -> None:
-        """Go by other settings from now on."""
+        """Use other settings from now on."""
         self.config = config
         self.plain_attributes = config.plain_attributes
         self.size_max = config.size_max
@@ -134,14 +134,14 @@ class LogState:
         self.flush_at_offset = offset + self.config.flush_messages
 
     def write_epochs_with(self, epoch: int, start_offset: int) -> None:
-        """Have it in the file that an epoch begins, before its first record is appended."""
+        """Write to the file that an epoch begins, before its first record is appended."""
         changed = self.epochs.copy()
         if epoch > changed.latest:
             changed.assign(epoch, start_offset)
         self.write_epochs(changed)
 
     def write_epochs(self, epochs: LeaderEpochs) -> None:
-        """Go by other epochs once they are written."""
+        """Write other epochs, then use them."""
         self.disk.write(
             f"{self.folder}/{LEADER_EPOCHS}", format_epochs(epochs.entries()), durable=False
         )
@@ -149,7 +149,7 @@ class LogState:
         self.epochs = epochs
 
     def set_high_watermark(self, offset: int) -> bool:
-        """Set the high watermark, within the log; says whether it or the stable offset moved."""
+        """Set the high watermark, within the log; return whether it or the stable offset moved."""
         offset = min(max(offset, self.log_start_offset), self.log_end_offset)
         before = self.high_watermark, self.last_stable_offset
         self.high_watermark = offset
@@ -157,9 +157,9 @@ class LogState:
         return before != (self.high_watermark, self.last_stable_offset)
 
     def show_all(self) -> None:
-        """All of it is replicated, unless ``set_high_watermark`` says otherwise before long.
+        """Set the high watermark to the log's end, until ``set_high_watermark`` sets a lower one.
 
-        What transactions ended above a lower one is still known then.
+        Transactions that ended above that lower one are still known then.
         """
         self.high_watermark = self.log_end_offset
         first = next(iter(self.producers.ongoing), self.log_end_offset)
@@ -196,7 +196,7 @@ class LogState:
         return self.last_stable_offset if bound is UpperBound.LAST_STABLE else self.log_end_offset
 
     def stop_compaction(self) -> None:
-        """Give up the compaction that is under way, if there is one: the log changes under it."""
+        """Give up the running compaction, if there is one: the log is about to change under it."""
         if self.compaction is not None:
             self.compaction.cancel()
             self.compaction = None

@@ -1,10 +1,9 @@
 """What keeps a log's segments in order: rolling, flushing, retention, truncation, removal.
 
-A segment that is on its way out is first taken off the log, then its files are renamed to
-``.deleted``, and after ``file.delete.delay.ms`` removed: readers of another process, and those who
-back up a live folder, see no file vanish under their hands. What cannot be renamed is removed under
-its own name later; and what a crash leaves behind is found at the next start, since the log's start
-is past it by then.
+A segment that goes is first taken out of the log. Then its files are renamed to ``.deleted``, and
+removed after ``file.delete.delay.ms``, so that no file vanishes while another process reads it or
+backs it up. A file that cannot be renamed stays. The next start finds it, and those that a crash
+has left: they are below the log's start by then.
 """
 
 from __future__ import annotations
@@ -50,7 +49,7 @@ def segment_for(
     now_ms: int,
     max_timestamp: int,
 ) -> Segment:
-    """Give the segment that a batch goes into, a new one if the active one is full or old."""
+    """Return the segment that a batch goes into, a new one if the active one is full or old."""
     segment = log.segments.active
     config = log.config
     if not segment.can_hold(last_offset) or (
@@ -94,11 +93,24 @@ def roll(log: LogState, base_offset: int, now_ms: int) -> Segment:
     return segment
 
 
-def new_segment(log: LogState, base_offset: int, now_ms: int, state: str = "") -> Segment:
-    """Make a segment without files."""
+def new_segment(
+    log: LogState,
+    base_offset: int,
+    now_ms: int,
+    *,
+    state: str = "",
+    sizes: dict[str, int] | None = None,
+) -> Segment:
+    """Make a segment; without ``sizes`` it has no files yet."""
     config = log.config
     segment = Segment(
-        log.disk, log.folder, base_offset, now_ms, config.segment_index_bytes, state=state
+        log.disk,
+        log.folder,
+        base_offset,
+        now_ms,
+        config.segment_index_bytes,
+        sizes=sizes,
+        state=state,
     )
     segment.roll_jitter_ms = config.jitter_ms(log.folder, base_offset)
     return segment
@@ -140,10 +152,10 @@ def advance_log_start(log: LogState, offset: int) -> None:
 
 
 def apply_retention(log: LogState, now_ms: int) -> int:
-    """Remove the segments that the topic's settings or the log's start leave behind.
+    """Remove segments that are too old or too many, or below the log's start; return how many.
 
-    Gives how many. Only segments that are wholly below the high watermark go. When all of them are
-    too old, a new one is begun first.
+    Only segments that are wholly below the high watermark go. If all of them are too old, a new one
+    is begun first.
     """
     config = log.config
     count = log.segments.count_below(log.log_start_offset)
@@ -217,7 +229,7 @@ def doom(
 
 
 def _set_aside(log: LogState, segment: Segment, keep_snapshot: int | None = None) -> list[str]:
-    """Rename the files of a segment; gives their new names."""
+    """Rename the files of a segment; return their new names."""
     segment.rename(DELETED)
     paths = [segment.path(suffix) for suffix in SEGMENT_SUFFIXES]
     if segment.base_offset != keep_snapshot:
@@ -233,8 +245,8 @@ def _set_aside(log: LogState, segment: Segment, keep_snapshot: int | None = None
 def truncate_to(log: LogState, offset: int, now_ms: int) -> None:
     """See ``PartitionLog.truncate_to``."""
     if offset >= log.log_end_offset:
-        # Who led, and wrote nothing, knows of an epoch that nobody else has: as long as it says so,
-        # the next leader tells it to cut that off. The file may keep it: see LeaderEpochs.
+        # A leader that wrote nothing knows an epoch that no other replica has. As long as it names
+        # that epoch, the next leader tells it to truncate. The file may keep it: see LeaderEpochs.
         log.epochs.truncate_from_end(log.log_end_offset)
         return
     if offset < log.segments.first.base_offset:
@@ -291,7 +303,7 @@ def restart_at(log: LogState, offset: int, now_ms: int) -> None:
 
 
 def _write_epochs(log: LogState, epochs: LeaderEpochs) -> None:
-    """Go by other epochs even if they cannot be written: what is written is only less exact."""
+    """Use other epochs even if they cannot be written: the file is only less exact then."""
     try:
         log.write_epochs(epochs)
     except StorageError as error:

@@ -1,4 +1,4 @@
-"""What an ordinary batch does not need: the exact refusal, and the rare rewriting.
+"""What a plain batch does not need: the exact refusal, and rare changes.
 
 The append path looks at a batch's header and lets through what is plain: one whole batch with a
 good CRC, offsets that agree with its count, a codec and a timestamp type as the topic wants them.
@@ -134,7 +134,9 @@ def _check_alone(records: memoryview, size: int) -> AppendResult | None:
         return None
     length = int.from_bytes(rest[8:12], "big", signed=True)
     if length < MIN_LEGACY_LENGTH or rest[_MAGIC_OFFSET] > MAGIC:
-        return _refuse(ErrorCode.CORRUPT_MESSAGE, f"{len(rest)} bytes behind the batch are none")
+        return _refuse(
+            ErrorCode.CORRUPT_MESSAGE, f"the {len(rest)} bytes after the batch are not another one"
+        )
     if len(rest) < LOG_OVERHEAD + length:
         return None
     return _refuse(ErrorCode.INVALID_RECORD, "more than one batch for one partition")

@@ -1,4 +1,4 @@
-"""The invariants, one module each; the theory stands at the top of each.
+"""The invariants: a module for each, which begins with the theory.
 
 Those of a single partition take chunks of rows in the order of offsets (``feed``) and keep between
 chunks what later rows are compared with: a few numbers per producer. Those that compare partitions

@@ -7,7 +7,7 @@ the next number, so a retry is neither lost nor written twice. The rules in full
   before, numbers run on through the transactions of an epoch.)
 - Behind 2^31 - 1 comes 0.
 - Retention and compaction remove batches: numbers may be missing where at least as many offsets
-  are (:mod:`.holes`). Compaction leaves sequence numbers of a batch as they were.
+  are (:mod:`.offset_holes`). Compaction leaves sequence numbers of a batch as they were.
 - A partition forgets a producer that has not written for ``producer.id.expiration.ms`` (a day).
   It then takes whatever number comes, so a gap behind so long a pause is not judged. Numbers that
   were used before are a duplicate even then: that is the accident the expiry makes possible.
@@ -27,9 +27,9 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
-from fencepost_pipeline.audit.checks.zombies import highest_so_far
+from fencepost_pipeline.audit.batch_headers import Bools, Ints, Rows
+from fencepost_pipeline.audit.checks.zombie_epochs import highest_so_far
 from fencepost_pipeline.audit.findings import Finding, Invariant, Ledger
-from fencepost_pipeline.audit.rows import Bools, Ints, Rows
 
 RING: Final = 1 << 31
 EXPIRY_MS: Final = 86_400_000

@@ -1,1 +1,1 @@
-"""The audit as one HTML page without anything from elsewhere: :mod:`.page` of :mod:`.plots`."""
+"""The audit as a self-contained HTML page: :mod:`.page`, with :mod:`.plots`."""

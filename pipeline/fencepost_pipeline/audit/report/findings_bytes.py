@@ -1,4 +1,4 @@
-"""The bytes that a finding is about, read as ``fencepost dissect`` shows them."""
+"""The bytes of a finding, as ``fencepost dissect`` shows them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The page: outcome first, then what is wrong, then what the logs look like."""
+"""The page: first the verdicts, then the findings, then plots of the logs."""
 
 from __future__ import annotations
 
@@ -9,9 +9,10 @@ from html import escape
 from pathlib import Path
 from typing import Final
 
-from fencepost_pipeline.audit.auditing import Audit
-from fencepost_pipeline.audit.checks.stable import stable_offset_now
+from fencepost_pipeline.audit.audit_run import Audit
+from fencepost_pipeline.audit.checks.last_stable_offset import stable_offset_now
 from fencepost_pipeline.audit.findings import Finding, Status, answers
+from fencepost_pipeline.audit.partition_scan import SLOT_MS
 from fencepost_pipeline.audit.phases import phase_times
 from fencepost_pipeline.audit.report.findings_bytes import bytes_of
 from fencepost_pipeline.audit.report.plots import (
@@ -23,7 +24,6 @@ from fencepost_pipeline.audit.report.plots import (
     timeline,
 )
 from fencepost_pipeline.audit.report.style import STYLE
-from fencepost_pipeline.audit.scan import SLOT_MS
 
 FINDINGS_SHOWN: Final = 50
 BYTES_SHOWN: Final = 10
@@ -35,7 +35,7 @@ _KINDS: Final = {Status.HOLDS: "good", Status.FAILS: "bad", Status.NOT_JUDGED: "
 
 
 def write_report(found: Audit, path: Path, sources: Iterable[str]) -> Path:
-    """Write the page; gives its path."""
+    """Write the page; returns its path."""
     path.write_text(make_page(found, sources), encoding="utf-8")
     return path
 

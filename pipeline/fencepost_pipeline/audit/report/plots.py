@@ -1,4 +1,4 @@
-"""The report's plots as SVG text; numbers come in, colours are the style sheet's classes."""
+"""The plots of the report as SVG, with colours by classes of the style sheet."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How the report looks, in light and in dark; plots take their colours from here, too."""
+"""The style sheet of the report and its plots, for light and dark."""
 
 from __future__ import annotations
 

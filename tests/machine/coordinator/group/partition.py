@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from fencepost_broker.coordinator.effects import Decision, Reply, Tell
+from fencepost_broker.coordinator.effects import Reply, Tell
 from fencepost_broker.coordinator.group.classic.group import ClassicGroup
 from fencepost_broker.coordinator.group.commands import Ask, TopicsChanged, TopicsDeleted
 from fencepost_broker.coordinator.group.consumer.group import ConsumerGroup
@@ -25,6 +25,7 @@ from fencepost_broker.coordinator.records import (
     decode_record,
     encode_batch,
 )
+from fencepost_broker.metadata.decision import Decision
 from fencepost_protocol.apis import Message
 from fencepost_protocol.generated.error_code import ErrorCode
 from fencepost_protocol.records.reader import iter_records

@@ -122,7 +122,7 @@ class TestWhoMay:
         decision = partition.decisions[-1]
         assert (decision.producer_id, decision.producer_epoch) == (9, 3)
         (record,) = decision.records
-        assert record.value.topic_id == bytes(16)  # type: ignore[union-attr]
+        assert record.value.topic_id == bytes(16)
 
 
 class TestMarkers:

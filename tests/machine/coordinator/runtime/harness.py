@@ -46,11 +46,11 @@ class Brokers:
         assert version == 2
         self.asked.append((message, then))
 
-    def wanted(self) -> list[tuple[int, str, int]]:
-        """What the last request is about."""
+    def wanted(self, at: int = -1) -> list[tuple[int, str, int]]:
+        """What the last request is about, or another one."""
         return [
             (marker.producer_id, topic.name, number)
-            for marker in self.asked[-1][0].markers
+            for marker in self.asked[at][0].markers
             for topic in marker.topics
             for number in topic.partition_indexes
         ]

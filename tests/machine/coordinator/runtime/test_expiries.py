@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from types import SimpleNamespace
 from typing import Any, cast
 
@@ -13,6 +14,7 @@ from fencepost_broker.coordinator.runtime.shard import Shard
 from fencepost_broker.coordinator.transaction import TransactionCoordinator, TransactionSettings
 from fencepost_broker.coordinator.transaction.states import State
 from fencepost_broker.observability.log_levels import LogLevels
+from fencepost_broker.ports import ReadyList
 from fencepost_broker.replication.partition import Partition
 from fencepost_broker.storage.log.config import LogConfig
 from fencepost_protocol.generated.transaction_log import (
@@ -83,8 +85,8 @@ class Setting:
         self.clock = SomeClock()
         unused: Any = SimpleNamespace(table=None, flushes=None, are_there=False)
         self.coordination = CoordinatorRuntime(
-            1, self.clock, unused, unused, unused, unused, unused, unused,
-            unused, cast("Any", Nowhere()), LogLevels(),
+            1, self.clock, ReadyList(partial(self.clock.call_later, 0)), unused, unused,
+            unused, unused, unused, unused, unused, cast("Any", Nowhere()), LogLevels(),
         )  # fmt: skip
         self.coordination.start()
         self.machine = TransactionCoordinator(

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import pytest
 from fencepost_broker.coordinator.runtime.marker_sender import MarkerSender
+from fencepost_broker.ports import ReadyList
 from fencepost_protocol.errors import ErrorCode
 
 from tests.machine.coordinator.runtime.harness import MOVED, NONE, Brokers, Clock, Owner, end_of
@@ -56,7 +58,7 @@ def others() -> Others:
 
 @pytest.fixture
 def sender(clock: Clock, here: Brokers, others: Others) -> MarkerSender:
-    return MarkerSender(clock, here, others)
+    return MarkerSender(clock, ReadyList(partial(clock.call_later, 0)), here, others)
 
 
 @pytest.fixture

@@ -6,10 +6,11 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import pytest
-from fencepost_broker.coordinator import Decision, LogRecord, RecordFamily, Reply, Tell
+from fencepost_broker.coordinator import LogRecord, RecordFamily, Reply, Tell
 from fencepost_broker.coordinator.runtime.shard import AppendRefusedError, Shard
 from fencepost_broker.coordinator.transaction.commands import GiveUp, Resume
 from fencepost_broker.metadata import model
+from fencepost_broker.metadata.decision import Decision
 from fencepost_broker.replication.leader import LeaderState
 from fencepost_broker.replication.partition import Partition
 from fencepost_broker.storage.flush_scheduler import FlushScheduler
@@ -62,7 +63,7 @@ class Machine:
 class Token:
     """Whoever waits for an answer; the coordination of these tests keeps it."""
 
-    def reply(self, answer: Any) -> None:
+    def __call__(self, answer: Any) -> None:
         raise AssertionError
 
 
@@ -158,6 +159,7 @@ class Setting:
         """The follower asks for what comes at an offset."""
         assert state.fetched(2, offset, 0, -1, NOW)
         self.shard.partition.moved()
+        self.shard.partition.ready.drain()
 
 
 @pytest.fixture
@@ -196,7 +198,7 @@ def test_what_is_decided_is_known_at_once_and_told_behind_the_flush(setting: Set
     shard = setting.shard
     first, second = told("first"), told("second")
     assert shard.submit(writing("a", effects=(first,), answer="fine")) == "fine"
-    shard.hold(TOKEN, "fine")
+    assert shard.settle("fine", TOKEN) is None
     shard.submit(writing("b", effects=(second,)))
     assert setting.machine.replayed == ["a", "b"]
     setting.hands.turn()
@@ -230,7 +232,7 @@ def test_a_command_that_writes_nothing_waits_for_what_it_goes_by(setting: Settin
     shard.submit(writing("b"))
     seen = told("seen")
     shard.submit(Decision(effects=(seen,)))
-    shard.hold(READER, "b is there")
+    assert shard.settle("b is there", READER) is None
     setting.hands.work()
     assert not setting.left, "that flush does not cover what was seen"
     setting.flush()
@@ -247,7 +249,7 @@ def test_what_goes_on_behind_a_decision_shares_its_flush(setting: Setting) -> No
     shard.submit(writing("a", effects=(resume, completed)))
     assert setting.left == [resume]
     shard.submit(writing("b"))  # which is what the coordination does with it
-    shard.hold(TOKEN, "answer")
+    assert shard.settle("answer", TOKEN) is None
     setting.flush()
     assert setting.left == [completed, Reply(TOKEN, "answer")]
     setting.hands.turn()
@@ -258,9 +260,9 @@ def test_a_flush_that_fails_is_an_error_to_all_who_wait(
     setting: Setting, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     shard = setting.shard
-    waits = object()
+    waits = Token()
     shard.submit(writing("a", effects=(told("lost"), Reply(waits, "joined"))))
-    shard.hold(TOKEN, "fine")
+    assert shard.settle("fine", TOKEN) is None
 
     def refuse(log: PartitionLog) -> FlushTask:
         raise StorageError("write", "00.index", "no space left")
@@ -302,7 +304,7 @@ def test_what_is_loaded_is_flushed_before_anybody_hears_of_it(setting: Setting) 
 def test_what_was_decided_before_the_end_is_told_once_it_is_on_disk(setting: Setting) -> None:
     shard = setting.shard
     shard.submit(writing("a"))
-    shard.hold(TOKEN, "fine")
+    assert shard.settle("fine", TOKEN) is None
     shard.unload()
     assert setting.left == [told("unloaded")]
     setting.flush()
@@ -317,7 +319,7 @@ def test_what_is_decided_is_told_when_the_follower_has_it() -> None:
     shard, state = setting.shard, setting.replicated()
     first, second, seen = told("first"), told("second"), told("seen")
     assert shard.submit(writing("a", effects=(first,), answer="fine")) == "fine"
-    shard.hold(TOKEN, "fine")
+    assert shard.settle("fine", TOKEN) is None
     shard.submit(writing("b", effects=(second,)))
     shard.submit(Decision(effects=(seen,)))
     assert setting.machine.replayed == ["a", "b"]
@@ -336,6 +338,7 @@ def test_a_leader_that_is_alone_in_sync_waits_for_nobody() -> None:
     setting.replicated(1)
     effect = told("decided")
     setting.shard.submit(writing("a", effects=(effect,)))
+    setting.shard.partition.ready.drain()
     assert setting.left == [effect]
     assert not setting.shard.is_behind
     assert not setting.shard.partition.waiters
@@ -367,9 +370,9 @@ def test_who_has_waited_long_enough_for_a_follower_hears_so_and_the_rest_waits_o
     shard, state = setting.shard, setting.replicated()
     marker = told("a marker, say")
     shard.submit(writing("a", effects=(marker,)))
-    shard.hold(TOKEN, "fine")
+    assert shard.settle("fine", TOKEN) is None
     shard.submit(writing("b"))
-    shard.hold(READER, "later")
+    assert shard.settle("later", READER) is None
     shard.wait_is_over()
     (reply,) = setting.left
     assert reply.token is TOKEN
@@ -411,7 +414,7 @@ def test_a_coordinator_that_leads_no_more_drops_what_the_follower_lacks() -> Non
     shard = setting.shard
     setting.replicated()
     shard.submit(writing("a", effects=(told("never"),)))
-    shard.hold(TOKEN, "fine")
+    assert shard.settle("fine", TOKEN) is None
     shard.partition.follow()
     unloaded, reply = setting.left
     assert unloaded == told("unloaded")
@@ -442,6 +445,7 @@ def test_a_partition_without_followers_waits_for_none() -> None:
     shard.partition.lead(None)
     setting.log.set_high_watermark(1)
     shard.partition.moved()
+    shard.partition.ready.drain()
     assert setting.left == [told("decided")]
     shard.submit(writing("b", effects=(told("again"),)))
     assert setting.left == [told("again")]

@@ -10,7 +10,6 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from fencepost_broker.coordinator import (
-    Decision,
     LogRecord,
     RecordFamily,
     Reply,
@@ -21,6 +20,7 @@ from fencepost_broker.coordinator import (
 )
 from fencepost_broker.coordinator.transaction import TransactionCoordinator, TransactionSettings
 from fencepost_broker.coordinator.transaction.commands import Resume, SendMarkers
+from fencepost_broker.metadata.decision import Decision
 from fencepost_protocol.errors import ErrorCode
 from fencepost_protocol.records.reader import iter_records
 

@@ -195,7 +195,7 @@ class Player:
         transaction = self.coordinator.machine._transactions[name]
         record = transaction.next_value(State.EMPTY, self.coordinator.now_ms)
         record.producer_epoch = int(value)
-        from fencepost_broker.coordinator import Decision
+        from fencepost_broker.metadata.decision import Decision
 
         decision = Decision[None](records=(self.coordinator.machine._context.record(name, record),))
         self.coordinator.carry_out(decision)

@@ -7,7 +7,6 @@ from typing import Any, Final
 from fencepost_protocol.generated.error_code import ErrorCode
 from fencepost_protocol.generated.join_group import JoinGroupRequest, JoinGroupResponse
 
-from fencepost_broker.coordinator.effects import Decision
 from fencepost_broker.coordinator.group.classic.group import ClassicGroup, Member, State
 from fencepost_broker.coordinator.group.classic.rebalance import (
     complete_if_all_joined,
@@ -26,6 +25,7 @@ from fencepost_broker.coordinator.group.commands import Ask
 from fencepost_broker.coordinator.group.consumer.group import ConsumerGroup
 from fencepost_broker.coordinator.group.context import Context
 from fencepost_broker.coordinator.group.migration.classic_members import join_consumer_group
+from fencepost_broker.metadata.decision import Decision
 
 MEMBER_ID_REQUIRED_SINCE: Final = 4
 REBALANCE_TIMEOUT_SINCE: Final = 1

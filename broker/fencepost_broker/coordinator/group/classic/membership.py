@@ -14,7 +14,6 @@ from fencepost_protocol.generated.leave_group import (
 )
 from fencepost_protocol.generated.sync_group import SyncGroupRequest, SyncGroupResponse
 
-from fencepost_broker.coordinator.effects import Decision
 from fencepost_broker.coordinator.group.classic.group import ClassicGroup, State
 from fencepost_broker.coordinator.group.classic.rebalance import (
     complete_if_all_joined,
@@ -34,6 +33,7 @@ from fencepost_broker.coordinator.group.migration.classic_members import (
     sync_consumer_group,
 )
 from fencepost_broker.coordinator.group.soft import Timer
+from fencepost_broker.metadata.decision import Decision
 
 SEVERAL_MEMBERS_SINCE: Final = 3
 """LeaveGroup version (KIP-345)."""

@@ -14,11 +14,12 @@ from fencepost_protocol.generated.error_code import ErrorCode
 from fencepost_protocol.generated.join_group import JoinGroupResponse, JoinGroupResponseMember
 from fencepost_protocol.generated.sync_group import SyncGroupResponse
 
-from fencepost_broker.coordinator.effects import Decision, Reply
+from fencepost_broker.coordinator.effects import Reply
 from fencepost_broker.coordinator.group.classic.group import ClassicGroup, Member, State
 from fencepost_broker.coordinator.group.classic.transition import Work, join_refusal
 from fencepost_broker.coordinator.group.context import Context
 from fencepost_broker.coordinator.group.soft import SetTimer, Timer, TimerKey
+from fencepost_broker.metadata.decision import Decision
 
 
 def rebalance_or_complete(work: Work) -> None:

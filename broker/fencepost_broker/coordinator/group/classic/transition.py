@@ -11,13 +11,14 @@ from fencepost_protocol.generated.error_code import ErrorCode
 from fencepost_protocol.generated.join_group import JoinGroupResponse
 from fencepost_protocol.generated.sync_group import SyncGroupResponse
 
-from fencepost_broker.coordinator.effects import Decision, Reply, Tell
+from fencepost_broker.coordinator.effects import Reply, Tell
 from fencepost_broker.coordinator.group.classic.group import ClassicGroup, Member
 from fencepost_broker.coordinator.group.classic.records import group_record
 from fencepost_broker.coordinator.group.commands import Ask
 from fencepost_broker.coordinator.group.context import Context
 from fencepost_broker.coordinator.group.soft import SetTimer, Timer, TimerKey
 from fencepost_broker.coordinator.records import LogRecord
+from fencepost_broker.metadata.decision import Decision
 from fencepost_broker.ports import Chance
 
 NULL_PROTOCOL_NAME_SINCE = 7

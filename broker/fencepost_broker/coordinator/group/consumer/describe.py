@@ -15,12 +15,12 @@ from fencepost_protocol.generated.consumer_group_describe import (
 )
 from fencepost_protocol.generated.error_code import ErrorCode
 
-from fencepost_broker.coordinator.effects import Decision
 from fencepost_broker.coordinator.group.commands import Ask
 from fencepost_broker.coordinator.group.consumer.group import ConsumerGroup
 from fencepost_broker.coordinator.group.consumer.member import ConsumerMember
 from fencepost_broker.coordinator.group.consumer.target import Roster, preferred_assignor
 from fencepost_broker.coordinator.group.context import Context
+from fencepost_broker.metadata.decision import Decision
 
 CLASSIC, CONSUMER = 0, 1
 """Member types (KIP-1099)."""

@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from fencepost_protocol.generated.consumer_group_heartbeat import ConsumerGroupHeartbeatResponse
 
-from fencepost_broker.coordinator.effects import Decision, Tell
+from fencepost_broker.coordinator.effects import Tell
 from fencepost_broker.coordinator.group.consumer.group import ConsumerGroup
 from fencepost_broker.coordinator.group.consumer.member import AWAY, ConsumerMember, MemberState
 from fencepost_broker.coordinator.group.consumer.member_timers import no_timers
@@ -23,6 +23,7 @@ from fencepost_broker.coordinator.group.context import Context
 from fencepost_broker.coordinator.group.migration.downgrade import can_downgrade, downgrade_without
 from fencepost_broker.coordinator.group.soft import SetTimer, Timer, TimerKey
 from fencepost_broker.coordinator.records import LogRecord
+from fencepost_broker.metadata.decision import Decision
 
 _MISSED: Final = {
     Timer.SESSION: "sent no heartbeat",

@@ -22,7 +22,7 @@ from fencepost_protocol.generated.consumer_group_heartbeat import (
 from fencepost_protocol.generated.error_code import ErrorCode
 from fencepost_protocol.primitives import uuid_text
 
-from fencepost_broker.coordinator.effects import Decision, Reply
+from fencepost_broker.coordinator.effects import Reply
 from fencepost_broker.coordinator.group.classic.group import ClassicGroup
 from fencepost_broker.coordinator.group.commands import Ask
 from fencepost_broker.coordinator.group.consumer.fencing import fence, go_away, session_timeout_ms
@@ -39,6 +39,7 @@ from fencepost_broker.coordinator.group.consumer.records import member_record
 from fencepost_broker.coordinator.group.context import Context
 from fencepost_broker.coordinator.group.refusal import Refusal
 from fencepost_broker.coordinator.group.soft import SetTimer, Timer, TimerKey
+from fencepost_broker.metadata.decision import Decision
 
 MEMBER_MAKES_ITS_ID_SINCE: Final = 1
 """Version; before, the broker made it."""

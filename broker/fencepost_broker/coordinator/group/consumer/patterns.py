@@ -12,7 +12,6 @@ from typing import Any, Final
 
 from fencepost_protocol.generated.error_code import ErrorCode
 
-from fencepost_broker.coordinator.effects import Decision
 from fencepost_broker.coordinator.group.commands import TopicsChanged
 from fencepost_broker.coordinator.group.consumer.group import ConsumerGroup, Resolved
 from fencepost_broker.coordinator.group.consumer.member import ConsumerMember
@@ -32,6 +31,7 @@ from fencepost_broker.coordinator.group.soft import (
     TimerKey,
 )
 from fencepost_broker.coordinator.records import LogRecord
+from fencepost_broker.metadata.decision import Decision
 
 PAUSE_MS: Final = 10_000
 

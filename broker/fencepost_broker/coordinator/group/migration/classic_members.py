@@ -25,7 +25,6 @@ from fencepost_protocol.generated.leave_group import (
 )
 from fencepost_protocol.generated.sync_group import SyncGroupRequest, SyncGroupResponse
 
-from fencepost_broker.coordinator.effects import Decision
 from fencepost_broker.coordinator.group.classic.group import CONSUMER_PROTOCOL
 from fencepost_broker.coordinator.group.classic.subscriptions import (
     read_subscription,
@@ -56,6 +55,7 @@ from fencepost_broker.coordinator.group.migration.downgrade import (
 )
 from fencepost_broker.coordinator.group.refusal import Refusal
 from fencepost_broker.coordinator.group.soft import SetTimer, Timer, TimerKey
+from fencepost_broker.metadata.decision import Decision
 
 PROTOCOL_SAID_SINCE: Final = 5
 """SyncGroup version (KIP-559)."""

@@ -10,7 +10,6 @@ from typing import Any
 
 from fencepost_protocol.generated.join_group import JoinGroupResponse
 
-from fencepost_broker.coordinator.effects import Decision
 from fencepost_broker.coordinator.group.classic.group import (
     CONSUMER_PROTOCOL,
     ClassicGroup,
@@ -29,6 +28,7 @@ from fencepost_broker.coordinator.group.consumer.member_timers import no_timers
 from fencepost_broker.coordinator.group.consumer.progress import Progress
 from fencepost_broker.coordinator.group.consumer.target import Roster
 from fencepost_broker.coordinator.group.context import Context
+from fencepost_broker.metadata.decision import Decision
 
 
 def can_downgrade(ctx: Context, roster: Roster) -> bool:

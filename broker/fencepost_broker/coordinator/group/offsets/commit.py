@@ -25,12 +25,12 @@ from fencepost_protocol.generated.txn_offset_commit import (
 )
 from fencepost_protocol.primitives import ZERO_UUID
 
-from fencepost_broker.coordinator.effects import Decision
 from fencepost_broker.coordinator.group.commands import Ask
 from fencepost_broker.coordinator.group.context import Context
 from fencepost_broker.coordinator.group.offsets.records import offset_record
 from fencepost_broker.coordinator.group.offsets.store import CommittedOffset
 from fencepost_broker.coordinator.records import LogRecord
+from fencepost_broker.metadata.decision import Decision
 
 TOPIC_IDS_SINCE = 10
 EPOCHS_SINCE = 9

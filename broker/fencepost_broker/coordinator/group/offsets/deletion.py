@@ -12,11 +12,11 @@ from fencepost_protocol.generated.offset_delete import (
     OffsetDeleteResponseTopic,
 )
 
-from fencepost_broker.coordinator.effects import Decision
 from fencepost_broker.coordinator.group.commands import Ask, TopicsDeleted
 from fencepost_broker.coordinator.group.context import Context
 from fencepost_broker.coordinator.group.offsets.records import offset_tombstone
 from fencepost_broker.coordinator.records import LogRecord
+from fencepost_broker.metadata.decision import Decision
 
 
 def delete_offsets(ctx: Context, _now_ms: int, ask: Ask) -> Decision[OffsetDeleteResponse]:

@@ -9,13 +9,13 @@ from __future__ import annotations
 
 from typing import Final
 
-from fencepost_broker.coordinator.effects import Decision
 from fencepost_broker.coordinator.group.context import Context
 from fencepost_broker.coordinator.group.model import Group
 from fencepost_broker.coordinator.group.offsets.records import offset_tombstone
 from fencepost_broker.coordinator.group.offsets.store import CommittedOffset
 from fencepost_broker.coordinator.group.soft import SetTimer, Timer, TimerKey
 from fencepost_broker.coordinator.records import LogRecord
+from fencepost_broker.metadata.decision import Decision
 
 RETENTION_KEY: Final = TimerKey(Timer.RETENTION)
 RECORDS_AT_ONCE: Final = 1000

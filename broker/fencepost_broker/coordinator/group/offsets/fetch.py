@@ -27,7 +27,6 @@ from fencepost_protocol.generated.offset_fetch import (
 )
 from fencepost_protocol.primitives import ZERO_UUID
 
-from fencepost_broker.coordinator.effects import Decision
 from fencepost_broker.coordinator.group.commands import Ask
 from fencepost_broker.coordinator.group.context import Context
 from fencepost_broker.coordinator.group.offsets.store import (
@@ -35,6 +34,7 @@ from fencepost_broker.coordinator.group.offsets.store import (
     CommittedOffset,
     OffsetsByTopic,
 )
+from fencepost_broker.metadata.decision import Decision
 
 GROUP_ERRORS_SINCE: Final = 2
 REQUIRE_STABLE_SINCE: Final = 7

@@ -1,1 +1,0 @@
-"""``fencepost bench``: what drives producers and consumers, and measures them."""

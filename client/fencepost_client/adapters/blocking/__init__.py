@@ -1,1 +1,0 @@
-"""The blocking face: the asyncio classes, driven from other threads through a portal."""

@@ -1,1 +1,0 @@
-"""``fencepost bench``, the pure parts: reckoning, lines, settings."""

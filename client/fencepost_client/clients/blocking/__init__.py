@@ -1,0 +1,1 @@
+"""The classes of ``fencepost_client.blocking``: asyncio classes, called through a portal."""

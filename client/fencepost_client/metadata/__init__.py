@@ -1,0 +1,1 @@
+"""What a client knows about its cluster. Pure."""

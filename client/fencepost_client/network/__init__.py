@@ -1,0 +1,1 @@
+"""Connections to brokers: sockets, TLS, the cluster's metadata, and which broker is asked."""

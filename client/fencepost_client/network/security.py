@@ -1,0 +1,122 @@
+"""Security settings, and what connections need of them: a login, and a TLS context."""
+
+from __future__ import annotations
+
+import secrets
+import ssl
+from dataclasses import dataclass
+from typing import Final, TypedDict, Unpack, cast
+
+from fencepost_client.config.jaas import PLAIN_MODULE, SCRAM_MODULE, read_jaas
+from fencepost_client.config.settings import COMMON, SaslMechanism, SecurityProtocol, check_settings
+from fencepost_client.errors import ConfigError
+from fencepost_client.requests.sasl import MECHANISMS, PLAIN, SCRAM_HASHES, Login
+
+_PROTOCOLS: Final = ("PLAINTEXT", "SASL_PLAINTEXT", "SSL", "SASL_SSL")
+_LOGIN_MODULES: Final = {
+    PLAIN_MODULE: (PLAIN,),
+    SCRAM_MODULE: tuple(SCRAM_HASHES),
+}
+
+
+class SecuritySettings(TypedDict, total=False):
+    """Keyword arguments of ``Producer``, ``Consumer`` and ``Admin``."""
+
+    security_protocol: SecurityProtocol
+    sasl_mechanism: SaslMechanism
+    sasl_plain_username: str
+    sasl_plain_password: str
+    sasl_jaas_config: str
+    ssl_context: ssl.SSLContext
+    ssl_ca_location: str
+    ssl_certificate_location: str
+    ssl_key_location: str
+    ssl_key_password: str
+    ssl_check_hostname: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Security:
+    """The login and the TLS context of each connection."""
+
+    login: Login | None = None
+    context: ssl.SSLContext | None = None
+
+
+def read_security(**settings: Unpack[SecuritySettings]) -> Security:
+    """Check and read the settings. A setting without effect raises an error."""
+    check_settings("a client", COMMON, {"security": settings})
+    settings = cast(
+        "SecuritySettings", {name: value for name, value in settings.items() if value is not None}
+    )
+    protocol = settings.get("security_protocol", "PLAINTEXT")
+    for prefix, wanted in (("sasl_", "SASL_"), ("ssl_", "SSL")):
+        unused = sorted(name for name in settings if name.startswith(prefix))
+        if unused and wanted not in protocol:
+            raise ConfigError(
+                f"{unused[0]} is set, but security_protocol is {protocol}: it needs "
+                f"{', '.join(name for name in _PROTOCOLS if wanted in name)}"
+            )
+    return Security(
+        _read_login(settings) if "SASL" in protocol else None,
+        _read_context(settings) if "SSL" in protocol else None,
+    )
+
+
+def _read_login(settings: SecuritySettings) -> Login:
+    mechanism = settings.get("sasl_mechanism")
+    if mechanism is None:
+        raise ConfigError(f"sasl_mechanism is missing: set one of {', '.join(MECHANISMS)}")
+    username, password = settings.get("sasl_plain_username"), settings.get("sasl_plain_password")
+    if "sasl_jaas_config" in settings:
+        if username is not None or password is not None:
+            raise ConfigError(
+                "sasl_jaas_config contains user name and password: do not set the others"
+            )
+        username, password = _read_jaas(settings["sasl_jaas_config"], mechanism)
+    if not username or not password:
+        raise ConfigError("SASL needs sasl_plain_username and sasl_plain_password")
+    return Login(mechanism, username, password, secrets.token_urlsafe)
+
+
+def _read_context(settings: SecuritySettings) -> ssl.SSLContext:
+    """A context for TLS 1.2 or later that checks the broker's certificate and its host name."""
+    if "ssl_context" in settings:
+        if others := sorted({name for name in settings if "ssl_" in name} - {"ssl_context"}):
+            raise ConfigError(f"ssl_context replaces {others[0]}: set only one of them")
+        return settings["ssl_context"]
+    authority = settings.get("ssl_ca_location")
+    try:
+        context = ssl.create_default_context(cafile=authority)
+    except OSError as error:
+        raise ConfigError(f"ssl_ca_location {authority!r} cannot be read: {error}") from error
+    context.check_hostname = settings.get("ssl_check_hostname", True)
+    certificate, key = settings.get("ssl_certificate_location"), settings.get("ssl_key_location")
+    if certificate is None:
+        if key is not None:
+            raise ConfigError("ssl_key_location needs ssl_certificate_location")
+        return context
+    try:
+        # Without a password OpenSSL would ask for one at the terminal.
+        context.load_cert_chain(certificate, key, settings.get("ssl_key_password", ""))
+    except OSError as error:
+        raise ConfigError(
+            f"ssl_certificate_location {certificate!r} and ssl_key_location {key!r} cannot be used "
+            f"(is ssl_key_password right?): {error}"
+        ) from error
+    return context
+
+
+def _read_jaas(text: str, mechanism: str) -> tuple[str | None, str | None]:
+    """The user name and the password; errors contain no part of the text."""
+    try:
+        name, options = read_jaas(text)
+    except ValueError as error:
+        raise ConfigError(f"sasl_jaas_config: {error}") from None
+    if mechanism not in _LOGIN_MODULES.get(name, ()):
+        modules = " or ".join(_LOGIN_MODULES)
+        raise ConfigError(
+            f'sasl_jaas_config must be `MODULE required username="..." password="...";` '
+            f"with the login module of {mechanism!r:.100}: {modules}"
+        )
+    return options.get("username"), options.get("password")

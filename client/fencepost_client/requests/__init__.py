@@ -1,0 +1,1 @@
+"""Requests and their answers without a socket: connections, logins, procedures. Pure."""
