@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 R = TypeVar("R")
 _EXIT_SECONDS: Final = 5.0
-"""How long the interpreter's end waits for a broker that nobody has stopped."""
+"""How long the interpreter's end waits for a broker that was not stopped."""
 
 
 class Options(TypedDict, total=False):
@@ -63,9 +63,9 @@ class Broker:
     # -- starting and stopping -----------------------------------------------------------------
 
     def start(self) -> None:
-        """Serve from now on. A broker that was stopped finds what it had, at its old addresses."""
+        """Start to serve. A stopped broker finds its data, at its old addresses."""
         if self._thread is not None:
-            raise RuntimeError("this broker is running")
+            raise RuntimeError("this broker is already running")
         thread = enter()
         try:
             thread.run(self._broker.start)
@@ -76,16 +76,16 @@ class Broker:
         _running.add(self)
 
     def stop(self, timeout_seconds: float | None = None) -> bool:
-        """Answer what is under way, close all connections, then the logs.
+        """Answer requests under way, close all connections, then the logs.
 
-        Says whether all is where it should be, so that the next start need not look.
+        Returns whether everything is on disk, so that the next start needs no recovery.
         """
         thread = self._thread
         if thread is None:
             return True
         if self._stopping is None:
             self._stopping = thread.begin(self._broker.stop)
-        # Whoever gives up waiting has a broker that goes on closing its files, in the thread.
+        # After the time limit, the broker goes on closing its files, in the thread.
         try:
             return self._stopping.wait(timeout_seconds)
         finally:
@@ -110,17 +110,17 @@ class Broker:
 
     @property
     def settings(self) -> Settings:
-        """What is in force; once it is started, ``listeners`` has the ports that it got."""
+        """Settings in force; after the start, ``listeners`` has the actual ports."""
         return self._broker.settings
 
     @property
     def addresses(self) -> list[Address]:
-        """Where clients find it, listener by listener; known once it is started."""
+        """Addresses for clients, by listener, once it is started."""
         return self._broker.addresses
 
     @property
     def bootstrap(self) -> str:
-        """``host:port`` for a client's ``bootstrap.servers``: that of the first listener."""
+        """``host:port`` of the first listener, for a client's ``bootstrap.servers``."""
         return self._broker.bootstrap
 
     @property
@@ -130,7 +130,7 @@ class Broker:
 
     @property
     def failure(self) -> str:
-        """Why it has stopped by itself, if it has."""
+        """Why it has stopped by itself, or ``None``."""
         return self._broker.failure
 
     def stats(self) -> dict[str, Any]:
@@ -142,7 +142,7 @@ class Broker:
     def create_topic(
         self, name: str, partitions: int = -1, configs: Mapping[str, str] | None = None
     ) -> None:
-        """Create a topic, unless it exists; a ``TopicRefusedError`` says why it cannot be."""
+        """Create a topic, unless it exists; raises ``TopicRefusedError``."""
         self._ask(lambda: self._broker.create_topic(name, partitions, configs))
 
     def hold_markers(
@@ -151,22 +151,22 @@ class Broker:
         topic: str | None = None,
         partition: int | None = None,
     ) -> Hold:
-        """Keep back markers of ended transactions, all or those that fit, until ``release``."""
+        """Hold back markers of ended transactions, all or the selected ones, until ``release``."""
         return Hold(
             self, self._ask(lambda: self._broker.hold_markers(transactional_id, topic, partition))
         )
 
     def explain_transaction(self, transactional_id: str) -> ExplainedTransaction | None:
-        """What a transaction waits for, and who holds the last stable offsets of its partitions.
+        """Explain what a transaction waits for, and what holds its last stable offsets.
 
-        ``None`` when nobody here coordinates such an id.
+        Returns ``None`` if this broker does not coordinate the id.
         """
         return self._ask(lambda: self._broker.explain_transaction(transactional_id))
 
     def explain_partition(self, topic: str, partition: int) -> ExplainedPartition | None:
-        """How far readers of committed records get in a partition, and who stops them there.
+        """Explain how far readers of committed records can read, and which transaction blocks them.
 
-        ``None`` when there is no such partition.
+        Returns ``None`` if the partition does not exist.
         """
         return self._ask(lambda: self._broker.explain_partition(topic, partition))
 
@@ -185,7 +185,7 @@ class Hold:
         self._hold = hold
 
     def release(self) -> None:
-        """Let them go."""
+        """Release the markers."""
         self._broker._ask(self._hold.release)
 
 
@@ -207,7 +207,7 @@ class Clock:
         self, *, days: float = 0, hours: float = 0, minutes: float = 0, seconds: float = 0,
         ms: int = 0,
     ) -> None:  # fmt: skip
-        """Move state time forward; what becomes due by that is done before this returns."""
+        """Move state time forward, and do everything that becomes due before this returns."""
         self._broker._ask(
             lambda: self._clock.advance(
                 days=days, hours=hours, minutes=minutes, seconds=seconds, ms=ms

@@ -19,7 +19,8 @@ class Clock(Protocol):
     """State time and wire time."""
 
     runs: bool
-    """Whether state time passes by itself; else somebody moves it, and wakes who is due then."""
+    """Whether state time passes by itself; otherwise it is moved by hand, which wakes what is due.
+    """
 
     def now_ms(self) -> int:
         """State time, in milliseconds since 1970."""

@@ -24,7 +24,7 @@ from fencepost_broker.observability.tap.datagrams import (
     decode,
     encode,
 )
-from fencepost_broker.observability.tap.leases import Leases, Limits
+from fencepost_broker.observability.tap.leases import Leases, TapLimits
 from fencepost_broker.observability.tap.summary import summary_of, tree_of
 from fencepost_protocol.dissect.render import Style
 from fencepost_protocol.dissect.summary import Summary
@@ -37,7 +37,7 @@ HERE, THERE = ("127.0.0.1", 4000), ("127.0.0.1", 4001)
 
 
 def _tap() -> Leases:
-    return Leases(b"secret", Limits(8, 10_000, 1024), FakeFacts())
+    return Leases(b"secret", TapLimits(8, 10_000, 1024), FakeFacts())
 
 
 def _cookie(leases: Leases) -> bytes:

@@ -102,7 +102,7 @@ class Round:
             self.result.batches = replicas.compare(cluster, ends)
             said = cluster.said()
             assert "Traceback" not in said, "a process met a bug of its own"
-            assert "ended by itself" not in said, "a process ended by itself"
+            assert "exited unexpectedly" not in said, "a process ended by itself"
         return self._counted()
 
     async def _live(self) -> None:

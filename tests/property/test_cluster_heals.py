@@ -23,7 +23,7 @@ from typing import Any, Final
 import pytest
 from fencepost_broker.config import Settings
 from fencepost_broker.server.clock import StateClock
-from fencepost_broker.server.links.dialing import Place, dialled
+from fencepost_broker.server.links.dialing import PeerAddress, dialled
 from fencepost_broker.server.process import BrokerProcess
 from fencepost_broker.storage.log import UpperBound
 from fencepost_client.errors import KafkaError
@@ -146,7 +146,7 @@ class World:
     # -- what somebody does meanwhile -----------------------------------------------------------
 
     async def ask(self, node_id: int, request: Message, version: int) -> Any:
-        place = Place("127.0.0.1", 9000 + node_id)
+        place = PeerAddress("127.0.0.1", 9000 + node_id)
         async with dialled(place, "somebody", within_ms=1000) as link:
             return (await link.send(request, version, 2000))[0]
 

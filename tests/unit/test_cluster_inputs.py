@@ -14,14 +14,14 @@ from fencepost_broker.cli.main import main
         ("--brokers 3 --topic a/b:3", "--topic a/b: 'a/b' has '/' in it"),
         (
             "--brokers 3 -c node.id=4",
-            "node.id (-c node.id): with --brokers each process has its own",
+            "node.id (-c node.id): with --brokers, each process has its own",
         ),
-        ("--brokers 3 -c listeners=PLAINTEXT://:5555", "--host and --port say where"),
-        ("--brokers 3 -c log.dirs=/data", "--data-dir DIR makes a folder for each"),
+        ("--brokers 3 -c listeners=PLAINTEXT://:5555", "--host and --port set where"),
+        ("--brokers 3 -c log.dirs=/data", "--data-dir DIR gets a folder for each process"),
         (
             "--brokers 3 -c super.users=User:alice -c authorizer.class.name="
             "org.apache.kafka.metadata.authorizer.StandardAuthorizer",
-            "authorizer.class.name needs super.users=User:ANONYMOUS",
+            "authorizer.class.name needs User:ANONYMOUS in super.users",
         ),
     ],
 )

@@ -197,8 +197,8 @@ def test_options() -> None:
     ("word", "told"),
     [
         ("group", "must be AREA=LEVEL"),
-        ("groups=debug", "there is no log area groups; there are server, connection"),
-        ("group=loud", "there is no log level loud; there are debug, info"),
+        ("groups=debug", "there is no log area groups; the areas are server, connection"),
+        ("group=loud", "there is no log level loud; the levels are debug, info"),
         ("=debug", "there is no log area"),
     ],
 )

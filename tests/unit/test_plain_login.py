@@ -32,5 +32,5 @@ def test_the_right_password_logs_in() -> None:
     exchange = PlainExchange({"alice": "secret"})
     exchange.receive(b"\0alice\0secret")
     assert exchange.user == "alice"
-    with pytest.raises(RefusedError, match="not among the users"):
+    with pytest.raises(RefusedError, match="there is no PLAIN user"):
         PlainExchange({}).receive(b"\0nobody\0\x01")

@@ -28,11 +28,14 @@ def test_a_block_as_kafka_wrote_it(tmp_path: Path, text: str) -> None:
 @pytest.mark.parametrize(
     ("text", "reason"),
     [
-        ("", "no JSON"),
-        ("\xff", "no JSON"),
-        ("[1]", "a JSON object is needed"),
+        ("", "not JSON"),
+        ("\xff", "not JSON"),
+        ("[1]", "must be a JSON object"),
         ('{"version":1,"broker":3,"block_start":"0"}', "block_end is missing"),
-        ('{"version":2,"broker":3,"block_start":"0","block_end":"9"}', "version 2, and only 1"),
+        (
+            '{"version":2,"broker":3,"block_start":"0","block_end":"9"}',
+            "version 2 is not supported",
+        ),
         ('{"version":1,"broker":-1,"block_start":"0","block_end":"9"}', "broker is -1, not a numb"),
         ('{"version":1,"broker":true,"block_start":"0","block_end":"9"}', "broker is True, not"),
         ('{"version":1,"broker":1,"block_start":"ten","block_end":"9"}', "block_start is 'ten'"),

@@ -47,4 +47,4 @@ def test_the_fixture_in_tests_of_ones_own(tmp_path: Path, pytestconfig: pytest.C
         [*command, *named, "test_it.py"], cwd=tmp_path, capture_output=True, text=True
     )
     assert "5 passed, 1 error" in ran.stdout, ran.stdout + ran.stderr
-    assert 'options of @pytest.mark.fencepost have names, as topics={"orders": 3}' in ran.stdout
+    assert 'options of @pytest.mark.fencepost need names, as topics={"orders": 3}' in ran.stdout

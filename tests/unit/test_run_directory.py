@@ -36,7 +36,7 @@ def test_one_of_another_user_is_refused(path: Path, monkeypatch: pytest.MonkeyPa
     other = os.getuid() + 1
     path.rename(path.with_name(f"fencepost-{other}"))
     monkeypatch.setattr(os, "getuid", lambda: other)
-    with pytest.raises(NotDoneError, match=r"it belongs to user .*; remove it, or choose another"):
+    with pytest.raises(NotDoneError, match=r"it belongs to user .*; remove it, or name another"):
         run_dir_of(None)
 
 
@@ -46,7 +46,7 @@ def test_what_is_no_directory_is_refused(path: Path, is_file: bool, tmp_path: Pa
         path.touch(mode=0o600)
     else:
         path.symlink_to(tmp_path)
-    with pytest.raises(NotDoneError, match="it is no directory of its own"):
+    with pytest.raises(NotDoneError, match="it is not a directory"):
         run_dir_of(None)
 
 

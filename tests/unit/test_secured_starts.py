@@ -41,7 +41,7 @@ def test_a_listener_elsewhere_still_asks_who_comes(where: dict[str, Any], listen
 @pytest.mark.parametrize(
     ("settings", "named", "said"),
     [
-        (BESIDE, {"port": 1}, "where each of 2 listeners is: leave out the host and the port"),
+        (BESIDE, {"port": 1}, "has the addresses of 2 listeners: leave out the host and the port"),
         (BESIDE, {"host": "::1"}, "leave out the host and the port"),
         ({"listeners": "PLAINTEXT://:0"}, {"users": USERS}, "PLAINTEXT://:0 .* has none"),
         ({"process.roles": "controller"}, {"users": USERS}, "CONTROLLER://.* has none"),

@@ -31,9 +31,9 @@ def test_passwords_are_given_or_in_the_environment_or_in_a_file(tmp_path: Path) 
 @pytest.mark.parametrize(
     ("words", "told"),
     [
-        (["--user", "alice"], "--user alice: where is the password.*FENCEPOST_PASSWORD_ALICE"),
-        (["--user", ":x"], "where is the password"),
-        (["--user", "a:x", "--user", "a:y"], "--user a: user a is there twice"),
+        (["--user", "alice"], "--user alice: the password is missing.*FENCEPOST_PASSWORD_ALICE"),
+        (["--user", ":x"], "the password is missing"),
+        (["--user", "a:x", "--user", "a:y"], "--user a: user a is given twice"),
         (["--users-file", "/no/such"], "--users-file /no/such: No such file"),
     ],
 )
@@ -44,7 +44,7 @@ def test_what_is_wrong_is_told(words: list[str], told: str) -> None:
 
 @pytest.mark.parametrize(
     ("content", "told"),
-    [(b"a:x\nsecret\n", "line 2: it must be NAME:PASSWORD"), (b"\xff", "no text in UTF-8")],
+    [(b"a:x\nsecret\n", "line 2: it must be NAME:PASSWORD"), (b"\xff", "not UTF-8 text")],
 )
 def test_a_broken_file_is_told_without_what_is_in_it(
     content: bytes, told: str, tmp_path: Path

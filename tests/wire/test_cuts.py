@@ -223,7 +223,7 @@ async def test_status_waits_for_a_controller_no_longer_than_it_may() -> None:
         cluster.to_controller[1].cut(Cut.HOLD)
         status = await status_of(members, 0.5)
         (unknown,) = status.unknown
-        assert "the metadata lag is not known" in unknown
+        assert "the metadata lag is unknown" in unknown
         of_controller, of_broker = status.rows
         assert (of_broker.leads, of_broker.fenced, of_broker.metadata_lag) == (2, False, None)
         assert of_controller.leads is None
@@ -233,7 +233,7 @@ async def test_status_of_a_cluster_none_of_whose_brokers_answers() -> None:
     with socket.create_server(("127.0.0.1", 0)) as silent:
         status = await status_of([up(1, "broker", silent.getsockname()[1])], 0.2)
     assert [(each.state, each.leads) for each in status.rows] == [("up", None)]
-    assert "no broker could be asked" in status.unknown[0]
+    assert "no broker answers" in status.unknown[0]
 
 
 async def test_who_comes_back_too_early_waits_for_its_own_session_and_says_so() -> None:

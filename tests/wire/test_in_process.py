@@ -225,7 +225,7 @@ async def test_a_broker_that_cannot_go_on_stops_and_says_why() -> None:
                     for _ in range(1000):
                         await client.ask(InitProducerIdRequest(None), 4)
             await until(lambda: bool(broker.failure))
-            assert f"broker 1 ends: the controller at {controller.bootstrap}" in broker.failure
+            assert f"broker 1 stops: the controller at {controller.bootstrap}" in broker.failure
             with pytest.raises(RuntimeError, match="not running"):
                 broker.stats()
 

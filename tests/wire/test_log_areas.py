@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from fencepost_broker import Broker
 from fencepost_broker.observability.log_levels import LogLevels
-from fencepost_broker.observability.logging import LaterLogs, Logs
+from fencepost_broker.observability.logging import LazyLogs, Logs
 from fencepost_broker.server.clock import StateClock, wall_ms
 from fencepost_protocol.errors import ErrorCode
 from fencepost_protocol.generated.find_coordinator import FindCoordinatorRequest
@@ -35,7 +35,7 @@ class Told:
     def __init__(self, level: str, **areas: str) -> None:
         self._stream = io.StringIO()
         levels = LogLevels(level, areas)
-        self.logs = LaterLogs(lambda: Logs(self._stream, wall_ms, level="debug"), levels)
+        self.logs = LazyLogs(lambda: Logs(self._stream, wall_ms, level="debug"), levels)
 
     def lines(self, area: str | None = None) -> list[dict[str, Any]]:
         lines = [json.loads(line) for line in self._stream.getvalue().splitlines()]

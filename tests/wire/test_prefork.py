@@ -180,7 +180,7 @@ def test_who_asks_for_info_hears_that_none_are_made(
     monkeypatch.setattr(prefork, "can_be_made", lambda: is_possible)
     monkeypatch.setattr(prefork, "make", lambda *_: [])
     assert up_cluster._spares(3, Namespace(log_level=level)) == []
-    assert ("cannot be copied" in capsys.readouterr().err) is (level == "info")
+    assert ("cannot be forked" in capsys.readouterr().err) is (level == "info")
 
 
 def test_none_are_made_where_there_are_threads_or_no_standard_files(

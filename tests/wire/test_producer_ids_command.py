@@ -59,7 +59,7 @@ async def test_who_was_given_which_block(
     assert code == 0
     assert lines[0] == "OFFSET TIME BROKER EPOCH FIRST ID LAST ID"
     assert lines[1].endswith(f"1 {first['broker_epoch']} 0 999")
-    assert lines[-1] == "2 blocks, none overlaps another."
+    assert lines[-1] == "2 blocks; none overlaps another."
 
 
 def write_log(folder: Path, first_offset: int, *following: int) -> None:
@@ -84,7 +84,8 @@ def test_blocks_that_overlap_are_told(tmp_path: Path, capsys: pytest.CaptureFixt
     code, lines = table(capsys, tmp_path)
     assert code == 1
     assert lines[-1] == (
-        "OVERLAP: broker 3 was given 1999 as the last id at offset 2, and broker 2 1999 before"
+        "OVERLAP: at offset 2, broker 3 got a block that ends at id 1999;"
+        " broker 2 already had ids up to 1999"
     )
 
 
@@ -96,7 +97,7 @@ def test_what_is_behind_a_snapshot_is_said_to_be(
     assert (code, told["is_whole"], told["first_offset"]) == (0, False, 70)
     assert [each["first_id"] for each in told["blocks"]] == [None, 8000]
     _, lines = table(capsys, tmp_path)
-    assert lines[0].startswith("The log begins at offset 70: records before it went into a snapsh")
+    assert lines[0].startswith("The log begins at offset 70: earlier records are in a snapshot,")
     assert lines[2].endswith("1 10 ? 7999")
 
 
@@ -131,7 +132,7 @@ def test_where_there_is_no_log(tmp_path: Path, capsys: pytest.CaptureFixture[str
     data[-1] ^= 1
     path.write_bytes(data)
     assert main(["producer-ids", "history", str(tmp_path)]) == 2
-    assert "a wrong checksum at 0" in capsys.readouterr().err
+    assert "wrong checksum at offset 0" in capsys.readouterr().err
 
 
 def test_up_goes_on_behind_an_imported_block(

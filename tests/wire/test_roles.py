@@ -217,7 +217,7 @@ async def test_who_may_have_producer_ids_and_how_many() -> None:
     }
     async with running_cluster(1, **limits) as cluster, controller_client(cluster) as controller:
         with pytest.raises(
-            BrokerFailedError, match=r"name it in .* controller.producer.ids.brokers"
+            BrokerFailedError, match=r"add it to .* controller.producer.ids.brokers"
         ):
             await cluster.start_broker(2)
         epochs = {
@@ -290,7 +290,7 @@ async def test_who_cannot_carry_out_what_was_decided_ends_and_says_so() -> None:
         await create("t")
         await until(lambda: bool(why))
         (told,) = why
-        assert told.startswith("broker 2 ends: it could not carry out what")
+        assert told.startswith("broker 2 stops: it could not apply a decision")
         assert "ZeroDivisionError" in told
         assert "start it again" in told
         # It goes on with nothing that comes behind what it lacks a part of.
@@ -311,7 +311,7 @@ async def test_who_cannot_carry_it_out_at_its_start_says_why(
             raise StorageError("make", "t-0", "no space left")
 
         monkeypatch.setattr(ReplicaManager, "on_changes", fail)
-        with pytest.raises(OSError, match=r"could not carry out .* no space left"):
+        with pytest.raises(OSError, match=r"could not apply .* no space left"):
             await cluster.start_broker(2)
 
 

@@ -272,7 +272,9 @@ async def test_places_are_few() -> None:
     settings = {"tap.subscribers.max": 1}
     async with running_broker(settings) as broker, subscriber(broker) as tap:
         await tap.subscribe()
-        with pytest.raises(TapError, match=r"1 are watching already \(tap.subscribers.max = 1\)"):
+        with pytest.raises(
+            TapError, match=r"the limit of 1 subscribers is reached \(tap.subscribers.max\)"
+        ):
             async with TapClient("127.0.0.1", broker.port):
                 pass
 
@@ -365,7 +367,9 @@ def _addresses_of(host: str) -> set[str]:
 @pytest.mark.parametrize("settings", [{"tap.enable": False}, {"tap.port": 0}])
 async def test_where_no_tap_is(settings: dict[str, Any]) -> None:
     async with running_broker(settings) as broker:
-        with pytest.raises(TapError, match=f"127.0.0.1:{broker.port}/udp.*is a broker"):
+        with pytest.raises(
+            TapError, match=f"127.0.0.1:{broker.port}/udp.*check that a Fencepost broker"
+        ):
             async with TapClient("127.0.0.1", broker.port):
                 pass
         await broker.ask(MetadataRequest(), 12)

@@ -201,7 +201,7 @@ def test_the_counters(port: int) -> None:
 @pytest.mark.parametrize(
     ("arguments", "code", "said"),
     [
-        (["127.0.0.1:1"], 1, "127.0.0.1:1/udp: Connection refused; is a broker of Fencepost there"),
+        (["127.0.0.1:1"], 1, "127.0.0.1:1/udp: Connection refused; check that a Fencepost broker"),
         (["--api", "produc"], 2, "--api produc: there is no such API; did you mean Produce?"),
         (["localhost:port"], 2, "localhost:port: it must be HOST or HOST:PORT"),
     ],

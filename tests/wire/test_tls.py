@@ -177,7 +177,7 @@ async def test_a_certificate_that_is_not_valid_now_is_told(
     monkeypatch.setattr(process, "wall_ms", lambda: now_ms)
     async with secured(folder):
         told = capsys.readouterr().err
-    assert ("clients refuse the certificate of a listener" in told) is is_told
+    assert ("clients will refuse the certificate of a listener" in told) is is_told
     assert (f"--tls-cert {folder}/broker.pem" in told) is is_told
 
 

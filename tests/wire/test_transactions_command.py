@@ -205,7 +205,7 @@ async def test_what_a_transaction_waits_for_and_who_is_before_it(
         assert "ends in 4 min 45 s at the latest, by abort (timeout 5 min)" in lines
         assert lines[-2] == (
             f"t-0 1 1 0 2 2 producer {it.first.id} epoch 0 of first (Ongoing), since offset 0,"
-            " for 1 min 15 s at most"
+            " for at most 1 min 15 s"
         )
         assert lines[-1] == "t-1 1 0 0 1 1 this transaction, since offset 0"
 

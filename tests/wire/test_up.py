@@ -210,20 +210,24 @@ def failed(
     ("arguments", "code", "said"),
     [
         (["-c", "num.partitons=3"], 2, "there is no setting num.partitons; did you mean num.part"),
-        (["-c", "num.partitions=many"], 2, "num.partitions=many: it is no whole number; allowed: "),
+        (
+            ["-c", "num.partitions=many"],
+            2,
+            "num.partitions=many: it is not a whole number; allowed: ",
+        ),
         (
             ["-c", "listeners=SASL_SSL://:0", "-c", "sasl.enabled.mechanisms=PLAIN"],
             2,
-            "SASL_SSL lets clients in by PLAIN, and nobody has a password: set listener.name.",
+            "SASL_SSL supports PLAIN, and no user has a password: set listener.name.",
         ),
         (["--user", "alice"], 2, "FENCEPOST_PASSWORD_ALICE in the environment"),
         (["--tls-cert", "none.pem"], 2, "--tls-cert none.pem needs the certificate's key"),
         (["--tls-cert", "n.pem", "--tls-key", "n.key"], 2, "--tls-cert n.pem: cannot be read: No"),
-        (["-c", "listeners=A://:0"], 2, "listener.security.protocol.map does not say what A is"),
+        (["-c", "listeners=A://:0"], 2, "A is missing in listener.security.protocol.map"),
         (["--config", "/none.toml"], 2, "/none.toml cannot be read: No such file or directory"),
         (["--config", "/"], 2, "/ cannot be read: Is a directory"),
         (["--log", "tea=debug"], 2, "there is no log area tea"),
-        (["--topic", "t:none"], 2, "topic 't:none': 'none' is no number of partitions"),
+        (["--topic", "t:none"], 2, "topic 't:none': 'none' is not a number of partitions"),
         (["--topic", "t:0"], 2, "topic 't:0': partitions must be 1 to "),
         (["--topic", ":3"], 2, "topic ':3': it must be NAME[:PARTITIONS]"),
         (["--topic", "t:1:retention.ms=x"], 2, "'t:1:retention.ms=x': retention.ms=x: it is no"),
@@ -236,7 +240,7 @@ def failed(
             "fencepost up: cannot make the data directory /proc/none: ",
         ),
         (["--pid-file", "/proc/none/pid"], 2, "there is no directory /proc/none"),
-        (["--pid-file", "/proc/none"], 1, "cannot tell that it is ready: "),
+        (["--pid-file", "/proc/none"], 1, "cannot report that the broker is ready: "),
     ],
 )
 def test_what_cannot_be_is_told_in_one_line(arguments: list[str], code: int, said: str) -> None:

@@ -77,7 +77,7 @@ def test_where_processes_have_no_descriptors_their_ids_are_looked_at(
 def test_a_parent_that_has_ended_already_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
     ids = iter([os.getpid()])
     monkeypatch.setattr(os, "getppid", lambda: next(ids, 1))
-    with pytest.raises(ValueError, match="has ended already"):
+    with pytest.raises(ValueError, match="has already ended"):
         parent.parent_descriptor()
 
 

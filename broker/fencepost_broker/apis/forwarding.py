@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 
     from fencepost_broker.apis.context import BrokerContext
     from fencepost_broker.apis.served import Served
-    from fencepost_broker.controller.channel.pending_requests import Question
+    from fencepost_broker.controller.channel.pending_requests import PendingRequest
 
 GIVE_UP_MS: Final = 60_000
 """As in Kafka's brokers, where no setting changes it."""
@@ -99,7 +99,7 @@ class PassedOn:
         self._frame = frame
         self._complete = complete
         self._state = _State.ASKED
-        self._question: Question | None = None
+        self._question: PendingRequest | None = None
 
     def ask(self) -> Answer | None:
         """Ask the controller; if too many requests wait already, the answer is a refusal."""

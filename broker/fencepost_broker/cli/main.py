@@ -1,7 +1,7 @@
-"""The ``fencepost`` command: finds the commands of every installed part and runs one.
+"""The ``fencepost`` command: finds the commands of all installed parts, and runs one.
 
-A part announces its commands as entry points of the group ``fencepost.commands``, so that this
-module knows none of them and the broker never imports, say, the pipeline.
+Parts announce their commands as entry points of the group ``fencepost.commands``, so that the
+broker does not import, for example, the pipeline.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ if TYPE_CHECKING:
 
 GROUP: Final = "fencepost.commands"
 _OWN: Final = frozenset({"up", "broker", "cluster", "config", "transactions"})
-"""Commands of the broker itself. They are found without looking through the metadata of all that
-is installed, which takes 25 ms; the start of a broker must not wait for that."""
+"""The broker's own commands, found without reading the metadata of all installed packages (25 ms).
+"""
 
 _OPTIONS: Final = frozenset({"-h", "--help", "--version"})
-"""Those of `fencepost` itself."""
+"""Options of ``fencepost`` itself."""
 _USAGE: Final = 2
 _FAULT: Final = 70
 _NO_MEMORY: Final = 71
@@ -34,13 +34,13 @@ examples:
   fencepost up --topic orders:3
   fencepost tap --topic orders
   fencepost COMMAND --help
-exit codes of all commands: 0 done, 2 the arguments make no sense, 70 a fault of Fencepost, 71 out
-of memory, 130 interrupted; each command's help has the others
+exit codes of all commands: 0 done, 2 invalid arguments, 70 a bug in Fencepost, 71 out of memory,
+130 interrupted; each command's help lists its others
 """
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Run one command; the exit code is the command's."""
+    """Run one command and return its exit code."""
     given = sys.argv[1:] if arguments is None else arguments
     parser = make_parser(_wanted(given))
     if not given:
@@ -56,20 +56,20 @@ def main(arguments: list[str] | None = None) -> int:
     except MemoryError:
         sys.stderr.write(
             f"fencepost {options.command}: out of memory: raise the limit of this process (ulimit"
-            " -v, a container's), or give it less to hold\n"
+            " -v, or its container's), or reduce the data that it holds\n"
         )
         return _NO_MEMORY
-    except Exception:  # noqa: BLE001 (what is not known is a fault, and never a verdict)
+    except Exception:  # noqa: BLE001 (an unexpected error is a bug, not a result)
         import traceback
 
         traceback.print_exc()
-        sys.stderr.write(f"fencepost {options.command}: this is a fault: please report it\n")
+        sys.stderr.write(f"fencepost {options.command}: this is a bug: please report it\n")
         return _FAULT
     return exit_code
 
 
 def make_parser(commands: Iterable[Command]) -> Parser:
-    """The command line, with these commands."""
+    """Return the parser of the command line with these commands."""
     parser = Parser(
         prog="fencepost",
         description="A Kafka-wire-compatible broker emulator and its tools.",
@@ -86,7 +86,7 @@ def make_parser(commands: Iterable[Command]) -> Parser:
 
 
 def _wanted(given: list[str]) -> list[Command]:
-    """The command that was asked for; all of them if it is none of them, for the help."""
+    """Return the command with the given name, or all commands (for the help)."""
     name = given[0] if given else ""
     if name in _OWN:
         own: Command = import_module(f"fencepost_broker.cli.commands.{name}").COMMAND
@@ -105,7 +105,7 @@ def _load(entry: EntryPoint) -> Command:
 
 
 class _ShowVersion(argparse.Action):
-    """Looks the version up only when it is asked for."""
+    """Reads the version only when it is asked for."""
 
     def __init__(self, option_strings: list[str], dest: str, **_: Any) -> None:
         super().__init__(option_strings, dest, nargs=0, help="show the version and exit")

@@ -1,8 +1,8 @@
-"""Which broker was given which block of producer ids, read from the metadata log's own files.
+"""History of producer id blocks, read from the files of a metadata log.
 
-Files are only read: the controller may be running. A record names the first id behind its block, so
-the block begins where the one before it ended. What went into a snapshot is gone but for the latest
-block of it, of which only the end is known then.
+The files are only read, so the controller may be running. A record has the first id after its
+block, so a block begins where the one before it ends. A snapshot has only the latest block, of
+which only the end is known.
 """
 
 from __future__ import annotations
@@ -24,36 +24,36 @@ IN_SNAPSHOT = -1
 
 
 class NoMetadataLogError(Exception):
-    """There is none where it was looked for."""
+    """The directory has no metadata log."""
 
 
 class Block(NamedTuple):
-    """Ids that one broker was given."""
+    """Producer ids that were allocated to one broker."""
 
     offset: int
-    """Of the record; -1: it stands in a snapshot."""
+    """Offset of its record; -1: the record is in a snapshot."""
     timestamp_ms: int
     broker_id: int
     broker_epoch: int
     first_id: int | None
-    """None: what was given before it is not known any more."""
+    """First id; ``None`` if the block before it is unknown."""
     last_id: int
 
 
 class History(NamedTuple):
-    """All blocks that are known, in the order in which they were given."""
+    """All known blocks, in the order of their allocation."""
 
     first_offset: int
     blocks: list[Block]
 
     @property
     def is_whole(self) -> bool:
-        """Whether no record is missing at the beginning."""
+        """Whether the log still has its first record."""
         return not self.first_offset
 
     @property
     def overlaps(self) -> list[tuple[Block, Block]]:
-        """Blocks that do not lie behind the one before them: earlier and later one."""
+        """Pairs of blocks, an earlier and a later one, that overlap."""
         return [
             (early, late)
             for early, late in zip(self.blocks, self.blocks[1:], strict=False)
@@ -62,7 +62,7 @@ class History(NamedTuple):
 
 
 def read_history(data_dir: str) -> History:
-    """Read the metadata log of a controller's data directory."""
+    """Read the metadata log in a controller's data directory."""
     if not Path(data_dir).is_dir():
         raise NoMetadataLogError(f"{data_dir}: there is no such directory")
     folder = Path(data_dir) / f"{METADATA_TOPIC}-0"
@@ -97,7 +97,7 @@ def read_history(data_dir: str) -> History:
 def _of_snapshots(
     folder: Path, in_log: list[tuple[int, int, ProducerIdsRecord]]
 ) -> list[tuple[int, int, ProducerIdsRecord]]:
-    """The latest block that was given before those of the log."""
+    """Return the latest block of the snapshots that is before those in the log."""
     known = min((record.next_producer_id for _, _, record in in_log), default=None)
     for path in sorted(folder.glob("*.checkpoint"), reverse=True):
         for _, timestamp_ms, record in _records_of(path):
@@ -107,12 +107,12 @@ def _of_snapshots(
 
 
 def _records_of(path: Path) -> Iterator[tuple[int, int, ProducerIdsRecord]]:
-    """Offset, time and record; a torn end, as a controller that writes has, ends it."""
+    """Yield offset, time and record; an incomplete last batch is ignored."""
     try:
         data = path.read_bytes()
         for header, batch in split_batches(data, tolerate_partial=True):
             if not crc_is_valid(batch):
-                raise CorruptFileError(str(path), f"a wrong checksum at {header.base_offset}")
+                raise CorruptFileError(str(path), f"wrong checksum at offset {header.base_offset}")
             if header.is_control:
                 continue
             for record in iter_records(batch):

@@ -101,13 +101,13 @@ def _cell(text: str) -> str:
 
 
 def main() -> int:
-    """Write the page, or compare it."""
+    """Write the page, or check that it is up to date."""
     if "--check" not in sys.argv[1:]:
         PAGE.write_text(page(), encoding="utf-8")
         return 0
     if PAGE.is_file() and PAGE.read_text(encoding="utf-8") == page():
         return 0
-    sys.stderr.write("docs/reference/cli.md is not what the commands say: run `make docs`\n")
+    sys.stderr.write("docs/reference/cli.md is out of date: run `make docs`\n")
     return 1
 
 

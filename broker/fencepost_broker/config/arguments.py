@@ -1,4 +1,4 @@
-"""The options of commands that take settings: ``--config FILE`` and ``-c name=value``."""
+"""Options of commands that take settings: ``--config FILE`` and ``-c name=value``."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ if TYPE_CHECKING:
 
 
 def add_settings_arguments(parser: argparse.ArgumentParser) -> None:
-    """Let a command take settings."""
+    """Add the options for settings to a command."""
     parser.add_argument(
         "--config",
         metavar="FILE",
-        help="settings from a file: TOML if it ends in .toml, else Java properties",
+        help="read settings from a file: TOML if its name ends in .toml, otherwise Java properties",
     )
     parser.add_argument(
         "--kafka-defaults",
         action="store_true",
-        help="Apache Kafka's defaults where Fencepost's differ (docs/reference/settings.md)",
+        help="use Apache Kafka's defaults where Fencepost's differ (docs/reference/settings.md)",
     )
     parser.add_argument(
         "-c",
@@ -33,8 +33,8 @@ def add_settings_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="NAME=VALUE",
         action="append",
         default=[],
-        help="one setting; stronger than the environment (FENCEPOST_NUM_PARTITIONS), which is"
-        " stronger than the file",
+        help="one setting; overrides the environment (FENCEPOST_NUM_PARTITIONS), which overrides"
+        " the file",
     )
 
 
@@ -43,9 +43,9 @@ def settings_from(
     overrides: Mapping[str, Value] | None = None,
     defaults: Mapping[str, Value] | None = None,
 ) -> Settings:
-    """The settings that a command was started with.
+    """Return the settings of a command.
 
-    `overrides` come from its other options, `defaults` count where nothing is given.
+    `overrides` come from its other options; `defaults` apply where nothing is given.
     """
     given = [*options.settings, *(["kafka.defaults=true"] if options.kafka_defaults else [])]
     return load(options.config, os.environ, given, overrides, defaults)

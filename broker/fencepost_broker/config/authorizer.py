@@ -1,4 +1,4 @@
-"""Who may do what: the authorizer, and what it goes by besides ACLs and ``super.users``."""
+"""Settings of the authorizer, besides ACLs and ``super.users``."""
 
 from __future__ import annotations
 
@@ -10,16 +10,18 @@ STANDARD_AUTHORIZER: Final = "org.apache.kafka.metadata.authorizer.StandardAutho
 
 
 class AuthorizerSettings:
-    """Kafka's authorizer, and a setting that is its own and not in Kafka's table."""
+    """Kafka's authorizer, and its setting that is not in Kafka's table."""
 
     authorizer_class_name: Setting[str] = string(
         "",
-        "who decides what users may do; empty: everybody may do everything",
-        check=lambda name: None if name in ("", STANDARD_AUTHORIZER) else "there is no other one",
+        "the class that decides what users may do; empty: every user may do everything",
+        check=lambda name: (
+            None if name in ("", STANDARD_AUTHORIZER) else "no other class can be loaded"
+        ),
         range_text=f"{STANDARD_AUTHORIZER}, or empty",
     )
     allow_everyone_if_no_acl_found: Setting[bool] = boolean(
         False,
-        "whether everybody may do everything to what no ACL is about",
+        "whether every user may do everything to a resource without ACLs",
         own=True,
     )

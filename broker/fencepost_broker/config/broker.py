@@ -1,4 +1,4 @@
-"""All settings of a broker, and what topics and groups get from them."""
+"""All settings of a broker, and what topics and groups inherit from them."""
 
 from __future__ import annotations
 
@@ -85,24 +85,24 @@ class DeclaredSettings(
                     self.__dict__[setting.attribute] = setting.kafka_default
 
     def default_of(self, setting: AnySetting) -> Value:
-        """Kafka's default with ``kafka.defaults``, where that can be."""
+        """Return the default, which is Kafka's with ``kafka.defaults``, where that is possible."""
         if self.kafka_defaults and setting.follows_kafka:
             return setting.kafka_default
         return super().default_of(setting)
 
     @property
     def data_dirs(self) -> tuple[str, ...]:
-        """The data directories; none when everything is kept in memory."""
+        """The data directories; empty if everything is in memory."""
         return self.log_dirs or self.log_dir or ()
 
     @property
     def endpoints(self) -> tuple[Endpoint, ...]:
-        """The listeners, the controller's among them."""
+        """The listeners, including the controller's."""
         return parse_endpoints(self.listeners)
 
     @property
     def advertised_endpoints(self) -> tuple[Endpoint, ...]:
-        """What clients are told; the port of one that listens on port 0 is not known yet."""
+        """Addresses for clients; the actual port is unknown where the listener has port 0."""
         if self.advertised_listeners is not None:
             return parse_endpoints(self.advertised_listeners)
         controllers = {name.upper() for name in self.controller_listener_names}
@@ -110,13 +110,13 @@ class DeclaredSettings(
 
     @property
     def controller_endpoints(self) -> tuple[Endpoint, ...]:
-        """The listeners at which brokers find the controller of this process, if any."""
+        """Listeners at which brokers reach the controller of this process."""
         controllers = {name.upper() for name in self.controller_listener_names}
         is_one = "controller" in self.process_roles
         return tuple(each for each in self.endpoints if is_one and each.name in controllers)
 
     def protocol(self, listener_name: str) -> str | None:
-        """The security protocol of a listener; none when the map does not know its name."""
+        """Return the security protocol of a listener, or ``None`` if the map lacks its name."""
         name = listener_name.upper()
         found = parse_protocol_map(self.listener_security_protocol_map).get(name)
         if found is None and name in map(str.upper, self.controller_listener_names):
@@ -124,17 +124,17 @@ class DeclaredSettings(
         return found
 
     def asks_who(self, listener_name: str) -> bool:
-        """Whether a listener asks who comes; else all who come by it are nobody in particular."""
+        """Return whether a listener authenticates its clients; otherwise they are anonymous."""
         protocol = self.protocol(listener_name) or ""
         if protocol == "SSL":
             return self.client_auth(listener_name) != "none"
         return protocol.startswith("SASL_")
 
     def client_auth(self, listener_name: str) -> str:
-        """Whether a listener with TLS wants certificates of its clients.
+        """Return whether a listener with TLS requires certificates of its clients.
 
-        As in Kafka, what is set for all listeners is for those of SSL: who logs in over TLS needs
-        no certificate unless that listener's own setting says so.
+        As in Kafka, the setting of all listeners applies to SSL listeners only: clients that log in
+        over TLS need no certificate unless that listener has a setting of its own.
         """
         name = "ssl.client.auth"
         own = names_of(name, listener_name, "")[0]
@@ -144,7 +144,10 @@ class DeclaredSettings(
 
     @property
     def may_be_watched(self) -> bool:
-        """Whether there is a tap: it asks nobody, so not where all who come otherwise are asked."""
+        """Whether there is a tap.
+
+        It has no login, so by default there is none where all listeners have one.
+        """
         if self.given("tap.enable"):
             return self.tap_enable
         endpoints = self.advertised_endpoints or self.endpoints
@@ -152,38 +155,38 @@ class DeclaredSettings(
 
     @property
     def without_effect(self) -> list[str]:
-        """The names of settings that were given and that have no effect here."""
+        """Names of given settings that have no effect here."""
         return sorted(
             name for name in self._given if cast("AnySetting", self.setting_of(name)).ignored
         )
 
     @classmethod
     def setting_of(cls, name: str) -> AnySetting | None:
-        """The setting of this name, also one that a listener or mechanism has for itself."""
+        """Return the setting of this name, including those of a listener or mechanism."""
         return cls.settings.get(name) or setting_of_one(name, cls.settings)
 
     def of_listener(self, base: str, listener: str, mechanism: str = "") -> Value:
-        """What is set for a listener (and mechanism), or else for all of them."""
+        """Return the value of a listener (and mechanism), or else that of all listeners."""
         for name in names_of(base, listener, mechanism):
             if name in self._given:
                 return self[name]
         return self.settings[base].default if base in self.settings else None
 
     def mechanisms(self, listener: str) -> tuple[str, ...]:
-        """Those by which clients can log in at a SASL listener."""
+        """Return the mechanisms of a SASL listener."""
         found = self.of_listener("sasl.enabled.mechanisms", listener)
         assert isinstance(found, tuple)
         return found
 
     def plain_users(self, listener: str) -> dict[str, str]:
-        """The passwords of those who can log in by PLAIN."""
+        """Return the passwords of a listener's PLAIN users."""
         jaas = self.of_listener(JAAS, listener, PLAIN)
         return plain_users(jaas) if isinstance(jaas, str) else {}
 
     def topic(self, overrides: Mapping[str, Value] | None = None) -> TopicSettings:
-        """A topic's settings: its own, and where it has none the broker's.
+        """Return a topic's settings: its own, or else the broker's.
 
-        What is wrong with the topic's own is said in one SettingsError.
+        Raises one SettingsError for all errors in the topic's own.
         """
         given: dict[str, tuple[Given, ...]] = {}
         for name, setting in TopicSettings.settings.items():
@@ -194,9 +197,9 @@ class DeclaredSettings(
         return settings.with_overrides(overrides, TOPIC) if overrides else settings
 
     def group(self, overrides: Mapping[str, Value] | None = None) -> SettingsOfGroup:
-        """A group's settings: its own, within the broker's bounds, or else the broker's.
+        """Return a group's settings: its own, within the broker's bounds, or else the broker's.
 
-        What is wrong with the group's own is said in one SettingsError.
+        Raises one SettingsError for all errors in the group's own.
         """
         given = {
             name: (Given(self[broker_name], self.source(broker_name)),)
@@ -228,7 +231,7 @@ class DeclaredSettings(
                 yield f"{name}={value} is {side} {bound_name}, which is {bound}"
 
     def _inherited(self, setting: AnySetting) -> tuple[Given, ...]:
-        """What a topic's setting falls back on: its first synonym that has a value."""
+        """Return the inherited value of a topic's setting: its first synonym's that has one."""
         for name, factor in setting.synonyms:
             value = self[name]
             if value is None:
@@ -236,19 +239,19 @@ class DeclaredSettings(
             if isinstance(value, int) and factor != 1:
                 value *= factor
             if setting.name == "retention.ms" and isinstance(value, int) and value < 0:
-                value = -1  # whatever is negative means for ever, in each unit
+                value = -1  # negative values mean for ever, in each unit
             if name not in self._given and value == setting.default:
                 return ()
             return (Given(value, self.source(name)),)
         return ()
 
     def with_given(self, values: Iterator[tuple[str, Value, Source]]) -> Self:
-        """As of any table; ``broker.id``, the old name of ``node.id``, stands for both of them."""
+        """Return settings with these values; ``broker.id``, the old name, sets ``node.id``, too."""
         return super().with_given(_with_both_ids(values))
 
     @classmethod
     def explain_unknown(cls, name: str) -> str:
-        """What to tell somebody who used a name that is none of ours, or one that Kafka has."""
+        """Return an error for a name that is not a setting, or that Kafka had."""
         problem = explain_own(name)
         if problem:
             return problem
@@ -278,5 +281,5 @@ def _with_both_ids(
         other, its_source = seen.get((_IDS[name], source.origin), (value, source))
         if int(str(other)) != int(str(value)):
             problem = f"{name}={value}{source.told} and {_IDS[name]}={other}{its_source.told}"
-            raise SettingsError([f"{problem} are two names of one number; leave one of them out"])
+            raise SettingsError([f"{problem} are two names of one number: remove one of them"])
         yield _IDS[name], value, source

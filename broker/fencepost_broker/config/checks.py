@@ -1,4 +1,4 @@
-"""What is wrong with settings together that are right one by one."""
+"""Checks of settings that are valid one by one but not together."""
 
 from __future__ import annotations
 
@@ -22,16 +22,16 @@ _ORDERED = (
     ("replica.fetch.wait.max.ms", "replica.lag.time.max.ms"),
     ("replica.fetch.wait.max.ms", "replica.socket.timeout.ms"),
 )
-"""Pairs of which the first must not be above the second."""
+"""Pairs of settings: the first must not be above the second."""
 
 _BELOW = (("group.consumer.heartbeat.interval.ms", "group.consumer.session.timeout.ms"),)
-"""Pairs of which the first must be below the second."""
+"""Pairs of settings: the first must be below the second."""
 
 _EVERY_ADDRESS = ("0.0.0.0", "::")  # noqa: S104  # named, not bound
 
 
 def contradictions(settings: DeclaredSettings) -> list[str]:
-    """One line for each, with both names, values and places."""
+    """Return a line for each contradiction, with names, values and sources."""
     problems = []
     for pairs, how in ((_ORDERED, "is above"), (_BELOW, "is not below")):
         for lower, upper in pairs:
@@ -45,13 +45,13 @@ def contradictions(settings: DeclaredSettings) -> list[str]:
 
 
 def _queue_problems(settings: DeclaredSettings) -> list[str]:
-    """As in Apache Kafka; our default makes way for longer requests without a word."""
+    """Check as Apache Kafka does; our default adapts to longer requests."""
     name = "queued.max.request.bytes"
     most = settings.queued_max_request_bytes
     if not settings.given(name) or not 0 < most < settings.socket_request_max_bytes:
         return []
     longest = _told(settings, "socket.request.max.bytes")
-    return [f"{_told(settings, name)} is below {longest}: the longest request has to fit"]
+    return [f"{_told(settings, name)} is below {longest}: the longest request must fit"]
 
 
 def _role_problems(settings: DeclaredSettings) -> list[str]:
@@ -62,13 +62,13 @@ def _role_problems(settings: DeclaredSettings) -> list[str]:
     )
     if roles == {"broker"} and not is_known:
         return [
-            f"{told}: where is the controller? set controller.quorum.bootstrap.servers=HOST:PORT"
+            f"{told}: the controller is missing: set controller.quorum.bootstrap.servers=HOST:PORT"
         ]
     if roles == {"controller"} and settings.given("listeners"):
         controllers = {name.upper() for name in settings.controller_listener_names}
         return [
-            f"{_told(settings, 'listeners')}: {each.name} is none of controller.listener.names, and"
-            " a controller by itself has no others"
+            f"{_told(settings, 'listeners')}: {each.name} is not in controller.listener.names, and"
+            " a process that is only a controller has no other listeners"
             for each in settings.endpoints
             if each.name not in controllers
         ]
@@ -84,8 +84,8 @@ def _listener_problems(settings: DeclaredSettings) -> list[str]:
         protocol = settings.protocol(endpoint.name)
         if protocol is None:
             problems.append(
-                f"{_told(settings, 'listeners')}: listener.security.protocol.map does not say what"
-                f" {endpoint.name} is"
+                f"{_told(settings, 'listeners')}: {endpoint.name} is missing in"
+                " listener.security.protocol.map"
             )
         elif protocol.startswith("SASL"):
             problems += _login_problems(settings, endpoint.name)
@@ -96,16 +96,16 @@ def _listener_problems(settings: DeclaredSettings) -> list[str]:
     told = _told(settings, "advertised.listeners" if is_told else "listeners")
     # Without a host, clients are told the machine's name; as in Kafka, not so for 0.0.0.0.
     problems += [
-        f"{told}: {endpoint} is no address that a client can connect to; advertised.listeners says"
-        " where it can"
+        f"{told}: clients cannot connect to {endpoint}; set advertised.listeners to an address that"
+        " they can reach"
         for endpoint in settings.advertised_endpoints
         if endpoint.host in _EVERY_ADDRESS or (is_told and not endpoint.host)
     ]
     for name in sorted(advertised & controllers):
         told = _told(settings, "advertised.listeners")
-        problems.append(f"{told}: {name} is the controller's and not for clients")
+        problems.append(f"{told}: {name} is a listener of the controller, not for clients")
     if listening and listening <= controllers and "broker" in settings.process_roles:
-        problems.append(f"{_told(settings, 'listeners')}: none is left for clients")
+        problems.append(f"{_told(settings, 'listeners')}: no listener is left for clients")
     between = settings.inter_broker_listener_name
     if between is not None and between.upper() not in advertised:
         problems.append(f"{_told(settings, 'inter.broker.listener.name')}: it is not advertised")
@@ -113,24 +113,24 @@ def _listener_problems(settings: DeclaredSettings) -> list[str]:
 
 
 def _login_problems(settings: DeclaredSettings, listener: str) -> list[str]:
-    """Why nobody could log in at a listener."""
+    """Return why no client could log in at a listener."""
     mechanisms = settings.mechanisms(listener)
     problems = [
-        f"sasl.enabled.mechanisms of {listener}: {name} is none of {', '.join(MECHANISMS)}"
+        f"sasl.enabled.mechanisms of {listener}: {name} is not one of {', '.join(MECHANISMS)}"
         for name in mechanisms
         if name not in MECHANISMS
     ]
     if not mechanisms:
-        problems.append(f"sasl.enabled.mechanisms of {listener} is empty: nobody could log in")
+        problems.append(f"sasl.enabled.mechanisms of {listener} is empty: no client could log in")
     for name in set(mechanisms) & set(MECHANISMS):
         jaas = settings.of_listener(JAAS, listener, name)
         if isinstance(jaas, str) and read_jaas(jaas).name != MODULES[name]:
             where = names_of(JAAS, listener, name)[0]
-            problems.append(f"{where}: the login module of {name} is {MODULES[name]}")
+            problems.append(f"{where}: the login module of {name} must be {MODULES[name]}")
     if PLAIN in mechanisms and not settings.plain_users(listener):
         where = names_of(JAAS, listener, PLAIN)[0]
         problems.append(
-            f"{listener} lets clients in by PLAIN, and nobody has a password: set {where}="
+            f"{listener} supports PLAIN, and no user has a password: set {where}="
             f'{MODULES[PLAIN]} required user_alice="...";'
         )
     return problems

@@ -14,16 +14,16 @@ _VOTER: Final = re.compile(rf"[0-9]+@{_SERVER.pattern}")
 
 
 class ReplicaSettings:
-    """How brokers copy from each other."""
+    """Replication between brokers."""
 
-    replica_lag_time_max_ms = long(
-        30_000, "how long a follower may be behind before it is no longer in sync"
-    )
+    replica_lag_time_max_ms = long(30_000, "how long a follower may lag before it leaves the ISR")
     replica_fetch_max_bytes = integer(
         MIB, "how much of a partition a follower asks for at once", at_least=0
     )
-    replica_fetch_min_bytes = integer(1, "how much a follower waits for")
-    replica_fetch_wait_max_ms = integer(500, "how long a follower waits for it")
+    replica_fetch_min_bytes = integer(
+        1, "the least size of a fetch response that a follower waits for"
+    )
+    replica_fetch_wait_max_ms = integer(500, "how long a follower waits for that size")
     replica_fetch_response_max_bytes = integer(
         10 * MIB, "how much of all partitions a follower asks for at once", at_least=0
     )
@@ -31,7 +31,7 @@ class ReplicaSettings:
         1000, "how long a follower pauses after failed fetches at most", at_least=0
     )
     replica_high_watermark_checkpoint_interval_ms = long(
-        5000, "how often high watermarks are written down"
+        5000, "how often high watermarks are written to disk"
     )
     replica_socket_timeout_ms = integer(30_000, "how long a follower waits for an answer")
     replica_socket_receive_buffer_bytes = integer(
@@ -39,35 +39,39 @@ class ReplicaSettings:
     )
     replica_selector_class: Setting[str | None] = string(
         None,
-        "who chooses the replica that a consumer reads from; a name that ends in"
-        " RackAwareReplicaSelector is understood",
+        "the class that chooses the replica for a consumer; names that end in"
+        " RackAwareReplicaSelector are supported",
         check=lambda name: _check_selector(name),
         range_text="RackAwareReplicaSelector or LeaderSelector",
     )
     auto_leader_rebalance_enable = boolean(
-        True, "whether leadership goes back to the preferred replica by itself"
+        True, "whether leadership goes back to the preferred replica automatically"
     )
     leader_imbalance_check_interval_seconds = long(
-        300, "how often it is looked whether leadership should go back", at_least=1
+        300, "how often the controller checks whether leadership should go back", at_least=1
     )
     unclean_leader_election_interval_ms = long(
         300_000,
-        "how often it is looked whether a replica that is behind must lead",
+        "how often the controller checks for partitions that need an unclean election",
         at_least=1,
         internal=True,
     )
 
 
 class ControllerSettings:
-    """Brokers' registration, and the log of the cluster's metadata."""
+    """Registration of brokers, and the metadata log."""
 
-    broker_heartbeat_interval_ms = integer(2000, "how often a broker tells the controller it lives")
-    broker_session_timeout_ms = integer(9000, "after how much silence a broker counts as gone")
+    broker_heartbeat_interval_ms = integer(
+        2000, "how often a broker sends a heartbeat to the controller"
+    )
+    broker_session_timeout_ms = integer(
+        9000, "how long without a heartbeat before a broker is fenced"
+    )
     initial_broker_registration_timeout_ms = integer(
-        60_000, "how long a broker tries to get its first registration through"
+        60_000, "how long a broker tries to register at its start"
     )
     controlled_shutdown_enable = boolean(
-        True, "whether a broker that stops hands over what it leads first"
+        True, "whether a broker hands over its leaderships before it stops"
     )
     controller_quorum_voters: Setting[tuple[str, ...]] = strings(
         (),
@@ -77,7 +81,7 @@ class ControllerSettings:
     )
     controller_quorum_bootstrap_servers: Setting[tuple[str, ...]] = strings(
         (),
-        "where controllers can be asked who votes",
+        "addresses of controllers",
         check=lambda words: check_form(words, _SERVER, "HOST:PORT"),
         range_text="HOST:PORT each",
     )
@@ -105,17 +109,17 @@ class ControllerSettings:
     )
     metadata_log_segment_ms = long(604_800_000, "the age at which a segment of it ends")
     metadata_log_max_record_bytes_between_snapshots = long(
-        20 * MIB, "after how many bytes of new records the metadata is written whole", at_least=1
+        20 * MIB, "after how many bytes of new records a metadata snapshot is written", at_least=1
     )
     metadata_log_max_snapshot_interval_ms = long(
-        3_600_000, "after how much time the metadata is written whole", at_least=0
+        3_600_000, "after how much time a metadata snapshot is written", at_least=0
     )
     metadata_max_retention_bytes = long(
-        100 * MIB, "the size above which old metadata segments and snapshots go"
+        100 * MIB, "the size above which old metadata segments and snapshots are deleted"
     )
-    metadata_max_retention_ms = long(604_800_000, "the age at which they go")
+    metadata_max_retention_ms = long(604_800_000, "the age at which they are deleted")
     metadata_max_idle_interval_ms = integer(
-        500, "how often the metadata log gets a record that says nothing; 0 is never", at_least=0
+        500, "how often an idle metadata log gets a no-op record; 0 is never", at_least=0
     )
     cordoned_log_dirs: Setting[tuple[str, ...]] = strings(
         (),

@@ -21,7 +21,7 @@ SMALL: Final = "fewer partitions start faster, and a test has few groups and tra
 
 
 class GroupSettings:
-    """Groups of both protocols: those that clients balance, and those of KIP-848."""
+    """Groups of both protocols: the classic one, and KIP-848."""
 
     group_min_session_timeout_ms = integer(
         6000, "the shortest session timeout that a member may ask for"
@@ -59,7 +59,7 @@ class GroupSettings:
         ignored=True,
     )
     group_consumer_session_timeout_ms = integer(
-        45_000, "KIP-848: after how much silence a member is out", at_least=1
+        45_000, "KIP-848: how long without a heartbeat before a member is removed", at_least=1
     )
     group_consumer_min_session_timeout_ms = integer(
         45_000, "KIP-848: the shortest session timeout a group may be set to", at_least=1
@@ -68,7 +68,7 @@ class GroupSettings:
         60_000, "KIP-848: the longest session timeout a group may be set to", at_least=1
     )
     group_consumer_heartbeat_interval_ms = integer(
-        5000, "KIP-848: how often members are told to send a heartbeat", at_least=1
+        5000, "KIP-848: how often members must send a heartbeat", at_least=1
     )
     group_consumer_min_heartbeat_interval_ms = integer(
         5000, "KIP-848: the shortest heartbeat interval a group may be set to", at_least=1
@@ -81,13 +81,13 @@ class GroupSettings:
     )
     group_consumer_assignors: Setting[tuple[str, ...]] = strings(
         ("uniform", "range"),
-        "KIP-848: the ways to spread partitions; the first one is used unless members ask",
+        "KIP-848: the assignors; the first one is used unless members name one",
         one_of=("uniform", "range"),
         may_be_empty=False,
     )
     group_consumer_assignment_interval_ms = integer(
         1000,
-        "KIP-848: how often a group's partitions may be spread anew",
+        "KIP-848: how often a group may get a new assignment",
         scope=Scope.CLUSTER,
         at_least=0,
     )
@@ -105,14 +105,14 @@ class GroupSettings:
     )
     group_consumer_regex_refresh_interval_ms = integer(
         600_000,
-        "KIP-848: how often subscriptions by pattern are matched with all topics anew",
+        "KIP-848: how often subscriptions by pattern are matched with all topics again",
         at_least=10_000,
         internal=True,
     )
 
 
 class OffsetSettings:
-    """Committed offsets and the topic that holds them."""
+    """Committed offsets, and their topic."""
 
     offsets_topic_num_partitions = integer(
         5,
@@ -150,7 +150,7 @@ class OffsetSettings:
 
 
 class TransactionSettings:
-    """Transactions and the topic that holds their state."""
+    """Transactions, and the topic with their state."""
 
     transaction_max_timeout_ms = integer(
         900_000, "the longest transaction timeout that a producer may ask for", at_least=1
@@ -160,19 +160,19 @@ class TransactionSettings:
     )
     transaction_abort_timed_out_transaction_cleanup_interval_ms = integer(
         10_000,
-        "how often transactions that take too long are looked for; here each ends at its time",
+        "how often overdue transactions are looked for; here each is aborted at its time",
         at_least=1,
         ignored=True,
     )
     transaction_remove_expired_transaction_cleanup_interval_ms = integer(
         3_600_000,
-        "how often transactional ids that nobody uses are looked for; here each goes at its time",
+        "how often unused transactional ids are looked for; here each expires at its time",
         at_least=1,
         ignored=True,
     )
     transaction_partition_verification_enable = boolean(
         True,
-        "whether a leader asks the coordinator before it takes an old producer's transaction",
+        "whether a leader verifies an old producer's transaction at the coordinator",
         scope=Scope.CLUSTER,
     )
     transaction_two_phase_commit_enable = boolean(
@@ -221,4 +221,4 @@ class TransactionSettings:
 
 def _check_policy(policy: str) -> str | None:
     known = policy.lower() in {"disabled", "downgrade", "upgrade", "bidirectional"}
-    return None if known else "it is none of them"
+    return None if known else "it is not one of them"

@@ -1,4 +1,4 @@
-"""Settings as DescribeConfigs tells them: value, source, and all that the value could have been."""
+"""Settings as in DescribeConfigs: value, source, and synonyms."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ SOURCES: Final = {
     Origin.TOPIC: SOURCE_TOPIC,
     Origin.GROUP: SOURCE_GROUP,
 }
-"""What DescribeConfigs calls the places that values come from."""
+"""Sources of values in DescribeConfigs."""
 
 # Settings of the broker that mean the same in different units: the first that is set holds.
 _CHAINS: Final = (
@@ -47,7 +47,7 @@ _SYNONYMS: Final = {
 
 
 class Synonym(NamedTuple):
-    """A value that a setting has or, without those before it, would have."""
+    """A value that a setting has, or would have without the synonyms before it."""
 
     name: str
     value: str | None
@@ -55,7 +55,7 @@ class Synonym(NamedTuple):
 
 
 class Described(NamedTuple):
-    """All that DescribeConfigs says about one setting; passwords have no value."""
+    """Answer of DescribeConfigs about one setting; passwords have no value."""
 
     name: str
     value: str | None
@@ -68,19 +68,19 @@ class Described(NamedTuple):
 
 
 def describe(settings: Settings, name: str) -> Described:
-    """A setting of the broker."""
+    """Describe a setting of the broker."""
     setting = Settings.setting_of(name)
     assert setting is not None, name
     return _described(setting, settings[name], _broker_synonyms(settings, name))
 
 
 def describe_topic(settings: Settings, topic: TopicSettings, name: str) -> Described:
-    """A setting of a topic, whose broker has these settings."""
+    """Describe a setting of a topic, with the broker's settings."""
     return _describe_one(settings, topic, name, Origin.TOPIC)
 
 
 def describe_group(settings: Settings, group: SettingsOfGroup, name: str) -> Described:
-    """A setting of a group, whose broker has these settings."""
+    """Describe a setting of a group, with the broker's settings."""
     return _describe_one(settings, group, name, Origin.GROUP)
 
 
@@ -111,9 +111,9 @@ def _described(setting: AnySetting, value: Value, synonyms: Sequence[Synonym]) -
 
 
 def _broker_synonyms(settings: Settings, name: str) -> list[Synonym]:
-    """What was given to a setting and to those that stand in for it, the strongest first.
+    """Return values given to a setting and its synonyms, the strongest first.
 
-    Kafka leaves out what stands before the first one of the setting's own name.
+    Kafka leaves out those before the first one with the setting's own name.
     """
     chain = _SYNONYMS.get(name, (name,))
     found: list[Synonym] = []

@@ -1,4 +1,4 @@
-"""Listeners: ``NAME://HOST:PORT`` read into its parts."""
+"""Listeners: parsing of ``NAME://HOST:PORT``."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _LISTENER: Final = re.compile(
 
 
 class Endpoint(NamedTuple):
-    """One listener: its name in capitals, and where it is; an empty host is every address."""
+    """One listener: its name in capitals, and its address; an empty host is every address."""
 
     name: str
     host: str
@@ -28,21 +28,21 @@ class Endpoint(NamedTuple):
 
 
 def parse_endpoint(given: str) -> Endpoint:
-    """Read ``NAME://HOST:PORT``; a ValueError says what is wrong."""
+    """Parse ``NAME://HOST:PORT``; raises ValueError."""
     match = _LISTENER.fullmatch(given)
     if match is None:
         raise ValueError(f"{given} is not of the form NAME://HOST:PORT")
     host = match["v6"] if match["v6"] is not None else match["host"]
     port = int(match["port"])
     if port > PORT_MAX:
-        raise ValueError(f"{given}: ports end at {PORT_MAX}")
+        raise ValueError(f"{given}: the highest port is {PORT_MAX}")
     if match["v6"] is not None and ":" not in host:
         raise ValueError(f"{given}: brackets are for IPv6 addresses")
     return Endpoint(match["name"].upper(), host, port)
 
 
 def is_host(given: str) -> bool:
-    """Whether this can be the host of a listener: a name or an address, without a port."""
+    """Return whether this can be a listener's host: a name or an address, without a port."""
     if ":" in given:
         import ipaddress
 
@@ -54,27 +54,27 @@ def is_host(given: str) -> bool:
 
 
 def parse_endpoints(given: tuple[str, ...]) -> tuple[Endpoint, ...]:
-    """Read a list of listeners that was checked before."""
+    """Parse a list of listeners that was checked before."""
     return tuple(map(parse_endpoint, given))
 
 
 def parse_protocol_map(given: str) -> dict[str, str]:
-    """The security protocol of each listener name; a ValueError says what is wrong."""
+    """Parse the security protocol of each listener name; raises ValueError."""
     found: dict[str, str] = {}
     for word in filter(None, (word.strip() for word in given.split(","))):
         name, colon, protocol = (part.strip().upper() for part in word.partition(":"))
         if not (name and colon and protocol):
             raise ValueError(f"{word} is not of the form NAME:PROTOCOL")
         if protocol not in PROTOCOLS:
-            raise ValueError(f"{protocol} is none of {', '.join(PROTOCOLS)}")
+            raise ValueError(f"{protocol} is not one of {', '.join(PROTOCOLS)}")
         if name in found:
-            raise ValueError(f"{name} is in it twice")
+            raise ValueError(f"{name} is given twice")
         found[name] = protocol
     return found
 
 
 def check_protocol_map(given: str) -> str | None:
-    """What is wrong with listener.security.protocol.map."""
+    """Return what is wrong with listener.security.protocol.map, or ``None``."""
     try:
         parse_protocol_map(given)
     except ValueError as error:
@@ -83,7 +83,7 @@ def check_protocol_map(given: str) -> str | None:
 
 
 def check_listeners(words: tuple[str, ...]) -> str | None:
-    """What is wrong with a list of listeners by itself."""
+    """Return what is wrong with a list of listeners by itself, or ``None``."""
     names: set[str] = set()
     for word in words:
         try:

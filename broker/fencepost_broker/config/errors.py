@@ -1,4 +1,4 @@
-"""What is wrong with settings, said so that a person can put it right."""
+"""Errors of settings, with what users need to correct them."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ if TYPE_CHECKING:
 
 
 class SettingsError(Exception):
-    """Settings that cannot be used; each problem is one line that says what, why and where."""
+    """Invalid settings; each problem is one line that says what, why and where."""
 
     def __init__(self, problems: Sequence[str]) -> None:
         super().__init__("\n".join(problems))
@@ -17,7 +17,7 @@ class SettingsError(Exception):
 
 
 def nearest(name: str, known: Iterable[str]) -> str | None:
-    """The known name that somebody who wrote this one may have meant."""
+    """Return the known name that is most similar, if any."""
     import difflib
 
     found = difflib.get_close_matches(name.lower(), list(known), n=1, cutoff=0.6)

@@ -14,18 +14,18 @@ _CLUSTER_ID: Final = re.compile(r"[\w-]{1,249}", re.ASCII)
 
 
 class OwnSettings:
-    """Fencepost's own: durability, memory, KIP-609, and the tap."""
+    """Fencepost's own settings: durability, memory, KIP-609, and the tap."""
 
     kafka_defaults = boolean(
         False,
-        "whether defaults that differ from Apache Kafka's on purpose are Kafka's instead",
+        "whether Apache Kafka's defaults replace those that differ on purpose",
         own=True,
     )
     cluster_id: Setting[str | None] = string(
         None,
         "the id of the cluster; a data directory of another one is refused",
         own=True,
-        check=lambda given: None if _CLUSTER_ID.fullmatch(given) else "it is no id",
+        check=lambda given: None if _CLUSTER_ID.fullmatch(given) else "it is not a valid id",
         range_text="1 to 249 letters, digits, - and _",
     )
     api_versions_max: Setting[tuple[str, ...]] = strings(
@@ -49,23 +49,23 @@ class OwnSettings:
     )
     record_validation = string(
         "few",
-        "whose records are looked at before they are stored: of all batches, as Kafka does; of"
-        " those of few records (up to 10, and 1 MB unpacked), while those of more are only counted"
-        " where they are compressed; of none. It takes 0.6 us a record",
+        "which batches have their records validated: all, as in Kafka; those with few records (up"
+        " to 10, and 1 MB uncompressed), while records of larger compressed batches are only"
+        " counted; or none. Validation takes 0.6 us for each record",
         own=True,
         one_of=("all", "few", "none"),
         kafka="all",
-        because="looking at every record would double the time of a Produce request",
+        because="validating every record would double the time of a Produce request",
     )
     cleaner_keys_max = integer(
         500_000,
-        "how many keys one run of compaction tells apart",
+        "how many distinct keys one run of compaction can have",
         own=True,
         at_least=1,
     )
     auto_create_topics_delay_ms = integer(
         0,
-        "how long a topic that a client's question makes is still unknown",
+        "how long a topic that a Metadata request creates is still unknown",
         own=True,
         at_least=0,
         at_most=60_000,
@@ -74,16 +74,17 @@ class OwnSettings:
     )
     metadata_log_recover = boolean(
         False,
-        "whether a start goes on with a damaged metadata log, which it refuses else: the damaged"
-        " files are kept under other names, and what was written after the damage is lost",
+        "whether the broker starts with a damaged metadata log: the damaged files are renamed, and"
+        " everything written after the damage is lost",
         own=True,
     )
     transaction_park_enable = boolean(
         True,
-        "whether requests wait for the previous transaction's markers (KIP-609); else Kafka's way",
+        "whether requests wait for the previous transaction's markers (KIP-609); otherwise as in"
+        " Kafka",
         own=True,
         kafka=False,
-        because="a client that begins its next transaction at once need not ask again and again",
+        because="a client that begins its next transaction at once need not retry",
     )
     transaction_park_max_ms = integer(
         1000,
@@ -102,8 +103,8 @@ class OwnSettings:
     )
     controller_producer_ids_rate = double(
         100.0,
-        "how many blocks of producer ids a broker gets a second before it is told to wait; 0 is"
-        " no limit",
+        "how many blocks of producer ids a broker gets in a second before it must wait; 0 is no"
+        " limit",
         own=True,
         at_least=0,
         kafka=0.0,
@@ -118,13 +119,13 @@ class OwnSettings:
     )
     producer_id_block_import: Setting[str | None] = string(
         None,
-        "a file with ZooKeeper's last block of producer ids, to go on behind it",
+        "a file with ZooKeeper's last block of producer ids, which allocations continue",
         own=True,
     )
     tap_enable = boolean(
         True,
-        "whether fencepost tap can watch this broker; unless it is given, not where every listener"
-        " of clients asks who comes",
+        "whether fencepost tap can watch this broker; by default not if every listener of clients"
+        " requires a login",
         own=True,
     )
     tap_host = string(
@@ -139,7 +140,9 @@ class OwnSettings:
         at_least=-1,
         at_most=65_535,
     )
-    tap_subscribers_max = integer(8, "how many may watch at once", own=True, at_least=0)
+    tap_subscribers_max = integer(
+        8, "how many subscribers the tap can have at once", own=True, at_least=0
+    )
     tap_lease_ms = integer(
         10_000,
         "how long a subscription lasts without being renewed",

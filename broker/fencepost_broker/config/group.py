@@ -1,6 +1,6 @@
-"""What can be set for one group; where it is not, the broker's setting holds.
+"""Settings of one group; missing ones are the broker's.
 
-Those of share groups and streams groups, which are not served, are kept and have no effect.
+Settings of share groups and streams groups, which are not supported, are kept without effect.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _DURATION: Final = re.compile(
 
 def _check_reset(given: str) -> str | None:
     known = given in ("latest", "earliest") or _DURATION.fullmatch(given)
-    return None if known else "it is none of them"
+    return None if known else "it is not one of them"
 
 
 def _kept(default: int, why: str, broker_name: str, at_least: int = 1) -> AnySetting:
@@ -28,25 +28,25 @@ def _kept(default: int, why: str, broker_name: str, at_least: int = 1) -> AnySet
 
 
 class SettingsOfGroup(Table, scope=Scope.GROUP):
-    """The settings of a group: those in force are given as overrides of the broker's."""
+    """Settings of a group; those in force are given as overrides of the broker's."""
 
     what = "group setting"
 
     consumer_session_timeout_ms = integer(
         45_000,
-        "after how much silence a member is out",
+        "how long without a heartbeat before a member is removed",
         at_least=1,
         synonyms=(("group.consumer.session.timeout.ms", 1),),
     )
     consumer_heartbeat_interval_ms = integer(
         5000,
-        "how often members are told to send a heartbeat",
+        "how often members must send a heartbeat",
         at_least=1,
         synonyms=(("group.consumer.heartbeat.interval.ms", 1),),
     )
     consumer_assignment_interval_ms = integer(
         1000,
-        "how often the group's partitions may be spread anew",
+        "how often the group may get a new assignment",
         at_least=0,
         synonyms=(("group.consumer.assignment.interval.ms", 1),),
     )
@@ -87,7 +87,7 @@ class SettingsOfGroup(Table, scope=Scope.GROUP):
     )
 
     def contradictions(self) -> list[str]:
-        """A member must have a chance to be heard of in time."""
+        """Return what is wrong: a member must be able to send a heartbeat in time."""
         problems = []
         for protocol in ("consumer", "share", "streams"):
             interval, timeout = (

@@ -1,7 +1,7 @@
-"""Settings of what brokers are to each other and to the controller, where they are asked who.
+"""Settings of brokers' logins at other brokers and at the controller.
 
-How a broker logs in at a listener stands where that listener's users stand, as in Kafka: in the
-options ``username`` and ``password`` of `listener.name.NAME.MECHANISM.sasl.jaas.config`.
+As in Kafka, a broker's own login is with the users of a listener: in the options ``username`` and
+``password`` of `listener.name.NAME.MECHANISM.sasl.jaas.config`.
 """
 
 from __future__ import annotations
@@ -15,20 +15,20 @@ _KERBEROS: Final = "GSSAPI"
 
 
 class BetweenBrokersSettings:
-    """How brokers log in, and which users they are."""
+    """Logins of brokers, and the users that they are."""
 
     sasl_mechanism_inter_broker_protocol = string(
         _KERBEROS,
-        "the mechanism by which this broker logs in at other brokers",
+        "the mechanism with which this broker logs in at other brokers",
         scope=Scope.PER_BROKER,
     )
     sasl_mechanism_controller_protocol = string(
-        _KERBEROS, "the mechanism by which this broker logs in at its controller"
+        _KERBEROS, "the mechanism with which this broker logs in at its controller"
     )
     super_users: Setting[str | None] = string(
         None,
-        "users that may ask what only brokers ask, where a listener asks who comes; Kafka's"
-        " authorizer lets them do all",
+        "users that may send requests of brokers, on listeners with a login; Kafka's authorizer"
+        " allows them everything",
         own=True,
         check=lambda given: _check_users(given),
         range_text="User:NAME each, with semicolons between them",
@@ -36,7 +36,7 @@ class BetweenBrokersSettings:
 
 
 def parse_users(given: str | None) -> tuple[str, ...]:
-    """The names of users; a ValueError says what is wrong."""
+    """Parse names of users; raises ValueError."""
     words = [word for each in (given or "").split(";") if (word := each.strip())]
     for word in words:
         if not word.startswith(_PREFIX) or word == _PREFIX:

@@ -1,4 +1,4 @@
-"""Topics that coordinators keep their state in: how each is made, by the broker's settings."""
+"""Internal topics of coordinators, and how the broker's settings create them."""
 
 from __future__ import annotations
 
@@ -11,18 +11,19 @@ from fencepost_broker.config import Settings
 OFFSETS_TOPIC: Final = "__consumer_offsets"
 TRANSACTIONS_TOPIC: Final = "__transaction_state"
 SHARE_TOPIC: Final = "__share_group_state"
-"""No share groups are served, so nobody makes this one; its name is kept for Kafka's."""
+"""Share groups are not supported, so this topic is not created; its name is reserved as in Kafka.
+"""
 
 INTERNAL_TOPICS: Final = frozenset({OFFSETS_TOPIC, TRANSACTIONS_TOPIC, SHARE_TOPIC})
 
 
 def is_internal(topic: str) -> bool:
-    """Whether the topic is a coordinator's: clients may read it, and not write or name it so."""
+    """Return whether a topic is a coordinator's: clients can read it, not write or create it."""
     return topic in INTERNAL_TOPICS
 
 
 def by_itself(topic: str, settings: Settings) -> CreatableTopic | None:
-    """The topic as the broker makes it when somebody asks for it; None if it makes no such."""
+    """Return the topic that the broker creates on demand, or ``None`` if it creates none."""
     if topic == OFFSETS_TOPIC:
         return _creatable(
             topic,

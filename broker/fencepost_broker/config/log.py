@@ -1,4 +1,4 @@
-"""Settings of the log: defaults of what topics can set, and how files are looked after."""
+"""Settings of logs: defaults of topics' settings, and maintenance of files."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from fencepost_broker.config.units import DAY_MS, DOUBLE_MAX, LONG_MAX
 
 
 def _check_age(age: int) -> str | None:
-    """What is wrong with an age; Kafka, too, refuses zero alone."""
-    return "zero is no age; it is above 0, or negative for never" if age == 0 else None
+    """Return what is wrong with an age; as in Kafka, only zero is."""
+    return "it must be above 0, or negative for never" if age == 0 else None
 
 
 class LogSettings:
-    """Segments, retention, flushing and time stamps, for topics that do not say otherwise."""
+    """Segments, retention, flushing and timestamps of topics without settings of their own."""
 
     log_segment_bytes = integer(
         1 << 30,
@@ -45,12 +45,12 @@ class LogSettings:
     log_roll_jitter_hours = integer(0, "as log.roll.jitter.ms, in hours", at_least=0)
     log_retention_bytes = long(
         -1,
-        "the size above which the oldest segments of a partition go; -1 is no limit",
+        "the size above which a partition's oldest segments are deleted; -1 is no limit",
         scope=Scope.CLUSTER,
     )
     log_retention_ms: Setting[int | None] = long(
         None,
-        "the age at which segments go, instead of log.retention.minutes; -1 is never",
+        "the age at which segments are deleted, instead of log.retention.minutes; -1 is never",
         scope=Scope.CLUSTER,
         check=_check_age,
         range_text="not 0",
@@ -68,7 +68,7 @@ class LogSettings:
         range_text="not 0",
     )
     log_retention_check_interval_ms = long(
-        300_000, "how often retention looks for segments that may go", at_least=1
+        300_000, "how often retention looks for segments to delete", at_least=1
     )
     log_segment_delete_delay_ms = long(
         60_000,
@@ -78,7 +78,7 @@ class LogSettings:
     )
     log_cleanup_policy: Setting[tuple[str, ...]] = strings(
         ("delete",),
-        "what makes room: delete old segments, compact to the last value of each key, or neither",
+        "the cleanup: delete old segments, compact to the last value of each key, or neither",
         scope=Scope.CLUSTER,
         one_of=("compact", "delete"),
     )
@@ -99,19 +99,19 @@ class LogSettings:
     )
     log_message_timestamp_type = string(
         "CreateTime",
-        "whose time a record carries: its producer's, or that of the append",
+        "which time a record has: the producer's, or that of the append",
         scope=Scope.CLUSTER,
         one_of=("CreateTime", "LogAppendTime"),
     )
     log_message_timestamp_before_max_ms = long(
         LONG_MAX,
-        "how far behind the broker's clock a record's time stamp may be",
+        "how far a record's timestamp may be before the broker's clock",
         scope=Scope.CLUSTER,
         at_least=0,
     )
     log_message_timestamp_after_max_ms = long(
         3_600_000,
-        "how far ahead of the broker's clock a record's time stamp may be",
+        "how far a record's timestamp may be after the broker's clock",
         scope=Scope.CLUSTER,
         at_least=0,
     )
@@ -130,10 +130,10 @@ class LogSettings:
         LONG_MAX, "how often the broker looks for partitions that must be forced to disk"
     )
     log_flush_offset_checkpoint_interval_ms = integer(
-        60_000, "how often it is written down up to where logs are safe on disk", at_least=0
+        60_000, "how often the flushed offsets of logs are written to disk", at_least=0
     )
     log_flush_start_offset_checkpoint_interval_ms = integer(
-        60_000, "how often the first offsets of logs are written down", at_least=0
+        60_000, "how often the first offsets of logs are written to disk", at_least=0
     )
     log_dir_failure_timeout_ms = long(
         30_000,
@@ -149,7 +149,7 @@ class LogSettings:
     )
     unclean_leader_election_enable = boolean(
         False,
-        "whether a replica that is behind may lead when no other is left, losing records",
+        "whether an out-of-sync replica may lead when no other is left, losing records",
         scope=Scope.CLUSTER,
     )
     producer_id_expiration_ms = integer(

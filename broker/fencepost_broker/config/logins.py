@@ -1,4 +1,4 @@
-"""How a process logs in at other brokers and at its controller, by its settings."""
+"""Logins of this process at other brokers and at its controller."""
 
 from __future__ import annotations
 
@@ -18,108 +18,112 @@ _PLAINTEXT: Final = "PLAINTEXT"
 
 @dataclass(frozen=True, slots=True)
 class OwnLogin:
-    """As whom this process logs in elsewhere."""
+    """User and password with which this process logs in elsewhere."""
 
     mechanism: str
     username: str
     password: str = field(repr=False)
 
 
-class Way(NamedTuple):
-    """By which listener others are reached, and how this process logs in there."""
+class PeerListener(NamedTuple):
+    """Listener of other processes, and how this process connects to it."""
 
     listener: str
     protocol: str
     mechanism: str
-    """Nothing where nobody logs in."""
-    told_by: str
-    """The setting that says the mechanism."""
+    """Empty without a login."""
+    mechanism_setting: str
+    """Name of the setting for the mechanism."""
 
     @property
     def has_login(self) -> bool:
-        """Whether others ask who comes."""
+        """Whether this process must log in."""
         return bool(self.mechanism)
 
     @property
     def has_tls(self) -> bool:
-        """Whether others show a certificate, and may want to see one."""
+        """Whether connections use TLS."""
         return self.protocol.endswith("SSL")
 
 
-def way_to_brokers(settings: DeclaredSettings) -> Way:
-    """The listener by which brokers reach each other, as Kafka chooses it; else the first one."""
+def broker_listener(settings: DeclaredSettings) -> PeerListener:
+    """Return the listener between brokers, as Kafka chooses it; else the first one."""
     wanted = settings.inter_broker_listener_name or settings.security_inter_broker_protocol
     advertised = [each.name for each in settings.advertised_endpoints]
     name = wanted.upper()
     if advertised and name not in advertised:
         name = advertised[0]
-    return _way(settings, name, "sasl.mechanism.inter.broker.protocol")
+    return _peer_listener(settings, name, "sasl.mechanism.inter.broker.protocol")
 
 
-def way_to_controller(settings: DeclaredSettings) -> Way:
-    """The listener of the controller: the first one of its names."""
+def controller_listener(settings: DeclaredSettings) -> PeerListener:
+    """Return the controller's listener: the first one of its names."""
     names = settings.controller_listener_names or (_PLAINTEXT,)
-    return _way(settings, names[0].upper(), "sasl.mechanism.controller.protocol")
+    return _peer_listener(settings, names[0].upper(), "sasl.mechanism.controller.protocol")
 
 
-def _way(settings: DeclaredSettings, listener: str, told_by: str) -> Way:
+def _peer_listener(
+    settings: DeclaredSettings, listener: str, mechanism_setting: str
+) -> PeerListener:
     protocol = settings.protocol(listener) or _PLAINTEXT
-    mechanism = str(settings[told_by]) if protocol.startswith("SASL_") else ""
-    return Way(listener, protocol, mechanism, told_by)
+    mechanism = str(settings[mechanism_setting]) if protocol.startswith("SASL_") else ""
+    return PeerListener(listener, protocol, mechanism, mechanism_setting)
 
 
-def own_login(settings: DeclaredSettings, way: Way) -> OwnLogin | None:
-    """As whom this process goes that way; none where settings do not say so."""
-    jaas = settings.of_listener(JAAS, way.listener, way.mechanism) if way.has_login else None
+def own_login(settings: DeclaredSettings, peers: PeerListener) -> OwnLogin | None:
+    """Return the login of this process there, or ``None`` if settings have none."""
+    jaas = settings.of_listener(JAAS, peers.listener, peers.mechanism) if peers.has_login else None
     if not isinstance(jaas, str):
         return None
     options = read_jaas(jaas).options
     username, password = options.get("username"), options.get("password")
-    return OwnLogin(way.mechanism, username, password) if username and password else None
+    return OwnLogin(peers.mechanism, username, password) if username and password else None
 
 
 def users_of_brokers(settings: DeclaredSettings) -> tuple[str, ...]:
-    """Who may ask what brokers ask: super users, and whoever this process itself is elsewhere."""
-    ways = (way_to_brokers(settings), way_to_controller(settings))
-    own = (login.username for way in ways if (login := own_login(settings, way)) is not None)
+    """Return the users of brokers' requests: super users, and this process's own logins."""
+    listeners = (broker_listener(settings), controller_listener(settings))
+    own = (
+        login.username for peers in listeners if (login := own_login(settings, peers)) is not None
+    )
     return tuple(dict.fromkeys((*parse_users(settings.super_users), *own)))
 
 
 def login_problems(settings: DeclaredSettings) -> Iterator[str]:
-    """Why this process could not log in where it has to, or nobody at it."""
+    """Return why this process could not log in at others, or they at it."""
     roles = settings.process_roles
-    ways: list[Way] = []
+    listeners: list[PeerListener] = []
     if settings.controller_endpoints:
-        ways.append(way_to_controller(settings))
+        listeners.append(controller_listener(settings))
     if "controller" not in roles:
-        yield from _problems_of(settings, way_to_controller(settings), "the controller is")
-    if "broker" in roles and ("controller" not in roles or ways):
-        ways.append(way_to_brokers(settings))
-        yield from _problems_of(settings, ways[-1], "other brokers are")
+        yield from _problems_of(settings, controller_listener(settings), "the controller is")
+    if "broker" in roles and ("controller" not in roles or listeners):
+        listeners.append(broker_listener(settings))
+        yield from _problems_of(settings, listeners[-1], "other brokers are")
     if users_of_brokers(settings):
         return
-    for way in ways:
-        if settings.asks_who(way.listener):
-            or_so = f", or {_told_where(way)}" if way.has_login else ""
+    for peers in listeners:
+        if settings.asks_who(peers.listener):
+            or_so = f", or {_jaas_hint(peers)}" if peers.has_login else ""
             yield (
-                f"{way.listener} asks brokers who they are, and no user is one: set"
+                f"{peers.listener} requires a login, and brokers have no user: set"
                 f" super.users=User:NAME{or_so}"
             )
 
 
-def _problems_of(settings: DeclaredSettings, way: Way, who: str) -> Iterator[str]:
-    if not way.has_login or own_login(settings, way) is not None:
+def _problems_of(settings: DeclaredSettings, peers: PeerListener, who: str) -> Iterator[str]:
+    if not peers.has_login or own_login(settings, peers) is not None:
         return
-    if way.mechanism not in MECHANISMS:
+    if peers.mechanism not in MECHANISMS:
         yield (
-            f"{who} reached by {way.listener}, which is {way.protocol}: set {way.told_by} to one of"
-            f" {', '.join(MECHANISMS)}; it is {way.mechanism}"
+            f"{who} reached at {peers.listener}, which is {peers.protocol}: set"
+            f" {peers.mechanism_setting} to one of {', '.join(MECHANISMS)}; it is {peers.mechanism}"
         )
         return
-    yield f"{who} reached by {way.listener}, which is {way.protocol}: set {_told_where(way)}"
+    yield f"{who} reached at {peers.listener}, which is {peers.protocol}: set {_jaas_hint(peers)}"
 
 
-def _told_where(way: Way) -> str:
-    mechanism = way.mechanism if way.mechanism in MODULES else MECHANISMS[0]
-    where = names_of(JAAS, way.listener, mechanism)[0]
+def _jaas_hint(peers: PeerListener) -> str:
+    mechanism = peers.mechanism if peers.mechanism in MODULES else MECHANISMS[0]
+    where = names_of(JAAS, peers.listener, mechanism)[0]
     return f'{where}={MODULES[mechanism]} required username="..." password="...";'

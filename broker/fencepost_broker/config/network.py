@@ -14,14 +14,14 @@ _NAMED_NUMBER: Final = re.compile(r".+:[0-9]+")
 
 
 class NodeSettings:
-    """Who the broker is, and where it keeps things."""
+    """Identity of the broker, and its directories."""
 
     node_id = integer(
         1,
         "this node's number, unique in the cluster",
         at_least=0,
         kafka=None,
-        because="a broker on its own needs no thought about numbers",
+        because="a single broker needs no choice of a number",
         stays=True,
     )
     broker_id = integer(-1, "the old name of node.id, which has the same value", at_least=None)
@@ -35,7 +35,7 @@ class NodeSettings:
         stays=True,
     )
     broker_rack: Setting[str | None] = string(
-        None, "where this broker stands; consumers of the same rack are sent to it"
+        None, "the rack of this broker; consumers of the same rack are sent to it"
     )
     log_dirs: Setting[tuple[str, ...] | None] = strings(
         None, "the data directories, instead of the one of log.dir", may_be_empty=False
@@ -45,7 +45,7 @@ class NodeSettings:
         "the data directory; without one, all is kept in memory and gone at exit",
         may_be_empty=False,
         kafka=("/tmp/kafka-logs",),  # noqa: S108  # Kafka's default is told, not used
-        because="a test should leave nothing behind",
+        because="a test should leave no files",
         stays=True,
     )
     metadata_log_dir: Setting[str | None] = string(
@@ -60,17 +60,17 @@ class NodeSettings:
         range_text="NAME:LEVEL each",
     )
     unstable_api_versions_enable = boolean(
-        False, "whether versions of APIs that are still being worked on are served", internal=True
+        False, "whether unstable versions of APIs are supported", internal=True
     )
     unstable_feature_versions_enable = boolean(
         False,
-        "whether levels of features that are still being worked on can be finalized",
+        "whether unstable levels of features can be finalized",
         internal=True,
     )
 
 
 class ListenerSettings:
-    """Where the broker listens, and what it tells clients about that."""
+    """Addresses of the broker, and what it tells clients about them."""
 
     listeners: Setting[tuple[str, ...]] = strings(
         ("PLAINTEXT://127.0.0.1:9092",),
@@ -118,7 +118,7 @@ class ListenerSettings:
 
 
 class ConnectionSettings:
-    """How many connections there may be, for how long, and with which buffers."""
+    """Limits, timeouts and buffers of connections."""
 
     max_connections = integer(
         INT_MAX, "how many connections there may be at once", scope=Scope.CLUSTER, at_least=0
@@ -153,7 +153,7 @@ class ConnectionSettings:
         at_least=1,
     )
     connection_failed_authentication_delay_ms = integer(
-        100, "how long a failed authentication is kept waiting", at_least=0
+        100, "how long the answer to a failed authentication is delayed", at_least=0
     )
     socket_request_max_bytes = integer(
         100 * MIB, "the longest request; a longer one closes its connection", at_least=1
@@ -169,13 +169,13 @@ class ConnectionSettings:
         -1,
         "the system's receive buffer of a connection; -1 leaves it as it is",
         kafka=102_400,
-        because="the system's own grow with the need",
+        because="the system adjusts its own buffers",
     )
     socket_send_buffer_bytes = integer(
         -1,
         "the system's send buffer of a connection; -1 leaves it as it is",
         kafka=102_400,
-        because="the system's own grow with the need",
+        because="the system adjusts its own buffers",
     )
     socket_connection_setup_timeout_ms = long(
         10_000, "how long this broker waits for a connection it opens", ignored=True
@@ -210,10 +210,10 @@ class ConnectionSettings:
 
 
 class RequestSettings:
-    """What one request may ask for, and how it is worked on."""
+    """Limits of requests, and how they are processed."""
 
     fetch_max_bytes = integer(
-        55 * MIB, "the most that one fetch gets, whatever it asks for", at_least=1024
+        55 * MIB, "the largest response to a fetch, whatever it asks for", at_least=1024
     )
     max_incremental_fetch_session_cache_slots = integer(
         1000, "how many fetch sessions (KIP-227) are kept", at_least=0
@@ -239,7 +239,7 @@ class RequestSettings:
         scope=Scope.CLUSTER,
         at_least=-1,
         at_most=9,
-        check=lambda level: "it is none of gzip's levels" if level == 0 else None,
+        check=lambda level: "gzip has no such level" if level == 0 else None,
         range_text="not 0",
     )
     compression_lz4_level = integer(
@@ -252,14 +252,10 @@ class RequestSettings:
         at_least=-131_072,
         at_most=22,
     )
-    num_partitions = integer(
-        1, "how many partitions a topic gets that is made without a number", at_least=1
-    )
-    default_replication_factor = integer(
-        1, "how many replicas a topic gets that is made without a number"
-    )
+    num_partitions = integer(1, "how many partitions a topic gets by default", at_least=1)
+    default_replication_factor = integer(1, "how many replicas a topic gets by default")
     auto_create_topics_enable = boolean(
-        True, "whether asking for the metadata of a topic that is not there makes it"
+        True, "whether a Metadata request creates a topic that does not exist"
     )
     delete_topic_enable = boolean(True, "whether topics can be deleted")
     request_timeout_ms = integer(30_000, "how long this broker waits for another one's answer")
@@ -271,10 +267,10 @@ class RequestSettings:
     )
     queued_max_request_bytes = long(
         256 * MIB,
-        "how many bytes of requests may be in memory and not carried out; what is above it waits"
-        " unread, 0 and less is no limit",
+        "how many bytes of unprocessed requests may be in memory; the rest waits unread, 0 and less"
+        " is no limit",
         kafka=-1,
-        because="frames half sent by a few clients would take all of a small machine's memory",
+        because="incomplete requests of a few clients could take a small machine's memory",
     )
     telemetry_max_bytes = integer(
         MIB, "the largest report of metrics that is taken from a client", at_least=1
@@ -283,18 +279,18 @@ class RequestSettings:
         4096, "the longest text that a consumer may store beside an offset"
     )
     delete_records_purgatory_purge_interval_requests = integer(
-        1, "how often finished DeleteRecords are swept out of memory", ignored=True
+        1, "how often completed DeleteRecords are purged", ignored=True
     )
     fetch_purgatory_purge_interval_requests = integer(
-        1000, "how often finished fetches are swept out of memory", ignored=True
+        1000, "how often completed fetches are purged", ignored=True
     )
     producer_purgatory_purge_interval_requests = integer(
-        1000, "how often finished produce requests are swept out of memory", ignored=True
+        1000, "how often completed produce requests are purged", ignored=True
     )
 
 
 class ThreadSettings:
-    """How many threads do what in Kafka. Here, one thread does all of it: nothing to set."""
+    """Kafka's threads. Here, one thread does all work, so these have no effect."""
 
     background_threads = integer(
         10, "threads for work of all kinds", scope=Scope.CLUSTER, at_least=1, ignored=True
@@ -323,7 +319,7 @@ class ThreadSettings:
 
 
 def parse_address_limits(given: str) -> dict[str, int]:
-    """The limit of each address; a ValueError says what is wrong."""
+    """Parse the limit of each address; raises ValueError."""
     found: dict[str, int] = {}
     for word in filter(None, given.split(",")):
         address, colon, limit = word.strip().rpartition(":")

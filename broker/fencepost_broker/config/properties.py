@@ -1,8 +1,7 @@
-r"""Java's properties files: read strictly, with the line of every name.
+r"""Parser of Java properties files: strict, with line numbers.
 
-Three things that Java lets pass are refused, because they are mistakes that go unnoticed: a name
-that is there twice, a backslash before a letter that stands for nothing (``C:\data``), and text
-that is not UTF-8.
+Three things that Java accepts are refused, because they are mistakes: a name that is given twice, a
+backslash before a letter that is no escape (``C:\data``), and text that is not UTF-8.
 """
 
 from __future__ import annotations
@@ -18,7 +17,7 @@ _HEX_DIGITS: Final = 4
 
 
 class Entry(NamedTuple):
-    """One name with its value, and the line on which it begins."""
+    """A name with its value, and the line on which it begins."""
 
     name: str
     value: str
@@ -26,7 +25,7 @@ class Entry(NamedTuple):
 
 
 def read_properties(content: bytes, path: str) -> list[Entry]:
-    """All entries in their order; a SettingsError says in which lines something is wrong."""
+    """Return all entries in their order; raises SettingsError with line numbers."""
     try:
         text = content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
@@ -51,7 +50,7 @@ def read_properties(content: bytes, path: str) -> list[Entry]:
 
 
 def _logical_lines(text: str) -> Iterator[tuple[int, str]]:
-    """Lines that are no comment, together with those they go on in after a backslash."""
+    """Yield lines that are not comments, joined with those that continue them."""
     begun = 0
     parts: list[str] = []
     for number, natural in enumerate(text.replace("\r\n", "\n").replace("\r", "\n").split("\n"), 1):
@@ -71,7 +70,7 @@ def _logical_lines(text: str) -> Iterator[tuple[int, str]]:
 
 
 def _split(line: str) -> tuple[str, str]:
-    """Name and value, which an equals sign, a colon or just blanks divide."""
+    """Split a line at an equals sign, a colon or blanks."""
     name, end = _unescape(line, 0, stop="=:" + _BLANK)
     while end < len(line) and line[end] in _BLANK:
         end += 1
@@ -80,12 +79,12 @@ def _split(line: str) -> tuple[str, str]:
         while end < len(line) and line[end] in _BLANK:
             end += 1
     if not name:
-        raise ValueError("there is a value without a name")
+        raise ValueError("a value has no name")
     return name, _unescape(line, end, stop="")[0]
 
 
 def _unescape(line: str, start: int, stop: str) -> tuple[str, int]:
-    """The text up to one of the characters of `stop`, and where that is."""
+    """Return the text up to one of the characters of `stop`, and its position."""
     if "\\" not in line and not stop:
         return line[start:], len(line)
     found: list[str] = []
@@ -114,9 +113,9 @@ def _unescape(line: str, start: int, stop: str) -> tuple[str, int]:
 
 def _unicode(digits: str) -> str:
     if len(digits) < _HEX_DIGITS or any(each not in "0123456789abcdefABCDEF" for each in digits):
-        raise ValueError(f"\\u{digits}: after \\u come four hexadecimal digits")
+        raise ValueError(f"\\u{digits}: \\u needs four hexadecimal digits")
     return chr(int(digits, 16))
 
 
 def _refuse_escape(character: str) -> NoReturn:
-    raise ValueError(f"\\{character} stands for nothing; a backslash itself is written \\\\")
+    raise ValueError(f"\\{character} is not an escape; write a backslash as \\\\")

@@ -1,7 +1,8 @@
-"""Settings of listeners that ask who comes: SASL, TLS, and those that one listener has for itself.
+"""Settings of listeners with authentication: SASL, TLS, and settings of one listener.
 
-A listener's own is ``listener.name.NAME.`` and the setting, ``NAME`` in small letters; what belongs
-to a mechanism has that in front, too: ``listener.name.internal.plain.sasl.jaas.config``.
+A setting of one listener is ``listener.name.NAME.`` and the setting, with ``NAME`` in lower case.
+If it belongs to a mechanism, that comes before it, too:
+``listener.name.internal.plain.sasl.jaas.config``.
 """
 
 from __future__ import annotations
@@ -33,10 +34,10 @@ MODULES: Final = {
     "SCRAM-SHA-512": SCRAM_MODULE,
     "OAUTHBEARER": OAUTHBEARER_MODULE,
 }
-"""The login module of each mechanism."""
+"""Login module of each mechanism."""
 _MECHANISMS: Final = {name.lower(): name for name in (*MODULES, "GSSAPI")}
 USER_PREFIX: Final = "user_"
-"""What a user of PLAIN is called in its module's options: user_alice="password"."""
+"""Prefix of PLAIN users in the options of their login module: user_alice="password"."""
 
 HOW_TO_CONVERT: Final = (
     "`openssl pkcs12 -in FILE.p12 -nodes -out FILE.pem` makes PEM of PKCS12, and before that "
@@ -48,7 +49,7 @@ HOW_TO_CONVERT: Final = (
 def _check_store_type(given: str) -> str | None:
     if given.upper() == "PEM":
         return None
-    return f"{given:.20} is not read, PEM is: {HOW_TO_CONVERT}"
+    return f"{given:.20} is not supported, only PEM is: {HOW_TO_CONVERT}"
 
 
 def _store_type(help_line: str) -> Setting[str]:
@@ -59,27 +60,27 @@ def _store_type(help_line: str) -> Setting[str]:
         check=_check_store_type,
         range_text="PEM",
         kafka="JKS",
-        because="key stores of Java are not read here",
+        because="Java key stores are not supported",
         stays=True,
     )
 
 
 class SecuritySettings:
-    """How listeners find out who comes by them."""
+    """Authentication of clients, and TLS."""
 
     sasl_enabled_mechanisms: Setting[tuple[str, ...]] = strings(
         ("SCRAM-SHA-256", "SCRAM-SHA-512"),
         "the mechanisms by which clients can log in at SASL listeners",
         scope=Scope.PER_BROKER,
         kafka=("GSSAPI",),
-        because="there is no Kerberos here, and users of SCRAM can be made at any time",
+        because="Kerberos is not supported, and SCRAM users can be added at any time",
         stays=True,
     )
     sasl_server_max_receive_size = integer(
-        524_288, "the longest request or token that is taken before a client has logged in"
+        524_288, "the longest request or token that is accepted before a login"
     )
     connections_max_reauth_ms = long(
-        0, "for how long a login holds before it has to be made again (KIP-368); 0 is for ever"
+        0, "how long a login is valid before it must be renewed (KIP-368); 0 is for ever"
     )
     ssl_keystore_type = _store_type("the format of this broker's certificate and key")
     ssl_keystore_location: Setting[str | None] = string(
@@ -96,9 +97,9 @@ class SecuritySettings:
         None, "this broker's private key, as PEM, instead of a file", scope=Scope.PER_BROKER
     )
     ssl_key_password: Setting[str | None] = password(
-        None, "what opens the private key, where that is encrypted", scope=Scope.PER_BROKER
+        None, "the password of an encrypted private key", scope=Scope.PER_BROKER
     )
-    ssl_truststore_type = _store_type("the format of what is trusted")
+    ssl_truststore_type = _store_type("the format of trusted certificates")
     ssl_truststore_location: Setting[str | None] = string(
         None,
         "the PEM file of authorities that sign clients' certificates",
@@ -109,27 +110,27 @@ class SecuritySettings:
     )
     ssl_client_auth = string(
         "none",
-        "whether clients have to show a certificate, whose name is their user's then",
+        "whether clients need a certificate, whose name is then their user's",
         scope=Scope.PER_BROKER,
         one_of=("required", "requested", "none"),
     )
     ssl_enabled_protocols: Setting[tuple[str, ...]] = strings(
         ("TLSv1.2", "TLSv1.3"),
-        "the versions of TLS that are spoken",
+        "the supported versions of TLS",
         scope=Scope.PER_BROKER,
         one_of=("TLSv1.2", "TLSv1.3"),
         may_be_empty=False,
     )
     ssl_endpoint_identification_algorithm = string(
         "https",
-        "whether others' certificates have to name the host that this broker connects to; empty:"
-        " any name will do",
+        "whether certificates of other processes must name the host that this broker connects to;"
+        " empty: any name is accepted",
         scope=Scope.PER_BROKER,
         one_of=("https", ""),
     )
     ssl_principal_mapping_rules = string(
         "DEFAULT",
-        "how a user's name is made of a certificate's: it is the whole name",
+        "how a user's name is derived from a certificate's: it is the whole name",
         one_of=("DEFAULT",),
     )
 
@@ -160,7 +161,7 @@ _OF_MECHANISMS: Final = (
 
 
 class OwnName(NamedTuple):
-    """The name of a setting of one listener, or of one mechanism, in its parts."""
+    """Parts of the name of a setting of one listener, or of one mechanism."""
 
     listener: str
     mechanism: str
@@ -168,7 +169,7 @@ class OwnName(NamedTuple):
 
 
 def read_own_name(name: str) -> OwnName | None:
-    """Listener and mechanism in the name of a setting that is theirs; none if it is not."""
+    """Return listener and mechanism in the name of a setting of theirs, or ``None``."""
     rest = name.removeprefix(LISTENER_PREFIX)
     is_of_listener = rest != name
     if not is_of_listener and name.partition(".")[0] not in _MECHANISMS:
@@ -192,7 +193,7 @@ def read_own_name(name: str) -> OwnName | None:
 
 
 def setting_of_one(name: str, settings: dict[str, AnySetting]) -> AnySetting | None:
-    """The setting that stands behind the name of a listener's or a mechanism's own."""
+    """Return the setting for the name of a listener's or a mechanism's own."""
     own = read_own_name(name)
     if own is None or not name.islower():
         return None
@@ -202,20 +203,20 @@ def setting_of_one(name: str, settings: dict[str, AnySetting]) -> AnySetting | N
 
 
 def explain_own(name: str) -> str | None:
-    """What is wrong with a name that begins as a listener's own."""
+    """Return what is wrong with a name that begins like a listener's own."""
     if not name.lower().startswith(LISTENER_PREFIX):
         return None
     if read_own_name(name.lower()) is not None:
-        return f"{name} has to be written in small letters"
+        return f"{name} must be in lower case"
     return (
-        f"{name} cannot be set: a listener has settings of its own for ssl.*, sasl.* and "
-        f"{REAUTHENTICATION} alone, and {JAAS} is one of a mechanism "
+        f"{name} cannot be set: a listener has only ssl.*, sasl.* and {REAUTHENTICATION} of its "
+        f"own, and {JAAS} belongs to a mechanism "
         f"({LISTENER_PREFIX}NAME.plain.{JAAS})"
     )
 
 
 def names_of(base: str, listener: str, mechanism: str) -> tuple[str, ...]:
-    """Where a setting of a listener may stand, the strongest first."""
+    """Return names for a setting of a listener, the strongest first."""
     listener, mechanism = listener.lower(), mechanism.lower()
     names = [f"{LISTENER_PREFIX}{listener}.{base}", base]
     if mechanism:
@@ -225,7 +226,7 @@ def names_of(base: str, listener: str, mechanism: str) -> tuple[str, ...]:
 
 
 def plain_users(jaas: str) -> dict[str, str]:
-    """Users of PLAIN and their passwords, of a text that was checked before."""
+    """Return PLAIN users and their passwords, from a text that was checked before."""
     options = read_jaas(jaas).options
     return {
         name.removeprefix(USER_PREFIX): value
@@ -240,7 +241,7 @@ def _check_jaas(given: str) -> str | None:
     except ValueError as error:
         return str(error)
     if module.name not in MODULES.values():
-        return f"its login module is none of {', '.join(dict.fromkeys(MODULES.values()))}"
+        return f"its login module is not one of {', '.join(dict.fromkeys(MODULES.values()))}"
     return None
 
 

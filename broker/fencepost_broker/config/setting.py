@@ -1,8 +1,8 @@
-"""What one setting is: its name, type, range, default, scope and one line of help.
+"""One setting: its name, type, range, default, scope and one line of help.
 
-A table of settings is a class whose attributes are settings; the attribute's name is Kafka's with
-underscores for dots. `Table.num_partitions` is the setting, `table.num_partitions` its value, and
-a type checker knows the type of both.
+A table of settings is a class whose attributes are settings; an attribute's name is Kafka's, with
+underscores for dots. `Table.num_partitions` is the setting and `table.num_partitions` its value;
+type checkers know both types.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ ListValue = TypeVar("ListValue", bound="tuple[str, ...] | None")
 
 
 class Kind(IntEnum):
-    """A setting's type; the numbers are those of DescribeConfigs."""
+    """Types of settings, with the numbers of DescribeConfigs."""
 
     BOOLEAN = 1
     STRING = 2
@@ -40,7 +40,7 @@ class Kind(IntEnum):
 
 
 class Scope(Enum):
-    """Who can change a setting, and when; the values are Kafka's words for it."""
+    """Where and when a setting can be changed, in Kafka's words."""
 
     READ_ONLY = "read-only"
     PER_BROKER = "per-broker"
@@ -58,13 +58,12 @@ _BOUNDS: Final[dict[Kind, tuple[float, float]]] = {
 
 
 class Setting(Generic[V]):
-    """One setting. Made by the functions below; an attribute of a class gives it its name.
+    """One setting, made by the functions below; its name comes from the attribute.
 
-    ``kafka_default`` and ``because`` are there where our default is not Kafka's; ``stays`` is true
-    of those that keep ours even with ``kafka.defaults``. An ``ignored`` one
-    is read and checked, so that a file of Kafka's can be given, but has no effect here. An
-    ``internal`` one Kafka does not show to clients. ``check`` says what is wrong with a value
-    beyond its range, or nothing.
+    ``kafka_default`` and ``because`` are present if the default differs from Kafka's; ``stays``
+    keeps it even with ``kafka.defaults``. An ``ignored`` setting is read and checked, so that
+    Kafka's files can be used, but has no effect. An ``internal`` one is not shown to clients, as in
+    Kafka. ``check`` returns what is wrong with a value within its range, or ``None``.
     """
 
     __slots__ = (
@@ -149,7 +148,7 @@ class Setting(Generic[V]):
 
     @property
     def follows_kafka(self) -> bool:
-        """Whether its default is another one with ``kafka.defaults``."""
+        """Whether ``kafka.defaults`` changes its default."""
         return bool(self.because) and not self.stays
 
     @property
@@ -159,16 +158,16 @@ class Setting(Generic[V]):
 
     @property
     def is_read_only(self) -> bool:
-        """Whether it stays as it was at start."""
+        """Whether it cannot change after the start."""
         return self.scope is Scope.READ_ONLY
 
     def parse(self, given: str) -> V:
-        """The value that a text stands for; a ValueError says in words what is wrong with it."""
+        """Parse a text; raises ValueError that says what is wrong."""
         value = self._read(given.strip())
         return self.checked(value)
 
     def checked(self, value: Value) -> V:
-        """The value itself, if it is one that this setting can have; else a ValueError."""
+        """Return the value if the setting can have it; otherwise raises ValueError."""
         if value is None:
             if self.default is not None:
                 raise ValueError("it needs a value")
@@ -177,7 +176,7 @@ class Setting(Generic[V]):
         if isinstance(value, tuple):
             self._check_list(value)
         elif self.one_of and value not in self.one_of:
-            raise ValueError("it is none of them")
+            raise ValueError("it is not one of them")
         if self.kind in _BOUNDS:
             self._check_number(cast("float", value))
         if self.check is not None and (problem := self.check(value)):
@@ -185,12 +184,12 @@ class Setting(Generic[V]):
         return cast("V", value)
 
     def format(self, value: Value) -> str | None:
-        """A value as Kafka writes it; none for no value."""
+        """Return a value as Kafka writes it, or ``None``."""
         return value_text.write(value)
 
     @property
     def allowed(self) -> str:
-        """The type and range in words, as ``int, at least 1``."""
+        """Type and range in words, as in ``int, at least 1``."""
         words = self.kind.name.lower()
         if self.one_of:
             words += f", {'any' if self.kind is Kind.LIST else 'one'} of " + ", ".join(self.one_of)
@@ -219,7 +218,7 @@ class Setting(Generic[V]):
         return given
 
     def _typed(self, value: object) -> Value:
-        """Accepts what Python code would naturally hand in: an int for a double, a list."""
+        """Convert values that Python code would pass: an int for a double, a list."""
         match self.kind:
             case Kind.BOOLEAN:
                 fits = isinstance(value, bool)
@@ -247,7 +246,7 @@ class Setting(Generic[V]):
         if value > most:
             raise ValueError("it is too large")
         if value != value:
-            raise ValueError("it is no number")
+            raise ValueError("it is not a number")
 
     def _check_list(self, value: tuple[str, ...]) -> None:
         if not value and not self.may_be_empty:
@@ -257,10 +256,10 @@ class Setting(Generic[V]):
             if not word:
                 raise ValueError("one of its words is empty")
             if word in seen:
-                raise ValueError(f"{word} is in it twice")
+                raise ValueError(f"{word} is given twice")
             seen.add(word)
             if self.one_of and word not in self.one_of:
-                raise ValueError(f"{word} is none of them")
+                raise ValueError(f"{word} is not one of them")
 
 
 AnySetting: TypeAlias = Setting[Any]

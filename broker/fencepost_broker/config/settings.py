@@ -1,4 +1,4 @@
-"""The settings of a process, held against each other."""
+"""Settings of a process, with checks of their combinations."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ class Settings(DeclaredSettings):
     """All settings of a broker or controller, by their Kafka names."""
 
     def contradictions(self) -> list[str]:
-        """What is wrong with values together that are right one by one."""
+        """Return what is wrong with values that are valid one by one."""
         return contradictions(self)
 
     @property
     def users_of_brokers(self) -> tuple[str, ...]:
-        """Who may ask what brokers ask, where a listener asks who comes."""
+        """Users that may send requests of brokers, where a listener has authentication."""
         return users_of_brokers(self)

@@ -14,7 +14,7 @@ PAGE: Final = Path(__file__).resolve().parents[3] / "docs/reference/settings.md"
 
 
 def page() -> str:
-    """The text of the page."""
+    """Return the text of the page."""
     settings = Settings.settings.values()
     lines = [
         "<!-- Generated from the tables of settings by `make docs`. Do not edit. -->",
@@ -92,13 +92,13 @@ def _without_effect() -> Iterator[str]:
 
 
 def main() -> int:
-    """The command line."""
+    """Write the page, or check that it is up to date."""
     if "--check" not in sys.argv[1:]:
         PAGE.write_text(page(), encoding="utf-8")
         return 0
     if PAGE.is_file() and PAGE.read_text(encoding="utf-8") == page():
         return 0
-    sys.stderr.write("docs/reference/settings.md is not what the settings say: run `make docs`\n")
+    sys.stderr.write("docs/reference/settings.md is out of date: run `make docs`\n")
     return 1
 
 

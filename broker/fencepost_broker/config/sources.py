@@ -1,4 +1,4 @@
-"""Where settings come from: a file, then the environment, then options; the later wins."""
+"""Sources of settings: a file, then the environment, then options; later ones are stronger."""
 
 from __future__ import annotations
 
@@ -31,12 +31,12 @@ def load(
     overrides: Mapping[str, Value] | None = None,
     defaults: Mapping[str, Value] | None = None,
 ) -> Settings:
-    """The settings of a broker from all places, the strongest last.
+    """Return the settings of a broker from all sources.
 
-    ``config_file`` is read as TOML if it ends in .toml, else as Java properties; ``environment`` is
-    usually os.environ; ``options`` are those of -c, as ``name=value``; ``overrides`` are values
-    that code decided on, and ``defaults`` stand in for those of a broker by itself. Everything that
-    is wrong in any of them is told in one SettingsError.
+    ``config_file`` is TOML if its name ends in .toml, otherwise Java properties; ``environment`` is
+    usually os.environ; ``options`` are those of -c, as ``name=value``; ``overrides`` come from code
+    and are the strongest; ``defaults`` replace those of a broker by itself. Raises one
+    SettingsError for all errors.
     """
     problems: list[str] = []
     given: list[tuple[str, Value, Source]] = []

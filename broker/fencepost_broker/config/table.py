@@ -1,4 +1,4 @@
-"""Values of all settings of a table, and where each comes from; nothing of it changes."""
+"""Immutable values of a table's settings, and the source of each value."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ PROBLEMS_MAX: Final = 10
 
 
 class Origin(Enum):
-    """The kinds of places that values come from, the weakest first."""
+    """Kinds of sources, the weakest first."""
 
     DEFAULT = "default"
     FILE = "file"
@@ -28,7 +28,7 @@ class Origin(Enum):
 
 
 class Source(NamedTuple):
-    """Where a value comes from: what kind of place, and exactly where, as ``server.toml:3``."""
+    """Source of a value: its kind, and its place, as in ``server.toml:3``."""
 
     origin: Origin
     place: str = ""
@@ -38,7 +38,7 @@ class Source(NamedTuple):
 
     @property
     def told(self) -> str:
-        """What an error message ends in: the place, where there is more than one."""
+        """The place, as the end of an error message, or nothing where it is obvious."""
         return f" ({self.place})" if self.place else ""
 
 
@@ -47,7 +47,7 @@ CODE: Final = Source(Origin.CODE, "the program")
 
 
 class Given(NamedTuple):
-    """A value that somebody gave to a setting."""
+    """A value that was given to a setting, with its source."""
 
     value: Value
     source: Source
@@ -57,7 +57,7 @@ class Table(Mapping[str, Value]):
     """A snapshot of all values: by attribute with its type, or by Kafka's name as a mapping."""
 
     settings: ClassVar[dict[str, AnySetting]] = {}
-    """Every setting of this table by its name."""
+    """All settings of this table, by name."""
     what: ClassVar[str] = "setting"
 
     _defaults: ClassVar[dict[str, Value]] = {}
@@ -77,7 +77,7 @@ class Table(Mapping[str, Value]):
         cls._defaults = {setting.attribute: setting.default for setting in cls.settings.values()}
 
     def __init__(self, given: Mapping[str, tuple[Given, ...]] | None = None) -> None:
-        """What was given to each setting by name, the strongest first; checked already."""
+        """``given`` has checked values by name, the strongest first."""
         own = self.__dict__
         own.update(self._defaults)
         own["_given"] = dict(given or {})
@@ -88,7 +88,7 @@ class Table(Mapping[str, Value]):
 
     def __setattr__(self, attribute: str, value: object) -> NoReturn:
         raise AttributeError(
-            f"settings do not change; make new ones by with_overrides: {attribute}"
+            f"settings do not change; make new ones with with_overrides: {attribute}"
         )
 
     def __getitem__(self, name: str) -> Value:
@@ -110,30 +110,30 @@ class Table(Mapping[str, Value]):
 
     @classmethod
     def setting_of(cls, name: str) -> AnySetting | None:
-        """The setting of this name, also where there may be many like it."""
+        """Return the setting of this name, including names that a pattern allows."""
         return cls.settings.get(name)
 
     @property
     def given_beside(self) -> list[str]:
-        """Names that were given and are not among ``settings``: there may be many like them."""
+        """Given names that are not in ``settings`` but that a pattern allows."""
         return sorted(self._given.keys() - self.settings.keys())
 
     def source(self, name: str) -> Source:
-        """Where the value in force comes from."""
+        """Return the source of the value in force."""
         given = self._given.get(name)
         return given[0].source if given else DEFAULT
 
     def default_of(self, setting: AnySetting) -> Value:
-        """What a setting is where nothing is given."""
+        """Return the value of a setting that is not given."""
         default: Value = setting.default
         return default
 
     def given(self, name: str) -> tuple[Given, ...]:
-        """All that was given to a setting, the strongest, which is in force, first."""
+        """Return all values given to a setting; the first one is in force."""
         return self._given.get(name, ())
 
     def shown(self, name: str) -> str | None:
-        """The value as Kafka writes it; a password is not shown."""
+        """Return the value as Kafka writes it; passwords are hidden."""
         setting = self.setting_of(name)
         assert setting is not None, name
         if setting.is_sensitive and self[name] is not None:
@@ -141,14 +141,14 @@ class Table(Mapping[str, Value]):
         return setting.format(self[name])
 
     def with_overrides(self, values: Mapping[str, Value], source: Source = CODE) -> Self:
-        """A new snapshot where these values are the strongest; a text is read if need be.
+        """Return a new snapshot in which these values are the strongest; texts are parsed.
 
-        All that is wrong with them is said in one SettingsError.
+        Raises one SettingsError for all errors.
         """
         return self.with_given((name, value, source) for name, value in values.items())
 
     def with_given(self, values: Iterator[tuple[str, Value, Source]]) -> Self:
-        """As with_overrides, each value with a source of its own; later ones are stronger."""
+        """Return a new snapshot with these values and their sources; later ones are stronger."""
         given = dict(self._given)
         problems: list[str] = []
         for name, value, source in values:
@@ -170,12 +170,12 @@ class Table(Mapping[str, Value]):
         return made
 
     def contradictions(self) -> list[str]:
-        """What is wrong with values together that are right one by one."""
+        """Return what is wrong with values that are valid one by one."""
         return []
 
     @classmethod
     def checked(cls, name: str, value: Value, source: Source) -> Value:
-        """The value with its type, or a SettingsError that says why it cannot be one."""
+        """Return the typed value; raises SettingsError."""
         setting = cls.setting_of(name)
         if setting is None:
             raise SettingsError([f"{cls.explain_unknown(name)}{source.told}"])
@@ -191,7 +191,7 @@ class Table(Mapping[str, Value]):
 
     @classmethod
     def explain_unknown(cls, name: str) -> str:
-        """What to tell somebody who used a name that is none of ours."""
+        """Return an error for a name that is not a setting."""
         near = nearest(name, cls.settings)
         return f"there is no {cls.what} {name}" + (f"; did you mean {near}?" if near else "")
 

@@ -1,4 +1,4 @@
-"""TOML files: tables are the parts of names, ``[log.retention] ms = 5`` is log.retention.ms."""
+"""Parser of TOML files: ``ms = 5`` in the table ``[log.retention]`` is log.retention.ms."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from fencepost_broker.config.properties import Entry
 
 
 def read_toml(content: bytes, path: str) -> list[Entry]:
-    """All entries in their order; a SettingsError says in which lines something is wrong."""
+    """Return all entries in their order; raises SettingsError with line numbers."""
     import tomllib
 
     try:
@@ -45,7 +45,7 @@ def read_toml(content: bytes, path: str) -> list[Entry]:
 
 
 def _explain(error: ValueError, path: str, written: str) -> str:
-    """The parser's words, with the line in front as everywhere."""
+    """Return the parser's error with the line first, as in other errors."""
     words = re.fullmatch(r"(.*) \(at line (\d+), column (\d+)\)", str(error), re.DOTALL)
     if words is None:
         last = written.rstrip().count("\n") + 1
@@ -70,15 +70,15 @@ def _as_text(value: Any) -> str:
         case list():
             if all(isinstance(each, str) for each in value):
                 return ",".join(value)
-            raise ValueError("a list can only hold texts")
+            raise ValueError("a list can only contain strings")
     raise ValueError(f"a setting cannot be of type {type(value).__name__}")
 
 
 def _lines(written: str) -> dict[str, int]:
-    """The line on which each name is set.
+    """Return the line of each name.
 
-    Python's parser does not tell, so each statement is read once more by itself: a line that makes
-    no sense alone is one that goes on in the next.
+    Python's parser does not tell it, so each statement is parsed once more by itself: a line that
+    is not valid alone continues on the next one.
     """
     import tomllib
 
@@ -101,7 +101,7 @@ def _lines(written: str) -> dict[str, int]:
 
 
 def _innermost(found: dict[str, Any]) -> str:
-    """The prefix that a table's header gives to the names below it."""
+    """Return the prefix that a table's header gives to the names below it."""
     prefix = ""
     while isinstance(found, dict) and found:
         key, found = next(iter(found.items()))

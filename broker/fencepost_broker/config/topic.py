@@ -1,4 +1,4 @@
-"""What can be set for one topic. Where it is not, the broker's setting of the same idea holds."""
+"""Settings of one topic; missing ones are inherited from the broker."""
 
 from __future__ import annotations
 
@@ -29,23 +29,23 @@ _REPLICA: Final = re.compile(r"[0-9]+:[0-9]+")
 
 
 def check_throttled(words: tuple[str, ...]) -> str | None:
-    """What is wrong with a list of replicas."""
+    """Return what is wrong with a list of replicas, or ``None``."""
     return None if words == ("*",) else check_form(words, _REPLICA, "PARTITION:BROKER")
 
 
 def gzip_level(value: int) -> str | None:
-    """What is wrong with a level of gzip: zero is none of its levels."""
-    return "it is none of gzip's levels" if value == 0 else None
+    """Return what is wrong with a gzip level, or ``None``: level zero does not exist."""
+    return "gzip has no such level" if value == 0 else None
 
 
 class TopicSettings(Table, scope=Scope.TOPIC):
-    """The settings of a topic that are in force."""
+    """Settings in force of a topic."""
 
     what = "topic setting"
 
     cleanup_policy: Setting[tuple[str, ...]] = strings(
         ("delete",),
-        "what makes room: delete old segments, compact to the last value of each key, or neither",
+        "the cleanup: delete old segments, compact to the last value of each key, or neither",
         one_of=CLEANUP_POLICIES,
         synonyms=(("log.cleanup.policy", 1),),
     )
@@ -122,19 +122,19 @@ class TopicSettings(Table, scope=Scope.TOPIC):
     )
     message_timestamp_after_max_ms = long(
         HOUR_MS,
-        "how far ahead of the broker's clock a record's time stamp may be",
+        "how far a record's timestamp may be after the broker's clock",
         at_least=0,
         synonyms=(("log.message.timestamp.after.max.ms", 1),),
     )
     message_timestamp_before_max_ms = long(
         LONG_MAX,
-        "how far behind the broker's clock a record's time stamp may be",
+        "how far a record's timestamp may be before the broker's clock",
         at_least=0,
         synonyms=(("log.message.timestamp.before.max.ms", 1),),
     )
     message_timestamp_type = string(
         "CreateTime",
-        "whose time a record carries: its producer's, or that of the append",
+        "which time a record has: the producer's, or that of the append",
         one_of=TIMESTAMP_TYPES,
         synonyms=(("log.message.timestamp.type", 1),),
     )
@@ -164,12 +164,12 @@ class TopicSettings(Table, scope=Scope.TOPIC):
     )
     retention_bytes = long(
         -1,
-        "the size above which the oldest segments of a partition go; -1 is no limit",
+        "the size above which a partition's oldest segments are deleted; -1 is no limit",
         synonyms=(("log.retention.bytes", 1),),
     )
     retention_ms = long(
         7 * DAY_MS,
-        "the age at which segments go; -1 is never",
+        "the age at which segments are deleted; -1 is never",
         at_least=-1,
         synonyms=(
             ("log.retention.ms", 1),
@@ -203,7 +203,7 @@ class TopicSettings(Table, scope=Scope.TOPIC):
     )
     unclean_leader_election_enable = boolean(
         False,
-        "whether a replica that is behind may lead when no other is left, losing records",
+        "whether an out-of-sync replica may lead when no other is left, losing records",
         synonyms=(("unclean.leader.election.enable", 1),),
     )
     follower_replication_throttled_replicas: Setting[tuple[str, ...]] = strings(
@@ -238,7 +238,7 @@ class TopicSettings(Table, scope=Scope.TOPIC):
     remote_storage_enable = kept(Kind.BOOLEAN, False, TIERS, refused=TIERS)
 
     def contradictions(self) -> list[str]:
-        """What Kafka, too, refuses about a topic's settings taken together."""
+        """Return what Kafka, too, refuses about a topic's settings together."""
         problems = []
         if self.min_compaction_lag_ms > self.max_compaction_lag_ms:
             problems.append(

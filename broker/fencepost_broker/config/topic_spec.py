@@ -1,4 +1,4 @@
-"""Topics that a broker is to begin with, written as ``NAME[:PARTITIONS][:CONFIG=VALUE]...``."""
+"""Topics that a broker creates at its start, as ``NAME[:PARTITIONS][:CONFIG=VALUE]...``."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ PARTITIONS_MAX: Final = 100_000
 
 @dataclass(frozen=True, slots=True)
 class WantedTopic:
-    """A topic; the broker's settings say how many partitions it gets if nothing else does."""
+    """A topic; without a number of partitions, the broker's settings apply."""
 
     name: str
     partitions: int = -1
@@ -23,7 +23,7 @@ class WantedTopic:
 
 
 def read_topic(text: str) -> WantedTopic:
-    """Read a topic; a ValueError says what is wrong with it."""
+    """Parse a topic; raises ValueError."""
     name, *parts = text.split(":")
     if not name:
         raise ValueError(f"topic {text!r}: it must be {FORM}")
@@ -37,7 +37,7 @@ def read_topic(text: str) -> WantedTopic:
         if equals:
             setting = key.strip()
             if setting in configs:
-                raise ValueError(f"topic {text!r}: {setting} is in it twice")
+                raise ValueError(f"topic {text!r}: {setting} is given twice")
             configs[setting] = value
         elif setting:  # a colon within a value
             configs[setting] += f":{part}"
@@ -51,7 +51,7 @@ def read_topic(text: str) -> WantedTopic:
 
 
 def read_topics(given: Iterable[str] | Mapping[str, int]) -> list[WantedTopic]:
-    """Topics by name with their partitions, or as texts."""
+    """Return topics from names with partitions, or from texts."""
     if isinstance(given, Mapping):
         for name, partitions in given.items():
             if partitions < 1:
@@ -64,7 +64,9 @@ def read_topics(given: Iterable[str] | Mapping[str, int]) -> list[WantedTopic]:
 
 def _partitions(text: str, digits: str) -> int:
     if not (digits.isascii() and digits.isdigit()):
-        raise ValueError(f"topic {text!r}: {digits!r} is no number of partitions; it is {FORM}")
+        raise ValueError(
+            f"topic {text!r}: {digits!r} is not a number of partitions; it must be {FORM}"
+        )
     partitions = int(digits[:10])
     if not 1 <= partitions <= PARTITIONS_MAX:
         raise ValueError(f"topic {text!r}: partitions must be 1 to {PARTITIONS_MAX}")

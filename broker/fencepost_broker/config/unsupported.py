@@ -1,4 +1,4 @@
-"""Settings that Apache Kafka had once, and has ignored since 4.0. Here they are refused by name."""
+"""Settings that Apache Kafka removed by 4.0; they are refused by name."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ _GONE: Final = (
     "password.encoder.",
     "zookeeper.",
 )
-"""Names, and prefixes, which end in a dot."""
+"""Names, and prefixes that end in a dot."""
 
 
 def reason_to_refuse(name: str) -> str | None:
-    """Why a setting that Kafka had is refused; none when Kafka never had it, or has it still."""
+    """Return why a setting that Kafka had is refused, or ``None`` for other names."""
     for key in _GONE:
         if name == key or (key.endswith(".") and name.startswith(key)):
-            return "Kafka has no such setting since 4.0, so it can be left out"
+            return "Kafka removed this setting in 4.0: remove it here, too"
     return None

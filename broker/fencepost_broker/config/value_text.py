@@ -1,4 +1,4 @@
-"""Values as text, in both directions, as Kafka reads and writes them."""
+"""Values as text: parsing and formatting as in Kafka."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _EXPONENT_BELOW: Final = 1e-3
 
 
 def read_boolean(given: str) -> bool:
-    """Whether it says true or false; capitals do not matter."""
+    """Parse true or false, in any case."""
     lowered = given.lower()
     if lowered not in {"true", "false"}:
         raise ValueError("it is neither true nor false")
@@ -25,28 +25,28 @@ def read_boolean(given: str) -> bool:
 
 
 def read_integer(given: str) -> int:
-    """A whole number in decimal digits."""
+    """Parse a whole number in decimal digits."""
     if not _INTEGER.fullmatch(given):
-        raise ValueError("it is no whole number")
+        raise ValueError("it is not a whole number")
     if len(given) > _DIGITS_MAX:
         raise ValueError("it is too large or too small")
     return int(given)
 
 
 def read_double(given: str) -> float:
-    """A number in decimal digits, with a point or an exponent if need be."""
+    """Parse a decimal number, with a point or an exponent."""
     if not _DOUBLE.fullmatch(given):
-        raise ValueError("it is no number")
+        raise ValueError("it is not a number")
     return float(given)
 
 
 def read_list(given: str) -> tuple[str, ...]:
-    """The words between commas; nothing at all is no word."""
+    """Split words at commas; an empty text has no words."""
     return tuple(word.strip() for word in given.split(",")) if given else ()
 
 
 def check_form(words: tuple[str, ...], form: re.Pattern[str], told: str) -> str | None:
-    """What is wrong with the first word that is not of this form, which is told as ID@HOST:PORT."""
+    """Return what is wrong with the first word that does not match, or ``None``."""
     for word in words:
         if not form.fullmatch(word):
             return f"{word} is not of the form {told}"
@@ -54,7 +54,7 @@ def check_form(words: tuple[str, ...], form: re.Pattern[str], told: str) -> str 
 
 
 def write(value: bool | float | str | tuple[str, ...] | None) -> str | None:
-    """A value as Kafka writes it."""
+    """Return a value as Kafka writes it."""
     match value:
         case None:
             return None

@@ -1,4 +1,4 @@
-"""``api.versions.max``: which APIs are served only up to a version below their highest."""
+"""``api.versions.max``: upper limits for versions of APIs."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _KEYS: Final = {name.lower(): key for key, (name, *_) in APIS.items()}
 
 
 def parse_version_caps(words: tuple[str, ...]) -> dict[int, int]:
-    """The highest version by API key; a ValueError says what is wrong."""
+    """Return the highest version by API key; raises ValueError."""
     caps: dict[int, int] = {}
     for word in words:
         name, colon, version = word.partition(":")
@@ -21,7 +21,7 @@ def parse_version_caps(words: tuple[str, ...]) -> dict[int, int]:
             raise ValueError(f"{word} is not of the form API:VERSION")
         api = _api(name)
         if api.key in caps:
-            raise ValueError(f"{api.name} is in it twice")
+            raise ValueError(f"{api.name} is given twice")
         # Below the lowest there is no layout to answer in; Produce is told lower than it is read.
         low, high = api.min_version, api.advertised[1]
         if len(version) > len(str(high)) or not low <= int(version) <= high:
@@ -31,7 +31,7 @@ def parse_version_caps(words: tuple[str, ...]) -> dict[int, int]:
 
 
 def check_version_caps(words: tuple[str, ...]) -> str | None:
-    """What is wrong with the first word that is."""
+    """Return what is wrong with the first invalid word, or ``None``."""
     try:
         parse_version_caps(words)
     except ValueError as error:

@@ -1,7 +1,7 @@
-"""Settings of Apache Kafka that have no effect here, taken so that its files can be given.
+"""Settings of Apache Kafka without effect here, accepted so that its files can be used.
 
-They are read, checked and described as Kafka does it; the broker says once at its start which of
-them were given. What would decide who may do what, if it had an effect, is refused instead.
+They are read, checked and described as in Kafka; the broker logs once at its start which of them
+were given. Settings that would affect security are refused instead.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ _NO_STORES: Final = "key stores of Java are not read, PEM is; ssl.key.password o
 
 
 def kept(kind: Kind, default: Value, why: str, *, refused: str = "", **facts: Any) -> AnySetting:
-    """A setting without effect, and why it has none; with ``refused`` only the default is taken."""
+    """Return a setting without effect, and why; ``refused`` allows the default only."""
     if refused:
         facts["check"] = _only(default, refused)
         facts["range_text"] = "its default only"
@@ -51,7 +51,7 @@ def _not_empty(given: str) -> str | None:
 
 
 class ShareGroupSettings:
-    """Share groups (KIP-932), which are not served."""
+    """Share groups (KIP-932), which are not supported."""
 
     group_share_assignment_interval_ms = kept(
         Kind.INT, 1000, SHARE, at_least=0, scope=Scope.CLUSTER
@@ -122,7 +122,7 @@ class ShareGroupSettings:
 
 
 class StreamsGroupSettings:
-    """Streams groups (KIP-1071), which are not served."""
+    """Streams groups (KIP-1071), which are not supported."""
 
     group_streams_assignment_interval_ms = kept(
         Kind.INT, 1000, STREAMS, at_least=0, scope=Scope.CLUSTER
@@ -142,7 +142,7 @@ class StreamsGroupSettings:
 
 
 class TieredStorageSettings:
-    """Tiered storage (KIP-405), which there is none of."""
+    """Tiered storage (KIP-405), which is not supported."""
 
     follower_fetch_last_tiered_offset_enable = kept(Kind.BOOLEAN, False, TIERS, scope=Scope.CLUSTER)
     log_local_retention_bytes = kept(Kind.LONG, -2, TIERS, at_least=-2, scope=Scope.CLUSTER)
@@ -208,7 +208,7 @@ class TieredStorageSettings:
 
 
 class UnusedSecuritySettings:
-    """Kerberos, OAUTHBEARER, tokens, and how Java's TLS is set up."""
+    """Kerberos, OAUTHBEARER, delegation tokens, and settings of Java's TLS."""
 
     delegation_token_expiry_check_interval_ms = kept(Kind.LONG, HOUR_MS, TOKENS, at_least=1)
     delegation_token_expiry_time_ms = kept(Kind.LONG, DAY_MS, TOKENS, at_least=1)
@@ -253,7 +253,9 @@ class UnusedSecuritySettings:
         Kind.STRING,
         "RS256",
         OAUTHBEARER,
-        check=lambda given: None if given.upper() in ("ES256", "RS256") else "it is none of them",
+        check=lambda given: (
+            None if given.upper() in ("ES256", "RS256") else "it is not one of them"
+        ),
         range_text="ES256 or RS256",
     )
     sasl_oauthbearer_assertion_claim_aud = kept(Kind.STRING, None, OAUTHBEARER)
@@ -313,7 +315,7 @@ class UnusedSecuritySettings:
 
 
 class UnusedServerSettings:
-    """Java's metrics and classes, windows of quotas, and what Kafka's own tests set."""
+    """Java's metrics and classes, windows of quotas, and settings of Kafka's own tests."""
 
     alter_config_policy_class_name = kept(Kind.CLASS, None, POLICIES)
     alter_log_dirs_replication_quota_window_num = kept(Kind.INT, 11, QUOTAS, at_least=1)

@@ -1,7 +1,7 @@
 """CreateAcls and DeleteAcls: access control lists in the metadata log (KIP-801).
 
-Each entry of a request is decided by itself. One that is there already counts as created and
-writes nothing; one that two filters hit is told by both and deleted once.
+Each entry of a request is decided by itself. An existing entry counts as created and writes
+nothing; an entry that two filters select is in both results and deleted once.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ _FOR_ENTRIES: Final = {
 
 
 def create_acls(context: Context, request: CreateAclsRequest) -> Decision[CreateAclsResponse]:
-    """Decides a CreateAcls request."""
+    """Decide a CreateAcls request."""
     known = {acl_of(record) for record in context.image.acls.by_id.values()}
     results: list[AclCreationResult] = []
     records: list[MetadataRecord] = []
@@ -74,7 +74,7 @@ def create_acls(context: Context, request: CreateAclsRequest) -> Decision[Create
 
 
 def delete_acls(context: Context, request: DeleteAclsRequest) -> Decision[DeleteAclsResponse]:
-    """Decides a DeleteAcls request."""
+    """Decide a DeleteAcls request."""
     entries = [(acl_id, acl_of(record)) for acl_id, record in context.image.acls.by_id.items()]
     results: list[DeleteAclsFilterResult] = []
     hit: dict[bytes, None] = {}
@@ -115,11 +115,11 @@ def _checked(creation: AclCreation) -> Acl:
     for (what, allowed), number in zip(_FOR_ENTRIES.items(), numbers, strict=True):
         if number not in allowed:
             named = ", ".join(f"{each.value} ({each.name})" for each in sorted(allowed))
-            raise invalid_request(f"{what} {number} is none that an entry has: it is {named}")
+            raise invalid_request(f"an ACL cannot have {what} {number}: use {named}")
     if acl.resource_type == AclResource.CLUSTER and acl.resource_name != CLUSTER_NAME:
-        raise invalid_request(f"the one resource of type CLUSTER is called {CLUSTER_NAME}")
+        raise invalid_request(f"the resource of type CLUSTER must have the name {CLUSTER_NAME}")
     if not acl.resource_name:
-        raise invalid_request("the resource's name is empty; * stands for all")
+        raise invalid_request("the resource's name is empty: use * for all resources")
     if ":" not in acl.principal:
         raise invalid_request(
             f"the principal {acl.principal!r} has no type: write it as User:{acl.principal}"
@@ -139,5 +139,5 @@ def _filter(wanted: DeleteAclsFilter) -> AclFilter:
         (Permission, found.permission_type),
     ):
         if number not in frozenset(kind):
-            raise invalid_request(f"{number} in a filter is no {kind.__name__} that there is")
+            raise invalid_request(f"{kind.__name__} {number} in a filter does not exist")
     return found

@@ -1,7 +1,7 @@
-"""How many blocks of producer ids a broker gets in a second before it is told to wait.
+"""Rate limit of producer id blocks for each broker.
 
-A block is given all the same, as Kafka's quotas do it: the answer says how long the broker has to
-keep still, and it does. A second's worth may be taken at once.
+A block above the limit is allocated all the same, as with Kafka's quotas: the answer says how long
+the broker has to wait, and it does. A second's worth may be taken at once.
 """
 
 from __future__ import annotations
@@ -12,14 +12,14 @@ _EPSILON = 1e-9
 
 
 class AllocationRate:
-    """What each broker has left."""
+    """Blocks that each broker has left."""
 
     def __init__(self) -> None:
         self._left: dict[int, tuple[float, int]] = {}
-        """By broker: blocks that it may take at once, negative behind too many; and since when."""
+        """By broker: blocks that it may take at once (negative after too many), and since when."""
 
     def taken(self, broker_id: int, now_ms: int, blocks_per_second: float) -> int:
-        """A broker was given a block; after how many milliseconds it may ask again, 0 at once."""
+        """Count a block; returns after how many milliseconds the broker may ask again."""
         if not blocks_per_second:
             return 0
         most = max(1.0, blocks_per_second)

@@ -1,11 +1,12 @@
-"""AlterPartition: a leader asks to have other replicas counted as in sync (KIP-497).
+"""AlterPartition: a leader proposes a new ISR (KIP-497).
 
-The leader alone knows who has caught up; the controller alone knows who is up. So the leader
-proposes a set, on top of the leader epoch and the partition epoch that it knows, and the
-controller takes it or says why not. A replica counts only while its broker is active and is the
-incarnation whose fetches the leader saw (broker epochs, KIP-903): one that was killed and came
-back has lost what was not on its disk. The change that lets the last replica in that is being
-added ends its reassignment, too.
+Only the leader knows which replicas have caught up; only the controller knows which brokers are up.
+So the leader proposes a set, with the leader epoch and the partition epoch that it knows, and the
+controller accepts it or says why not. A replica is accepted only while its broker is active and in
+the incarnation whose fetches the leader saw (broker epochs, KIP-903): a broker that was killed has
+lost what was not on its disk.
+
+The change that adds the last new replica of a reassignment to the ISR also completes it.
 """
 
 from __future__ import annotations
@@ -43,7 +44,7 @@ _UNCHANGED_LEADER: Final = PartitionChangeRecord().leader
 def alter_partition(
     context: Context, request: AlterPartitionRequest
 ) -> Decision[AlterPartitionResponse]:
-    """Decides an AlterPartition request, each partition by itself."""
+    """Decide an AlterPartition request, each partition by itself."""
     broker = context.image.cluster.brokers.get(request.broker_id)
     if broker is None or broker.epoch != request.broker_epoch:
         return Decision(AlterPartitionResponse(error_code=ErrorCode.STALE_BROKER_EPOCH))
@@ -88,7 +89,7 @@ def _decide(
     if changed:
         records.append(MetadataRecord(change, PARTITION_VERSION))
     if change.leader not in {_UNCHANGED_LEADER, leader_id}:
-        # The end of a reassignment that removes the leader: it hears the rest by the metadata log.
+        # A reassignment that removes the leader has completed: the metadata log tells it the rest.
         answer.error_code = ErrorCode.NEW_LEADER_ELECTED
         return answer
     answer.leader_id = partition.leader
@@ -110,7 +111,9 @@ def _problem(
         asked.leader_epoch > partition.leader_epoch
         or asked.partition_epoch > partition.partition_epoch
     ):
-        return ErrorCode.NOT_CONTROLLER  # the leader knows more than we do: another decides
+        return (
+            ErrorCode.NOT_CONTROLLER
+        )  # the leader knows more than this controller: another one decides
     if asked.leader_epoch < partition.leader_epoch:
         return ErrorCode.FENCED_LEADER_EPOCH
     if leader_id != partition.leader:

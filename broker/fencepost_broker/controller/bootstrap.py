@@ -1,14 +1,14 @@
-"""How a cluster begins: the first records of its metadata log, and how a broker introduces itself.
+"""Start of a cluster: the first records of its metadata log, and registrations of its brokers.
 
-A fresh log holds the feature levels. Then the broker of this process registers (its first record
-says that it is fenced) and, with its first heartbeat, begins to count:
+An empty log gets the feature levels. Then the broker of this process registers (its first record
+says that it is fenced) and is unfenced by its first heartbeat:
 
     controller.activate(now_ms, first_records())
     controller.handle(now_ms, registration(...))
     controller.handle(now_ms, first_heartbeat(...))
 
-On a log that is there already the same three do what a restart needs: the registration ends what
-an earlier incarnation led, the heartbeat elects leaders again, each with a new leader epoch.
+On an existing log the same calls do what a restart needs: the registration ends the leaderships of
+the earlier incarnation, the heartbeat elects leaders again, each with a new leader epoch.
 """
 
 from __future__ import annotations
@@ -38,9 +38,9 @@ from fencepost_broker.metadata.model import Endpoint, ResourceType
 def first_records(
     levels: Mapping[str, int] | None = None, min_insync_replicas: int = 1
 ) -> tuple[MetadataRecord, ...]:
-    """The feature levels of a fresh cluster: the highest, unless ``levels`` names others.
+    """Return the feature levels of a new cluster: the highest, unless ``levels`` has others.
 
-    A level of 0 is no level and is left out. Raises ``ValueError`` for what is not supported.
+    Features with level 0 are left out. Raises ``ValueError`` for unsupported levels.
     """
     levels = dict(levels or {})
     records: list[MetadataRecord] = []
@@ -62,7 +62,7 @@ def first_records(
 
 
 def one_min_insync(image: MetadataImage, number: int) -> Iterator[MetadataRecord]:
-    """Who is eligible to lead is judged by it: a number that all brokers have, and no other."""
+    """Return records that leave one ``min.insync.replicas`` for all brokers, as ELRs need it."""
     if MIN_INSYNC_SETTING not in image.configs.of(ResourceType.BROKER, ""):
         record = ConfigRecord(ResourceType.BROKER, "", MIN_INSYNC_SETTING, str(number))
         yield MetadataRecord(record, 0)
@@ -80,9 +80,9 @@ def registration(
     rack: str | None = None,
     previous_broker_epoch: int = -1,
 ) -> BrokerRegistrationRequest:
-    """How a broker of ours introduces itself; ``incarnation_id`` is new at every start.
+    """Return the registration of a broker; ``incarnation_id`` is new at every start.
 
-    ``previous_broker_epoch`` is that of the one before, if it stopped in order.
+    ``previous_broker_epoch`` is the epoch of the last start, if that was stopped cleanly.
     """
     return BrokerRegistrationRequest(
         broker_id=broker_id,
@@ -97,6 +97,6 @@ def registration(
 
 
 def first_heartbeat(image: MetadataImage, broker_id: int) -> BrokerHeartbeatRequest:
-    """The heartbeat of a registered broker that has read the whole metadata log."""
+    """Return the heartbeat of a registered broker that has read the whole metadata log."""
     epoch = image.cluster.brokers[broker_id].epoch
     return BrokerHeartbeatRequest(broker_id, epoch, image.last_offset)

@@ -1,16 +1,17 @@
-"""Brokers: registration, heartbeats, fencing, and going away.
+"""Brokers: registration, heartbeats, fencing, controlled shutdown.
 
-    unknown ----register----> fenced ----heartbeat, caught up----> active
-    active  ----heartbeat: wants to shut down--------------------> shutting down
-    active, shutting down ----session over, or wants it----------> fenced
-    shutting down ----leads nothing any more---------------------> fenced, may go
-    any     ----register, another incarnation--------------------> fenced, new epoch
-    any     ----unregister---------------------------------------> unknown
+    unknown               ----register----------------------------> fenced
+    fenced                ----heartbeat, caught up----------------> active
+    active                ----heartbeat: wants to shut down-------> shutting down
+    active, shutting down ----session over, or wants it-----------> fenced
+    shutting down         ----leads nothing any more--------------> fenced, may stop
+    any                   ----register, another incarnation-------> fenced, new epoch
+    any                   ----unregister--------------------------> unknown
 
 Only an active broker leads partitions or is in sync. A broker's epoch is the offset of the record
-that registered it. When heartbeats came is not in the log: a controller that starts gives every
-broker a whole session. The broker that shares the controller's process needs none: it cannot die
-alone, and a clock that a test moves by days shall not fence it.
+that registered it. The times of heartbeats are not in the log: a controller that starts gives every
+broker a whole session. The broker in the controller's own process needs no heartbeats: it cannot
+die alone, and must not be fenced when a test moves the clock by days.
 """
 
 from __future__ import annotations
@@ -43,11 +44,10 @@ from fencepost_broker.metadata.features import METADATA_VERSION
 from fencepost_broker.metadata.model import Broker
 from fencepost_broker.metadata.records import REGISTER_BROKER_VERSION
 
-"""As Kafka 4.3 writes it."""
 RESERVED_DIRECTORIES: Final = 100
-"""The first so many directory ids are no directory's: 0 is unassigned, 1 is lost (KIP-858)."""
+"""Number of directory ids that no directory has: 0 is unassigned, 1 is lost (KIP-858)."""
 FORGOTTEN_EPOCH: Final = -2
-"""Of a broker that is not known; one that has no epoch to tell says -1."""
+"""Epoch of an unknown broker; a broker without an epoch sends -1."""
 FENCE: Final = 1
 UNFENCE: Final = -1
 SHUTTING_DOWN: Final = 1
@@ -59,7 +59,7 @@ SHUTTING_DOWN: Final = 1
 def register_broker(
     context: Context, request: BrokerRegistrationRequest, *, session_is_valid: bool
 ) -> Decision[BrokerRegistrationResponse]:
-    """Decides a BrokerRegistration; ``session_is_valid`` tells of the id's last incarnation."""
+    """Decide a BrokerRegistration; ``session_is_valid`` is about the id's last incarnation."""
     existing = context.image.cluster.brokers.get(request.broker_id)
     same = existing is not None and existing.incarnation_id == request.incarnation_id
     code = _registration_problem(context, request)
@@ -136,7 +136,7 @@ class _Wanted(Enum):
 def heartbeat(
     context: Context, request: BrokerHeartbeatRequest
 ) -> Decision[BrokerHeartbeatResponse]:
-    """Decides what a heartbeat changes; that it came is for the caller to remember."""
+    """Decide what a heartbeat changes; the caller notes when it came."""
     broker = context.image.cluster.brokers.get(request.broker_id)
     if broker is None or broker.epoch != request.broker_epoch:
         return Decision(BrokerHeartbeatResponse(error_code=ErrorCode.STALE_BROKER_EPOCH))
@@ -177,12 +177,12 @@ def _wanted(context: Context, broker: Broker, request: BrokerHeartbeatRequest) -
 
 
 def fence(context: Context, broker: Broker) -> tuple[MetadataRecord, ...]:
-    """The records that fence a broker: its partitions first, then itself."""
+    """Return the records that fence a broker: its partitions first, then itself."""
     return (*without_broker(context, broker.broker_id), _change(broker, fenced=FENCE))
 
 
 def _change(broker: Broker, *, fenced: int = 0, stopping: int = 0) -> MetadataRecord:
-    """A change of a registration, in the lowest version that can say it, as Kafka writes it."""
+    """Return a change of a registration, in the lowest version that can express it."""
     message = BrokerRegistrationChangeRecord(
         broker_id=broker.broker_id,
         broker_epoch=broker.epoch,

@@ -1,8 +1,8 @@
-"""Quotas of clients (KIP-546): AlterClientQuotas, and what an image tells of them.
+"""Client quotas (KIP-546): AlterClientQuotas, and the quotas of an image.
 
-An entity is a user, a client id, both together, or an address; ``None`` as a name is the default of
-its kind. Each entity of a request is decided by itself: all its changes or none. What is set to
-the value that it has, or taken away where it is not, writes nothing.
+An entity is a user, a client id, both together, or an address; the name ``None`` is the default of
+its kind. Each entity of a request is decided by itself: all its changes or none. Setting a value
+again, or removing a missing one, writes nothing.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ CLIENT_ID: Final = "client-id"
 IP: Final = "ip"
 KINDS: Final = (USER, CLIENT_ID, IP)
 Entity: TypeAlias = tuple[tuple[str, str | None], ...]
-"""Kinds and names, in the order of kinds; names that are ``None`` are defaults."""
+"""Kinds and names, in the order of kinds; ``None`` as a name is the default."""
 
 PRODUCER_BYTE_RATE: Final = "producer_byte_rate"
 CONSUMER_BYTE_RATE: Final = "consumer_byte_rate"
@@ -48,10 +48,10 @@ _MAY_BE_FRACTIONS: Final = {
     "request_percentage": True,
     "controller_mutation_rate": True,
 }
-"""What users and client ids may have, and whether it may be other than a whole number."""
+"""Quotas of users and client ids, and whether they may be fractions."""
 _OF_ADDRESSES: Final = {"connection_creation_rate": False}
 _NEARLY: Final = 1e-6
-"""How far from a whole number a value may be that has to be one."""
+"""Tolerance of values that must be whole numbers."""
 _INT_MAX: Final = (1 << 31) - 1
 _LONG_MAX: Final = float(1 << 63)
 
@@ -59,7 +59,7 @@ _LONG_MAX: Final = float(1 << 63)
 def alter_client_quotas(
     context: Context, request: AlterClientQuotasRequest
 ) -> Decision[AlterClientQuotasResponse]:
-    """Decides an AlterClientQuotas request."""
+    """Decide an AlterClientQuotas request."""
     outcomes: dict[Entity, tuple[int, str | None]] = {}
     records: list[MetadataRecord] = []
     for entry in request.entries:
@@ -88,7 +88,7 @@ def alter_client_quotas(
 
 
 def quotas_by_entity(image: MetadataImage) -> dict[Entity, dict[str, float]]:
-    """All quotas that are set."""
+    """Return all quotas."""
     found: dict[Entity, dict[str, float]] = {}
     for (entity, key), record in image.client_quotas.records.items():
         found.setdefault(entity, {})[key] = record.value
@@ -122,42 +122,44 @@ def _decide(
 
 
 def _allowed_keys(entity: Entity) -> Mapping[str, bool]:
-    """What may be set for this entity; raises a Refusal when there is none such."""
+    """Return the quotas that this entity may have; raises a Refusal for an invalid entity."""
     if not entity:
-        raise invalid_request("whose quota is it? name a user, a client-id, both, or an ip")
+        raise invalid_request("the entity is empty: name a user, a client-id, both, or an ip")
     for kind, name in entity:
         if kind not in KINDS:
-            raise invalid_request(f"there are no quotas by {kind!r}: it is user, client-id or ip")
+            raise invalid_request(f"there is no entity type {kind!r}: use user, client-id or ip")
         if name == "":
-            raise invalid_request(f"the {kind} has an empty name; the default of all has none")
+            raise invalid_request(f"the {kind} has an empty name: use null for the default")
     names = dict(entity)
     if IP not in names:
         return _MAY_BE_FRACTIONS
     if len(names) > 1:
-        raise invalid_request("quotas of addresses are theirs alone: an ip stands by itself")
+        raise invalid_request("an ip cannot be combined with a user or a client-id")
     address = names[IP]
     try:
         if address is not None:
             ipaddress.ip_address(address)
     except ValueError:
         raise invalid_request(
-            f"{address!r} is no address; names of hosts are not looked up here"
+            f"{address!r} is not an IP address: host names are not resolved"
         ) from None
     return _OF_ADDRESSES
 
 
 def _check(allowed: Mapping[str, bool], key: str, value: float) -> None:
     if key not in allowed:
-        raise invalid_request(f"there is no quota {key!r} here: it is {', '.join(allowed)}")
+        raise invalid_request(
+            f"this entity cannot have the quota {key!r}: use {', '.join(allowed)}"
+        )
     if not value > 0:  # which NaN is not, either
-        raise invalid_request(f"{key}={value}: quotas are above 0; remove it to have no limit")
+        raise invalid_request(f"{key}={value}: a quota must be above 0; remove it for no limit")
     if allowed[key]:
         return
     most = _INT_MAX if allowed is _OF_ADDRESSES else _LONG_MAX
     if value > most:
-        raise invalid_request(f"{key}={value}: it is at most {int(most)}")
+        raise invalid_request(f"{key}={value}: it must be at most {int(most)}")
     if round(value) < 1 or abs(value - round(value)) > _NEARLY:
-        raise invalid_request(f"{key}={value}: it is a whole number")
+        raise invalid_request(f"{key}={value}: it must be a whole number")
 
 
 def _record(entity: Entity, key: str, value: float, *, remove: bool) -> MetadataRecord:

@@ -1,8 +1,8 @@
-"""Changing settings: AlterConfigs (all of a resource at once) and IncrementalAlterConfigs.
+"""Changes of settings: AlterConfigs (all of a resource at once) and IncrementalAlterConfigs.
 
-Each resource is decided by itself: what is wrong with one does not hinder another. Values are
-kept as they were given. What a setting may be is asked of ``ConfigRules``; loggers are a
-broker's own affair and do not come here.
+Each resource is decided by itself: an error in one does not affect the others. Values are kept as
+they were given. ``ConfigRules`` says which values are allowed; loggers belong to brokers and are
+not handled here.
 """
 
 from __future__ import annotations
@@ -41,16 +41,16 @@ _REFUSAL_CODES: Final = {
     ResourceType.BROKER: ErrorCode.INVALID_REQUEST,
     ResourceType.CLIENT_METRICS: ErrorCode.INVALID_REQUEST,
 }
-"""What can be set through the controller, and the code of a setting that its rules refuse."""
+"""Resource types that the controller can change, and the error for an invalid setting."""
 
-_TYPES_TOLD: Final = "it is 2 (topic), 4 (broker), 16 (client metrics) or 32 (group)"
+_TYPES_TOLD: Final = "use 2 (topic), 4 (broker), 16 (client metrics) or 32 (group)"
 
 _NAMELESS: Final[dict[int, str]] = {
-    ResourceType.TOPIC: "a topic's name is missing; what all topics inherit is set for brokers",
-    ResourceType.GROUP: "a group's id is missing; there are no settings of all groups",
+    ResourceType.TOPIC: "the topic's name is missing; set defaults of all topics on brokers",
+    ResourceType.GROUP: "the group's id is missing; groups have no common settings",
     ResourceType.CLIENT_METRICS: "the name of a client-metrics subscription is missing",
 }
-"""What to tell somebody who leaves out a name; only brokers have settings without one."""
+"""Errors for a missing name; only brokers have settings without one."""
 
 
 class _Resource(Protocol):
@@ -59,13 +59,13 @@ class _Resource(Protocol):
 
 
 Values: TypeAlias = dict[str, str | None]
-"""New values by name; None takes a setting away."""
+"""New values by name; ``None`` removes a setting."""
 
 
 def replace_configs(
     context: Context, request: legacy.AlterConfigsRequest
 ) -> Decision[legacy.AlterConfigsResponse]:
-    """Decides an AlterConfigs request: a resource's settings become those given, and no others."""
+    """Decide an AlterConfigs request: the resource keeps the given settings only."""
 
     def decide(resource: Any, current: Mapping[str, str]) -> Values:
         given: Values = {each.name: each.value for each in resource.configs}
@@ -81,7 +81,7 @@ def replace_configs(
 def change_configs(
     context: Context, request: incremental.IncrementalAlterConfigsRequest
 ) -> Decision[incremental.IncrementalAlterConfigsResponse]:
-    """Decides an IncrementalAlterConfigs request: settings that are not named stay."""
+    """Decide an IncrementalAlterConfigs request: other settings stay."""
 
     def decide(resource: Any, current: Mapping[str, str]) -> Values:
         return {
@@ -164,30 +164,30 @@ def _check_given(configs: list[Any]) -> None:
     ]
     if empty:
         raise invalid_request(
-            f"{', '.join(empty[:NAMES_TOLD])}: a setting is given a value, or is taken away by "
-            "DELETE (in AlterConfigs by leaving it out)"
+            f"{', '.join(empty[:NAMES_TOLD])}: the value is missing; to remove a setting, use"
+            " DELETE (in AlterConfigs, leave it out)"
         )
 
 
 def _operate(
     context: Context, kind: int, current: Mapping[str, str], config: incremental.AlterableConfig
 ) -> str | None:
-    """The value that a setting has afterwards."""
+    """Return the value that a setting has afterwards."""
     operation = config.config_operation
     if operation == SET:
         return config.value
     if operation == DELETE:
         return None
-    if operation not in _LIST_OPERATIONS:  # Kafka's controller falls over it and steps down
+    if operation not in _LIST_OPERATIONS:  # Kafka's controller fails and steps down
         raise invalid_request(
-            f"there is no operation {operation} (on {config.name}): it is 0 SET, 1 DELETE, "
+            f"there is no operation {operation} (on {config.name}): use 0 SET, 1 DELETE, "
             "2 APPEND or 3 SUBTRACT"
         )
     default = context.rules.list_default(kind, config.name)
     if default is None:
         raise Refusal(
             ErrorCode.INVALID_CONFIG,
-            f"{_LIST_OPERATIONS[operation]} is for lists, and {config.name} is none: SET it",
+            f"{_LIST_OPERATIONS[operation]} needs a list, and {config.name} is not one: use SET",
         )
     words = _words(current.get(config.name, default))
     given = dict.fromkeys(_words(config.value or ""))
@@ -200,7 +200,7 @@ def _operate(
 
 
 def _words(value: str) -> list[str]:
-    # Blanks around a word belong to it here, as in Kafka: what is not the same is not found.
+    # Blanks around a word belong to it, as in Kafka: only identical words match.
     return value.split(",") if value.strip() else []
 
 
@@ -228,7 +228,7 @@ def _check_resource(
 
 
 def _check_min_insync(context: Context, broker: str, after: Mapping[str, str]) -> None:
-    """Who is eligible to lead (KIP-966) is judged by it, for all brokers alike."""
+    """Refuse a change that ELRs depend on (KIP-966): they need one value for all brokers."""
     if not keeps_eligible(context.image):
         return
     if broker:
@@ -240,18 +240,18 @@ def _check_min_insync(context: Context, broker: str, after: Mapping[str, str]) -
     if MIN_INSYNC_SETTING not in after:
         raise Refusal(
             ErrorCode.INVALID_CONFIG,
-            f"{MIN_INSYNC_SETTING} of all brokers cannot be taken away while {ELIGIBLE_LEADERS} is "
+            f"{MIN_INSYNC_SETTING} of all brokers cannot be removed while {ELIGIBLE_LEADERS} is "
             "on: set it to another number",
         )
 
 
 def _broker_id(name: str) -> int | None:
-    """The broker that settings are for; None stands for all of them."""
+    """Return the broker that settings are for; ``None``: all of them."""
     if not name:
         return None
     try:
         return int(name)
     except ValueError:
         raise invalid_request(
-            f"a broker is named by its id, or by nothing if all are meant; not by {name!r}"
+            f"{name!r} is not a broker: use a broker's id, or no name for all brokers"
         ) from None

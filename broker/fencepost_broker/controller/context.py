@@ -1,4 +1,4 @@
-"""What every decision of the controller looks at, and the records that several of them write."""
+"""Context of the controller's decisions, and records that several of them write."""
 
 from __future__ import annotations
 
@@ -22,15 +22,13 @@ from fencepost_broker.ports import Chance
 if TYPE_CHECKING:
     from fencepost_protocol.generated.create_topics import CreatableTopicConfigs
 
-"""Version of PartitionRecord and PartitionChangeRecord, as Kafka 4.3 writes them."""
-
 _IDS_SHOWN: Final = 10
 NAMES_TOLD: Final = 10
 """Names in a message, which must not grow with the request."""
 
 
 class Refusal(Exception):  # noqa: N818 (it travels no further than to the answer it becomes)
-    """Why one thing among those asked for is not done: an error code and its message."""
+    """Refusal of one entry of a request: an error code and its message."""
 
     def __init__(self, code: ErrorCode, message: str | None) -> None:
         super().__init__(message)
@@ -39,17 +37,19 @@ class Refusal(Exception):  # noqa: N818 (it travels no further than to the answe
 
 
 def invalid_request(message: str) -> Refusal:
-    """Something is asked for in a way that makes no sense, whatever the cluster looks like."""
+    """Return the refusal of a request that would be invalid in every cluster."""
     return Refusal(ErrorCode.INVALID_REQUEST, message)
 
 
 def given_twice(what: str) -> Refusal:
-    """Several entries of a request are about one thing: none of them is done."""
-    return invalid_request(f"{what} is in the request more than once, and none of them was done")
+    """Return the refusal of entries about the same thing: none of them is applied."""
+    return invalid_request(
+        f"{what} is in the request more than once: none of these entries was applied"
+    )
 
 
 def too_many_records(records_max: int) -> Refusal:
-    """A request would write more than one request may."""
+    """Return the refusal of a request that would write too many records."""
     return Refusal(
         ErrorCode.POLICY_VIOLATION,
         f"one request may write {records_max} metadata records (each topic, each partition and "
@@ -59,7 +59,7 @@ def too_many_records(records_max: int) -> Refusal:
 
 @dataclass(slots=True)
 class Context:
-    """The image as it is now, the rules, and chance."""
+    """The current image, the rules, and randomness."""
 
     image: MetadataImage
     settings: ControllerSettings
@@ -67,24 +67,24 @@ class Context:
     chance: Chance
 
     def active(self, broker_ids: Sequence[int]) -> list[int]:
-        """Those of the brokers that may lead and be in sync."""
+        """Return those brokers that may lead and be in sync."""
         return [each for each in broker_ids if self.is_active(each)]
 
     def is_active(self, broker_id: int) -> bool:
-        """Whether a broker may lead and be in sync."""
+        """Return whether a broker may lead and be in sync."""
         broker = self.image.cluster.brokers.get(broker_id)
         return broker is not None and broker.is_active
 
     def directory(self, broker_id: int) -> bytes:
-        """Where a broker will put a new replica, if it has one directory only (KIP-858)."""
+        """Return where a broker puts a new replica, if it has only one directory (KIP-858)."""
         broker = self.image.cluster.brokers[broker_id]
         return broker.log_dirs[0] if len(broker.log_dirs) == 1 else UNASSIGNED_DIRECTORY
 
     def new_partition(
         self, topic_id: bytes, partition_id: int, replicas: Sequence[int], isr: Sequence[int]
     ) -> MetadataRecord:
-        """The record of a partition that begins to exist; the first in sync leads it."""
-        # Not above: generated modules are imported by those who need them, for a quick start.
+        """Return the record of a new partition; the first in-sync replica leads it."""
+        # Not above: generated modules are imported on demand, for a quick start.
         from fencepost_protocol.generated.partition_record import PartitionRecord
 
         message = PartitionRecord(
@@ -102,7 +102,7 @@ class Context:
     def setting_records(
         self, kind: int, name: str, values: Mapping[str, str | None]
     ) -> list[MetadataRecord]:
-        """Records that set values of a resource; None takes one away."""
+        """Return records that set values of a resource; ``None`` removes a value."""
         from fencepost_protocol.generated.config_record import ConfigRecord
 
         records = [
@@ -111,13 +111,13 @@ class Context:
         if MIN_INSYNC_SETTING in values and keeps_eligible(self.image):
             from fencepost_protocol.generated.clear_elr_record import ClearElrRecord
 
-            # Who is eligible was judged by the number that was.
+            # ELRs depend on the value before.
             of_topic = name if kind == ResourceType.TOPIC else ""
             records.append(MetadataRecord(ClearElrRecord(of_topic), 0))
         return records
 
     def new_topic_id(self) -> bytes:
-        """A random uuid (version 4) that no topic has and that prints well."""
+        """Return a random uuid (version 4) that no topic has and that prints well."""
         while True:
             raw = bytearray(self.chance.randbytes(16))
             raw[6] = raw[6] & 0x0F | 0x40
@@ -128,13 +128,13 @@ class Context:
                 return found
 
     def describe_topic(self, configs: Mapping[str, str]) -> list[CreatableTopicConfigs]:
-        """All settings of a topic that has these of its own."""
+        """Return all settings of a topic with these settings of its own."""
         of = self.image.configs.of
         broker = of(ResourceType.BROKER, str(self.settings.node_id))
         return self.rules.describe_topic(configs, broker, of(ResourceType.BROKER, ""))
 
     def place(self, partition_count: int, factor: int) -> list[tuple[list[int], list[int]]]:
-        """Replicas of new partitions and those of them in sync; raises a Refusal."""
+        """Return replicas and in-sync replicas of new partitions; raises a Refusal."""
         code = ErrorCode.INVALID_REPLICATION_FACTOR
         brokers = self.image.cluster.brokers.values()
         try:
@@ -154,20 +154,20 @@ class Context:
         return found
 
     def manual_isr(self, replicas: Sequence[int], partition_id: int) -> list[int]:
-        """Those in sync of a checked manual assignment; raises a Refusal when there are none."""
+        """Return the in-sync replicas of a manual assignment; raises a Refusal without one."""
         isr = self.active(replicas)
         if not isr:
             raise Refusal(
                 ErrorCode.INVALID_REPLICA_ASSIGNMENT,
                 f"partition {partition_id} would have no leader: it is assigned to "
-                f"{_listed(replicas)}, and of those none is up",
+                f"{_listed(replicas)}, none of which is up",
             )
         return isr
 
     def check_manual(
         self, partition_id: int, replicas: Sequence[int], replication_factor: int | None
     ) -> None:
-        """Raises a Refusal when somebody's own assignment of one partition cannot be."""
+        """Raise a Refusal for an invalid manual assignment of a partition."""
         problem = None
         if not replicas:
             problem = "to no broker: name at least one"
@@ -177,7 +177,7 @@ class Context:
             each for each in sorted(replicas) if each not in self.image.cluster.brokers
         ]:
             known = _listed(sorted(self.image.cluster.brokers))
-            problem = f"to broker {unknown[0]}, which is not registered; there is {known}"
+            problem = f"to broker {unknown[0]}, which is not registered; registered: {known}"
         elif replication_factor is not None and len(replicas) != replication_factor:
             problem = (
                 f"to {_listed(replicas)}: name as many brokers as for the topic's other "
@@ -191,7 +191,7 @@ class Context:
 
 
 def _listed(broker_ids: Sequence[int]) -> str:
-    """Brokers for a message, which must not grow with the cluster."""
+    """Return broker ids for a message, which must not grow with the cluster."""
     ids = ", ".join(map(str, broker_ids[:_IDS_SHOWN]))
     more = ", ..." if len(broker_ids) > _IDS_SHOWN else ""
     return f"broker {ids}{more}" if len(broker_ids) == 1 else f"brokers {ids}{more}"

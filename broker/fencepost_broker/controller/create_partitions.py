@@ -1,4 +1,4 @@
-"""Adding partitions to topics: CreatePartitions."""
+"""CreatePartitions: more partitions for topics."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from fencepost_broker.metadata.model import Topic
 def create_partitions(
     context: Context, request: CreatePartitionsRequest
 ) -> Decision[CreatePartitionsResponse]:
-    """Decides a CreatePartitions request, topic by topic."""
+    """Decide a CreatePartitions request, topic by topic."""
     times = Counter(topic.name for topic in request.topics)
     results: dict[str, CreatePartitionsTopicResult] = {}
     records: list[MetadataRecord] = []
@@ -41,7 +41,7 @@ def create_partitions(
 def _added(
     context: Context, asked: CreatePartitionsTopic, records_before: int
 ) -> list[MetadataRecord]:
-    """The records of the partitions that one topic gets, behind those of the topics before it."""
+    """Return the records of one topic's new partitions."""
     topic = context.image.topics.by_name.get(asked.name)
     if topic is None:  # as in Kafka, the code says it all
         raise Refusal(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, None)
@@ -50,8 +50,8 @@ def _added(
     if more <= 0:
         raise Refusal(
             ErrorCode.INVALID_PARTITIONS,
-            f"partitions are only ever added: topic {asked.name} has {has} now, so ask for more "
-            f"than that, not for {asked.count}",
+            f"topic {asked.name} has {has} partitions, and partitions can only be added: ask for "
+            f"more than that, not for {asked.count}",
         )
     most = context.settings.records_per_request_max
     if records_before + more > most:  # Kafka has no better answer than UNKNOWN_SERVER_ERROR
@@ -74,8 +74,8 @@ def _manual(
     if len(assignments) != more:
         raise Refusal(
             ErrorCode.INVALID_REPLICA_ASSIGNMENT,
-            f"new partitions: {more}, assignments: {len(assignments)}; give each partition one, "
-            "or leave them all to the controller",
+            f"new partitions: {more}, assignments: {len(assignments)}; assign every new "
+            "partition, or none",
         )
     factor = len(topic.partitions[0].replicas)
     placed = []

@@ -1,8 +1,8 @@
-"""Creating topics: what is refused, in which order, and what is written.
+"""CreateTopics: checks and records.
 
-Order of the checks, as Kafka 4.3 answers them: a name given twice and the
-metadata log's own name; the size of the whole request; the name; whether it exists; its settings;
-assignments, replication factor, number of partitions; whether there are brokers for it.
+Order of the checks, as in Kafka 4.3: a name given twice and the metadata log's own name; the size
+of the whole request; the name; whether it exists; its settings; assignments, replication factor,
+number of partitions; whether there are brokers for it.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ USE_DEFAULT: Final = -1
 
 
 def create_topics(context: Context, request: CreateTopicsRequest) -> Decision[CreateTopicsResponse]:
-    """Decides a CreateTopics request; the answer has a result for each name, in request order."""
+    """Decide a CreateTopics request; the answer has a result for each name, in request order."""
     refused: dict[str, CreatableTopicResult] = {}
     wanted: list[CreatableTopic] = []
     times = Counter(topic.name for topic in request.topics)
@@ -48,7 +48,7 @@ def create_topics(context: Context, request: CreateTopicsRequest) -> Decision[Cr
         if times[topic.name] > 1:
             refusal = given_twice(f"topic {topic.name}")
         elif topic.name == METADATA_TOPIC:
-            refusal = invalid_request(f"{METADATA_TOPIC} is the controller's own: it is there")
+            refusal = invalid_request(f"{METADATA_TOPIC} is the controller's own topic")
         else:
             wanted.append(topic)
             continue
@@ -64,7 +64,7 @@ def _create(
     most = context.settings.records_per_request_max
     asked = sum(_partitions_asked(context, topic) for topic in wanted)
     if asked > most:
-        message = f"one request may make {most} partitions, and this one asks for {asked}: split it"
+        message = f"a request may create {most} partitions, and this one asks for {asked}: split it"
         return _all_refused(wanted, Refusal(ErrorCode.POLICY_VIOLATION, message)), []
     results = []
     records: list[MetadataRecord] = []
@@ -94,13 +94,13 @@ def _create_one(context: Context, topic: CreatableTopic) -> list[MetadataRecord]
     if problem is not None:
         raise Refusal(ErrorCode.INVALID_TOPIC_EXCEPTION, problem)
     if topic.name in context.image.topics.by_name:
-        message = f"topic {topic.name} is there already"
+        message = f"topic {topic.name} exists already"
         raise Refusal(ErrorCode.TOPIC_ALREADY_EXISTS, message)
     other = context.image.topics.colliding(topic.name)
     if other is not None:
         message = (
-            f"topic {other} is there, and metrics, which have '_' for '.', could not tell the two "
-            "apart: choose another name"
+            f"topic {other} exists, and metrics, which replace '.' by '_', could not distinguish"
+            " the two: choose another name"
         )
         raise Refusal(ErrorCode.INVALID_TOPIC_EXCEPTION, message)
     configs = _checked_configs(context, topic)
@@ -119,7 +119,7 @@ def _checked_configs(context: Context, topic: CreatableTopic) -> dict[str, str]:
     empty = [config.name for config in given if config.value is None]
     if empty:
         message = (
-            f"{', '.join(empty[:NAMES_TOLD])}: a setting of a new topic has a value or is left out"
+            f"{', '.join(empty[:NAMES_TOLD])}: a setting needs a value: set it or leave it out"
         )
         raise Refusal(ErrorCode.INVALID_CONFIG, message)
     configs = {each.name: each.value for each in given if each.value is not None}
@@ -137,9 +137,7 @@ def _manual(context: Context, topic: CreatableTopic) -> list[tuple[list[int], li
         (topic.num_partitions, "number of partitions"),
     ):
         if value != USE_DEFAULT:
-            raise invalid_request(
-                f"with assignments the {what} follows from them: it must be -1, not {value}"
-            )
+            raise invalid_request(f"assignments determine the {what}: it must be -1, not {value}")
     wrong = ErrorCode.INVALID_REPLICA_ASSIGNMENT
     found: dict[int, tuple[list[int], list[int]]] = {}
     factor: int | None = None
@@ -165,13 +163,13 @@ def _placed(context: Context, topic: CreatableTopic) -> list[tuple[list[int], li
     factor = topic.replication_factor
     if factor < USE_DEFAULT or factor == 0:
         message = (
-            f"the replication factor is 1 or more, or -1 for the broker's default; not {factor}"
+            f"the replication factor must be -1 (the broker's default) or at least 1, not {factor}"
         )
         raise Refusal(ErrorCode.INVALID_REPLICATION_FACTOR, message)
     count = topic.num_partitions
     if count < USE_DEFAULT or count == 0:
         message = (
-            f"the number of partitions is 1 or more, or -1 for the broker's default; not {count}"
+            f"the number of partitions must be -1 (the broker's default) or at least 1, not {count}"
         )
         raise Refusal(ErrorCode.INVALID_PARTITIONS, message)
     if factor == USE_DEFAULT:

@@ -1,4 +1,4 @@
-"""Deleting topics, by name or by id."""
+"""DeleteTopics, by name or by id."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ from fencepost_broker.metadata.model import Topic
 
 
 def delete_topics(context: Context, request: DeleteTopicsRequest) -> Decision[DeleteTopicsResponse]:
-    """Decides a DeleteTopics request, by names (versions 1 to 5) or by names and ids (6).
+    """Decide a DeleteTopics request, by names (versions 1 to 5) or by names and ids (6).
 
-    Kafka mixes the order of the results on purpose; here it is the request's.
+    Kafka shuffles the order of the results; here it is the order of the request.
     """
     asked = [*request.topics, *(DeleteTopicState(name=name) for name in request.topic_names)]
     times = Counter(map(_key, asked))

@@ -1,7 +1,7 @@
-"""ElectLeaders: an election because somebody asks for it.
+"""ElectLeaders: elections on request.
 
-A *preferred* election gives a partition back to the first of its replicas, if that one is in
-sync; an *unclean* one gives a partition that has no leader to any replica that is there.
+A *preferred* election makes the first replica the leader again, if it is in sync; an *unclean* one
+gives a partition without a leader to any replica that is up.
 """
 
 from __future__ import annotations
@@ -34,9 +34,9 @@ UNCLEAN: Final = 1
 
 
 def elect_leaders(context: Context, request: ElectLeadersRequest) -> Decision[ElectLeadersResponse]:
-    """Decides an ElectLeaders request; without a list of partitions it is about all of them.
+    """Decide an ElectLeaders request; without a list it is about all partitions.
 
-    When it is about all, only partitions whose leader changes are in the answer.
+    In that case, the answer has only partitions whose leader changes.
     """
     asked = request.topic_partitions
     everything = asked is None
@@ -71,7 +71,7 @@ def _election(
     context: Context, election_type: int, name: str, number: int, repeated: bool
 ) -> PartitionChangeRecord:
     if election_type not in {PREFERRED, UNCLEAN}:
-        message = f"an election is of type 0 (preferred) or 1 (unclean), not {election_type}"
+        message = f"the election type must be 0 (preferred) or 1 (unclean), not {election_type}"
         raise Refusal(ErrorCode.INVALID_REQUEST, message)
     unknown = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
     topic = context.image.topics.by_name.get(name)
@@ -82,8 +82,10 @@ def _election(
         raise Refusal(unknown, f"topic {name} has no partition {number}")
     has_its_leader = partition.leader == partition.replicas[0]
     if repeated or has_its_leader or (election_type == UNCLEAN and partition.leader != NO_LEADER):
-        why = "this request has elected" if repeated else f"broker {partition.leader} is"
-        message = f"{name}-{number} needs no election: {why} its leader already"
+        why = (
+            "it was elected by this request" if repeated else f"broker {partition.leader} leads it"
+        )
+        message = f"{name}-{number} needs no election: {why}"
         raise Refusal(ErrorCode.ELECTION_NOT_NEEDED, message)
     election = Election.PREFERRED if election_type == PREFERRED else Election.UNCLEAN
     change = change_to(context, topic, partition, target_of(partition), election=election)
@@ -91,7 +93,7 @@ def _election(
         return change
     if election_type == PREFERRED:
         message = (
-            f"broker {partition.replicas[0]} is the preferred leader of {name}-{number} and cannot "
+            f"broker {partition.replicas[0]} is the preferred leader of {name}-{number} but cannot "
             "lead: it is not up, or not in sync"
         )
         raise Refusal(ErrorCode.PREFERRED_LEADER_NOT_AVAILABLE, message)

@@ -1,4 +1,4 @@
-"""UpdateFeatures (KIP-584): who may move a finalized feature to which level."""
+"""UpdateFeatures (KIP-584): changes of finalized feature levels."""
 
 from __future__ import annotations
 
@@ -36,10 +36,10 @@ UNSAFE_DOWNGRADE: Final = 3
 def update_features(
     context: Context, request: UpdateFeaturesRequest
 ) -> Decision[UpdateFeaturesResponse]:
-    """Decides an UpdateFeatures request: all of it or nothing.
+    """Decide an UpdateFeatures request: all of it or nothing.
 
-    ``AllowDowngrade`` of version 0 counts for nothing, as in Kafka 4.3: the way down needs an
-    upgrade type, which version 0 does not have.
+    ``AllowDowngrade`` of version 0 has no effect, as in Kafka 4.3: a downgrade needs an upgrade
+    type, which version 0 does not have.
     """
     updates = {update.feature: update for update in request.feature_updates}  # the last one counts
     for update in updates.values():
@@ -65,7 +65,7 @@ def update_features(
     if ELIGIBLE_LEADERS in updates and updates[ELIGIBLE_LEADERS].max_version_level:
         records = [*one_min_insync(context.image, context.settings.min_insync_replicas), *records]
         if not keeps_eligible(context.image) and any_eligible(context.image):
-            # Nobody has kept an eye on those that were eligible when it was turned off.
+            # Replicas that were eligible when it was turned off were not tracked since.
             records.append(MetadataRecord(ClearElrRecord(), 0))
     return Decision(response, tuple(records))
 
@@ -74,11 +74,11 @@ def _problem(context: Context, update: FeatureUpdateKey) -> str | None:
     name, level = update.feature, update.max_version_level
     if update.upgrade_type not in {UPGRADE, SAFE_DOWNGRADE, UNSAFE_DOWNGRADE}:
         return (
-            f"there is no upgrade type {update.upgrade_type}: it is 1 (upgrade), 2 (safe "
+            f"there is no upgrade type {update.upgrade_type}: use 1 (upgrade), 2 (safe "
             "downgrade) or 3 (unsafe downgrade)"
         )
     if level < 0:
-        return "levels begin at 0, which is off"
+        return "the lowest level is 0 (off)"
     if name == PREREGISTRATION.name:
         return None if level == PREREGISTRATION.max_level else "it is always at level 1"
     if level == 0 and all(feature.name != name for feature in SUPPORTED_FEATURES):
@@ -91,12 +91,12 @@ def _problem(context: Context, update: FeatureUpdateKey) -> str | None:
     if problem is not None:
         return problem
     if name == ELIGIBLE_LEADERS and level == 0 and any_leaderless(context.image):
-        return "there are partitions in which nobody is in sync, and nobody else might lead them"
+        return "some partitions have no in-sync replica, and then no other replica could lead them"
     current = context.image.features.levels.get(name, 0)
     if level < current and update.upgrade_type == UPGRADE:
-        return f"it is at {current}; the way down is upgrade type 2 (safe) or 3 (unsafe)"
+        return f"its level is {current}; a downgrade needs upgrade type 2 (safe) or 3 (unsafe)"
     if level > current and update.upgrade_type != UPGRADE:
-        return f"it is at {current}; the way up is upgrade type 1"
+        return f"its level is {current}; an upgrade needs upgrade type 1"
     return None
 
 
@@ -108,5 +108,5 @@ def _unsupported(who: str, ranges: Iterable[FeatureRange], name: str, level: int
         return None
     levels = f"levels {found.min_level} to {found.max_level}"
     if found.min_level == found.max_level:
-        levels = f"level {found.min_level} alone"
+        levels = f"level {found.min_level} only"
     return f"{who} supports {levels}"

@@ -1,10 +1,12 @@
-"""Elections that come by themselves: every so often it is looked who wants another leader.
+"""Periodic elections: leadership moves without a request.
 
-Leadership goes back to the preferred replica, the first one, once it is in sync again: a broker
-that was away leads nothing when it is back (``leader.imbalance.check.interval.seconds``). And a
-partition without a leader, whose topic has been allowed an unclean election meanwhile, gets one
-(``unclean.leader.election.interval.ms``). All that is known here follows from the image; when it is
-looked at is soft state: an interval after a partition began to want it, and after each look.
+Leadership goes back to the preferred replica (the first one) once it is in sync again, because a
+broker that was away leads nothing when it returns (``leader.imbalance.check.interval.seconds``).
+And a partition without a leader, whose topic has been allowed unclean elections since, gets one
+(``unclean.leader.election.interval.ms``).
+
+The partitions follow from the image. The times of checks are soft state: an interval after a
+partition first needed an election, and after each check.
 """
 
 from __future__ import annotations
@@ -26,18 +28,18 @@ from fencepost_broker.metadata.model import NO_LEADER, Partition, Topic
 from fencepost_broker.metadata.records import PARTITION_VERSION
 
 ELECTIONS_MAX: Final = 1000
-"""At one look; the rest has to wait for the next."""
+"""Elections in one check; others wait for the next one."""
 
 
-class Looked(NamedTuple):
-    """Soft state: partitions were looked at."""
+class ElectionsChecked(NamedTuple):
+    """Soft state: partitions were checked."""
 
     at_ms: int
     why: str
 
 
 class Elections:
-    """The partitions that want another leader, for one reason."""
+    """Partitions that need an election for one reason."""
 
     def __init__(
         self,
@@ -53,12 +55,12 @@ class Elections:
         self._may = may
         self._election = election
         self._interval_ms = interval_ms
-        """``None``: leadership stays where it is."""
+        """``None``: there are no such elections."""
         self._wanting: set[tuple[bytes, int]] = set()
         self._due_ms: int | None = None
 
     def note(self, changes: Iterable[Change]) -> None:
-        """Take in what a record changed."""
+        """Apply the changes of a record."""
         for change in changes:
             if isinstance(change, PartitionChanged):
                 where = change.topic_id, change.after.partition_id
@@ -70,25 +72,25 @@ class Elections:
                 for partition in change.partitions:
                     self._wanting.discard((change.topic_id, partition.partition_id))
 
-    def time_is(self, now_ms: int) -> None:
-        """Somebody was heard of: begin to wait for the next look, if there will be anything."""
+    def start_waiting(self, now_ms: int) -> None:
+        """Note the time: if a partition needs an election, the next check is an interval later."""
         if not self._wanting or self._interval_ms is None:
             self._due_ms = None
         elif self._due_ms is None:
             self._due_ms = now_ms + self._interval_ms
 
-    def looked(self, looked: Looked) -> None:
-        """There was a look."""
+    def checked(self, check: ElectionsChecked) -> None:
+        """Note a check."""
         self._due_ms = None
-        self.time_is(looked.at_ms)
+        self.start_waiting(check.at_ms)
 
     @property
     def due_ms(self) -> int | None:
-        """When to look."""
+        """When to check, or ``None``."""
         return self._due_ms if self._wanting else None
 
     def elections(self, context: Context) -> Iterator[MetadataRecord]:
-        """Those that can be."""
+        """Return the elections that are possible now."""
         count = 0
         for topic_id, number in sorted(self._wanting):
             topic = context.image.topics.by_id[topic_id]
@@ -104,7 +106,7 @@ class Elections:
 
 
 def preferred_elections(interval_ms: int | None) -> Elections:
-    """The preferred replica is up, and in sync."""
+    """Elections of the preferred replica, once it is up and in sync."""
     return Elections("preferred", interval_ms, _is_elsewhere, _any_topic, Election.PREFERRED)
 
 
@@ -118,7 +120,7 @@ def _any_topic(context: Context, topic: Topic) -> bool:
 
 
 def unclean_elections(interval_ms: int) -> Elections:
-    """Nobody who is up is in sync, and the topic would rather lose records than wait."""
+    """Elections without an in-sync replica, for topics that prefer losing records to waiting."""
     return Elections("unclean", interval_ms, _has_no_leader, unclean_allowed, Election.UNCLEAN)
 
 

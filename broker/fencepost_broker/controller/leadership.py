@@ -1,4 +1,4 @@
-"""Who leads the partitions of a broker that goes or comes; see ``partition_change`` for how."""
+"""Leadership of partitions when a broker comes or goes; ``partition_change`` has the rules."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ from fencepost_broker.metadata.records import PARTITION_VERSION
 def without_broker(
     context: Context, broker_id: int, *, is_lost: bool = False
 ) -> Iterator[MetadataRecord]:
-    """The changes of all partitions when a broker may no longer lead or be in sync.
+    """Return the changes of all partitions when a broker may no longer lead or be in sync.
 
-    ``is_lost``: it did not stop in order, so it may lack what it had in memory.
+    ``is_lost``: it was not stopped cleanly, so it may have lost what it had in memory.
     """
     is_lost = is_lost and keeps_eligible(context.image)
 
@@ -51,7 +51,7 @@ def without_broker(
 
 
 def with_broker(context: Context, broker_id: int) -> Iterator[MetadataRecord]:
-    """The changes of partitions that have no leader, now that this broker may lead."""
+    """Return the changes of partitions without a leader, now that this broker may lead."""
 
     def may_lead(each: int) -> bool:
         return each == broker_id or context.is_active(each)
@@ -71,7 +71,7 @@ def with_broker(context: Context, broker_id: int) -> Iterator[MetadataRecord]:
 
 
 def leads_any(context: Context, broker_id: int) -> bool:
-    """Whether the broker leads a partition."""
+    """Return whether the broker leads a partition."""
     return any(
         partition.leader == broker_id
         for topic in context.image.topics.by_name.values()
@@ -86,7 +86,7 @@ def _has_no_leader(partition: Partition) -> bool:
 def _found(
     context: Context, is_concerned: Callable[[Partition], bool]
 ) -> Iterator[tuple[Topic, Partition, Election, int]]:
-    """Partitions, and what their topic's settings say; looked up once, for there may be many."""
+    """Yield partitions with their topic's settings, which are looked up once."""
     for topic in context.image.topics.by_name.values():
         found = [each for each in topic.in_order() if is_concerned(each)]
         if not found:

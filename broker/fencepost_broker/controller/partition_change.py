@@ -1,20 +1,18 @@
-"""From what a partition is to be to the one record that makes it so.
+"""Changes of a partition: from the wanted replicas and ISR to one record.
 
-A leader comes from the in-sync replicas, the one that stands first among the replicas. Where nobody
-is in sync, one of the eligible leader replicas will do (KIP-966): those that left when too few were
-in sync for anything to be committed without them, so that they have all that was. Without one of
-those the partition waits, unless its topic allows an unclean election: then any replica will do,
-what it has not got is lost, and it leads as the only one in sync (KIP-704 marks it). Who led last
-may lead again in that way without being allowed to, if nobody else is left: what was committed was
-in its log, though perhaps not on its disk.
+The leader is the first replica that is in sync. Without one, an eligible leader replica will do
+(KIP-966): a replica that left the ISR when too few were in sync for anything to be committed
+without it, so it has everything that was committed. Without one of those the partition waits,
+unless its topic allows unclean elections: then any replica leads, as the only one in sync, and what
+it lacks is lost (KIP-704 marks it). The last leader may lead again in this way without such a
+setting if no other replica is left: it had everything committed in its log, though perhaps not on
+its disk. Where the feature is off, the last in-sync replica stays in the ISR when its broker dies.
 
-Where the feature is off, the last in-sync replica stays in the set when its broker goes: nobody
-else has all the data.
-
-What a reassignment adds has to be in sync before what it removes may go. Whoever changes the set of
-those in sync therefore asks here, and the change that lets the last of the added in ends the
-reassignment, in the same record: the removed are gone then, and another leads if the leader was one
-of them. A partition that loses a replica gets a new leader epoch, even if its leader stays.
+Replicas that a reassignment adds must be in sync before those that it removes may go. So every
+change of an ISR is made here, and the change that brings the last of the added replicas into the
+ISR completes the reassignment, in the same record: the removed replicas are gone then, and another
+replica leads if the leader was one of them. A partition that loses a replica gets a new leader
+epoch, even if its leader stays.
 """
 
 from __future__ import annotations
@@ -42,18 +40,18 @@ _UNCHANGED_STATE: Final = PartitionChangeRecord().leader_recovery_state
 
 
 class Election(Enum):
-    """Who is looked for, if the leader may not stay."""
+    """How to choose a leader if the current one may not stay."""
 
     CLEAN = auto()
-    """Somebody who has all that was committed."""
+    """A replica with everything that was committed."""
     PREFERRED = auto()
-    """The first replica, even if the leader may stay; else as before."""
+    """The first replica, even if the leader may stay; otherwise as CLEAN."""
     UNCLEAN = auto()
-    """Anybody, if there is no one else."""
+    """Any replica, if no other is possible."""
 
 
 class Target(NamedTuple):
-    """Who is to hold a partition, who of them is in sync, and who is coming and going."""
+    """Wanted replicas and ISR of a partition, and the replicas of a reassignment."""
 
     replicas: tuple[int, ...]
     isr: tuple[int, ...]
@@ -62,14 +60,14 @@ class Target(NamedTuple):
 
 
 class Elected(NamedTuple):
-    """Who leads, and whether something may be lost by that."""
+    """The leader, and whether records may be lost by the election."""
 
     leader: int
     is_unclean: bool = False
 
 
 def target_of(partition: Partition) -> Target:
-    """How it is now."""
+    """Return the current state as a target."""
     return Target(
         partition.replicas, partition.isr, partition.removing_replicas, partition.adding_replicas
     )
@@ -86,11 +84,11 @@ def change_to(
     lost: int = NO_LEADER,
     min_insync: int | None = None,
 ) -> PartitionChangeRecord:
-    """The record of a change; it may say nothing (``says_something``).
+    """Return the record of a change; it may be empty (``says_something``).
 
-    ``may_lead`` tells of a broker whether it is there; else whoever is active is. ``lost`` is one
-    that came back from a kill: what it had not flushed is gone, so it is eligible no more.
-    ``min_insync`` is ``min_insync_of`` the topic, for those who know it.
+    ``may_lead`` tells whether a broker may lead (default: active brokers). ``lost`` is a broker
+    that was killed: it has lost what it had not flushed, so it is not eligible any more.
+    ``min_insync`` is ``min_insync_of`` the topic, if the caller knows it.
     """
     target = _completed(target)
     change = PartitionChangeRecord(before.partition_id, topic.topic_id)
@@ -125,7 +123,7 @@ def change_to(
 
 
 def says_something(change: PartitionChangeRecord) -> bool:
-    """Whether the record changes anything of its partition."""
+    """Return whether the record changes anything of its partition."""
     return (
         change.leader != _UNCHANGED
         or change.isr is not None
@@ -139,7 +137,7 @@ def says_something(change: PartitionChangeRecord) -> bool:
 
 
 def unclean_allowed(context: Context, topic: Topic) -> bool:
-    """Whether a replica may lead that has not got all, where nobody else is there."""
+    """Return whether the topic allows unclean elections."""
     value = context.image.configs.of_topic(topic.name).get(UNCLEAN_SETTING)
     if value is None:
         value = context.image.configs.of(ResourceType.BROKER, "").get(UNCLEAN_SETTING)
@@ -149,7 +147,7 @@ def unclean_allowed(context: Context, topic: Topic) -> bool:
 
 
 def min_insync_of(context: Context, topic: Topic) -> int:
-    """How many have to be in sync for anything to be committed, if there are as many replicas."""
+    """Return how many replicas must be in sync for a commit (if there are that many)."""
     image = context.image
     for values in (
         image.configs.of_topic(topic.name),
@@ -162,7 +160,7 @@ def min_insync_of(context: Context, topic: Topic) -> int:
 
 
 def _completed(target: Target) -> Target:
-    """What a reassignment ends with, if it can end; else what it is at."""
+    """Return the target after the reassignment, if it can complete; otherwise the target itself."""
     if not (target.removing or target.adding):
         return target
     isr = tuple(each for each in target.isr if each not in target.removing)
@@ -195,11 +193,11 @@ def _directory(context: Context, broker_id: int) -> bytes:
 
 
 def _eligible(before: Partition, target: Target, lost: int, min_insync: int) -> tuple[int, ...]:
-    """Who is not in sync and has all that was committed: nothing was since it left."""
+    """Return replicas outside the ISR that have every committed record."""
     if len(target.isr) >= min(min_insync, len(before.replicas)):
         return ()
     were = {*before.eligible_leader_replicas, *before.isr}
-    # Who is no replica any more has deleted what it had, also if it comes back as one.
+    # A broker that is not a replica any more has deleted its data, even if it becomes one again.
     return tuple(sorted(were & set(target.replicas) - {*target.isr, lost}))
 
 
@@ -230,10 +228,10 @@ def _elected(
 
 
 def _note_who_led_last(before: Partition, change: PartitionChangeRecord) -> None:
-    """As long as nobody leads, and no longer."""
+    """Keep the last leader in the record as long as the partition has none."""
     was_alone = len(before.isr) == 1 and change.isr == []
     if was_alone and before.leader == NO_LEADER and not before.last_known_elr:
-        # From before eligible replicas were kept: the last in sync waited to lead again.
+        # Written before ELRs were kept: the last in-sync replica waited to lead again.
         change.last_known_elr = list(before.isr)
     elif change.leader == NO_LEADER and not before.last_known_elr:
         change.last_known_elr = [before.leader]

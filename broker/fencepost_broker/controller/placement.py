@@ -1,10 +1,9 @@
-"""Which brokers hold the replicas of new partitions, spread over racks and brokers.
+"""Placement of new partitions' replicas on brokers, spread over racks.
 
-Racks take turns, and within a rack its brokers do: partition after partition, the replicas of one
-lie in different racks as long as there are racks left, and every broker gets its share of leaders.
-Where the turn begins is chance, so that many topics of one partition do not all land on one
-broker. Fenced brokers are taken when there are not enough others, hence never for the first
-replica, the one that leads.
+Racks take turns, and within a rack its brokers do: the replicas of a partition are in different
+racks as long as there are racks left, and every broker gets its share of leaders. The beginning is
+random, so that many topics with one partition do not share a broker. Fenced brokers are used only
+when there are not enough others, and never for the first replica, which leads.
 """
 
 from __future__ import annotations
@@ -17,19 +16,19 @@ from fencepost_broker.ports import Chance
 
 
 class PlacementError(Exception):
-    """There is no way to place so many replicas; the message is the answer's."""
+    """The replicas cannot be placed; the message is for the answer."""
 
 
 @dataclass(slots=True)
 class _Rack:
-    """The brokers of one rack; ``turn`` says which of them comes first."""
+    """Brokers of one rack; ``turn`` says which of them is next."""
 
     active: list[int]
     fenced: list[int]
     turn: int
 
     def pick(self, taken: Sequence[int], *, fenced: bool) -> int | None:
-        """The next broker that has no replica of this partition yet."""
+        """Return the next broker without a replica of this partition."""
         brokers = self.fenced if fenced else self.active
         for step in range(len(brokers)):
             found = brokers[(self.turn + step) % len(brokers)]
@@ -41,7 +40,7 @@ class _Rack:
 def place_replicas(
     brokers: Iterable[Broker], partition_count: int, replication_factor: int, chance: Chance
 ) -> list[list[int]]:
-    """Broker ids of each partition's replicas, the preferred leader first."""
+    """Return broker ids of each partition's replicas, the preferred leader first."""
     known = sorted(brokers, key=lambda broker: broker.broker_id)
     _check(known, replication_factor)
     racks = _racks(known, chance)
@@ -59,7 +58,7 @@ def _check(brokers: Sequence[Broker], replication_factor: int) -> None:
     if replication_factor > len(brokers):
         raise PlacementError(
             f"replication factor {replication_factor} needs that many brokers, and the cluster "
-            f"has {len(brokers)}: ask for less, or start more"
+            f"has {len(brokers)}: ask for fewer, or start more"
         )
     if all(broker.fenced for broker in brokers):
         raise PlacementError("every broker is fenced, so none can lead: wait until one is up")

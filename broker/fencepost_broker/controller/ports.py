@@ -1,4 +1,4 @@
-"""What the controller needs of others, handed in: chance, and what is known about settings."""
+"""What the controller needs from outside: settings, and rules about settings."""
 
 from __future__ import annotations
 
@@ -11,32 +11,32 @@ if TYPE_CHECKING:
 
 
 class ConfigRules(Protocol):
-    """What the controller asks about settings: are these allowed, and what do they amount to.
+    """Rules about settings: which values are allowed, and what they lead to.
 
-    Values are Kafka's strings, kept and shown as they were given. A refusal is the message that
-    travels with INVALID_CONFIG.
+    Values are Kafka's strings, kept and shown as they were given. A refusal is the message that is
+    sent with INVALID_CONFIG.
     """
 
     def topic_refusal(self, configs: Mapping[str, str]) -> str | None:
-        """Why a topic cannot have these settings, all together; None when it can."""
+        """Return why a topic cannot have these settings together, or ``None``."""
 
     def broker_refusal(
         self, broker_id: int | None, configs: Mapping[str, str], changed: frozenset[str]
     ) -> str | None:
-        """Why a broker (None: all of them) cannot have these settings at run time.
+        """Return why a broker (``None``: all brokers) cannot have these settings, or ``None``.
 
-        ``changed`` are those that this request sets or takes away.
+        ``changed`` are those that this request sets or removes.
         """
 
     def other_refusal(
         self, resource_type: int, resource_name: str, configs: Mapping[str, str]
     ) -> str | None:
-        """Why a group or a client-metrics subscription cannot have these settings."""
+        """Return why a group or client-metrics subscription cannot have these settings, or None."""
 
     def list_default(self, resource_type: int, name: str) -> str | None:
-        """What a list has when nobody set it; None when the setting is no list.
+        """Return the default of a list, or ``None`` if the setting is not a list.
 
-        APPEND and SUBTRACT work on lists alone.
+        APPEND and SUBTRACT work on lists only.
         """
 
     def describe_topic(
@@ -45,16 +45,16 @@ class ConfigRules(Protocol):
         broker: Mapping[str, str],
         cluster: Mapping[str, str],
     ) -> list[CreatableTopicConfigs]:
-        """All settings of a new topic, for the answer of CreateTopics.
+        """Return all settings of a new topic, for the answer of CreateTopics.
 
-        Its own come first, then the broker's and the cluster's dynamic ones, then static ones
-        and defaults.
+        Its own settings override dynamic ones of the broker and the cluster, then static ones and
+        defaults.
         """
 
 
 @dataclass(frozen=True, slots=True)
 class ControllerSettings:
-    """Settings that the controller's decisions go by; defaults are Kafka's."""
+    """Settings of the controller's decisions; defaults are Kafka's."""
 
     node_id: int = 1
     cluster_id: str = ""
@@ -64,10 +64,10 @@ class ControllerSettings:
     min_insync_replicas: int = 1
     broker_session_timeout_ms: int = 9000
     leader_imbalance_check_interval_ms: int | None = 300_000
-    """How long leadership stays with another than the preferred replica; ``None``: for ever."""
+    """How often leadership goes back to preferred replicas; ``None``: never."""
     producer_id_brokers: frozenset[int] = frozenset()
-    """Which brokers may have blocks of producer ids; empty: all that are registered."""
+    """Brokers that may have producer ids; empty: all registered ones."""
     unclean_leader_election_interval_ms: int = 300_000
-    """How long a partition without a leader waits until it is looked whether one may be unclean."""
+    """How often partitions without a leader are checked for unclean elections."""
     records_per_request_max: int = 10_000
-    """One request makes no more metadata records, hence no more partitions, than this."""
+    """Maximum of metadata records, and so of partitions, that one request writes."""

@@ -1,4 +1,4 @@
-"""The last block of producer ids of a cluster that kept it in ZooKeeper, to go on behind it."""
+"""Import of the last producer id block of a cluster that kept it in ZooKeeper."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ _BROKER_MAX: Final = (1 << 31) - 1
 
 
 class ImportRefusedError(ValueError):
-    """A block that cannot be taken over; says why, and what to do."""
+    """A block cannot be imported; says why, and what to do."""
 
 
 class ImportedBlock(NamedTuple):
-    """As ZooKeeper has it: both ends belong to it."""
+    """A block as in ZooKeeper: both ends belong to it."""
 
     broker_id: int
     start: int
@@ -35,16 +35,16 @@ def read_block(path: str) -> ImportedBlock:
     except OSError as error:
         raise ImportRefusedError(f"{path}: {error.strerror or error}") from error
     if len(data) > _BYTES_MAX:
-        raise ImportRefusedError(f"{path}: more than {_BYTES_MAX} bytes are no block")
+        raise ImportRefusedError(f"{path}: a block has no more than {_BYTES_MAX} bytes")
     try:
         found = json.loads(data)
     except ValueError as error:
-        raise ImportRefusedError(f"{path}: no JSON: {error}") from error
+        raise ImportRefusedError(f"{path}: this is not JSON: {error}") from error
     if not isinstance(found, dict):
-        raise ImportRefusedError(f"{path}: a JSON object is needed, with {_FIELDS}")
+        raise ImportRefusedError(f"{path}: this must be a JSON object with {_FIELDS}")
     version = _number(path, found, "version", _BROKER_MAX)
     if version != _VERSION:
-        raise ImportRefusedError(f"{path}: version {version}, and only {_VERSION} is known")
+        raise ImportRefusedError(f"{path}: version {version} is not supported, only {_VERSION}")
     block = ImportedBlock(
         _number(path, found, "broker", _BROKER_MAX),
         _number(path, found, "block_start", _ID_MAX),
@@ -63,7 +63,7 @@ _FIELDS: Final = "version, broker, block_start and block_end"
 def _number(path: str, found: dict[str, Any], name: str, most: int) -> int:
     """A number, or the text of one, as Kafka wrote the ends."""
     if name not in found:
-        raise ImportRefusedError(f"{path}: {name} is missing; there have to be {_FIELDS}")
+        raise ImportRefusedError(f"{path}: {name} is missing; the fields are {_FIELDS}")
     value = found[name]
     is_text = isinstance(value, str) and value.isascii() and value.isdigit() and len(value) < 20
     number = int(value) if is_text else value

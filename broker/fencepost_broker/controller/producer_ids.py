@@ -1,4 +1,4 @@
-"""Blocks of producer ids (KIP-730): each is given away once, by a record that says so."""
+"""Producer id blocks (KIP-730): each is allocated once, by a record."""
 
 from __future__ import annotations
 
@@ -19,15 +19,15 @@ from fencepost_broker.metadata.image import MetadataImage
 BLOCK_SIZE: Final = 1000
 MAX_PRODUCER_ID: Final = (1 << 63) - 1
 NO_EPOCH: Final = -1
-"""Of the broker in a record that was taken over: ZooKeeper had none."""
+"""Broker epoch in the record of an imported block: ZooKeeper had none."""
 
 
 def allocate_producer_ids(
     context: Context, request: AllocateProducerIdsRequest
 ) -> Decision[AllocateProducerIdsResponse]:
-    """Gives the next block to a broker that is registered with this epoch.
+    """Allocate the next block to a broker that is registered with this epoch.
 
-    The same request again gets another block: the first may have been put to use already.
+    A repeated request gets another block: the first one may be in use already.
     """
     may_have = context.settings.producer_id_brokers
     if may_have and request.broker_id not in may_have:
@@ -44,20 +44,20 @@ def allocate_producer_ids(
 
 
 def import_block(image: MetadataImage, block: ImportedBlock) -> tuple[MetadataRecord, ...]:
-    """Go on behind a block of the cluster before this one, or behind what was given since.
+    """Return the records that continue after an imported block, or after later allocations.
 
-    Once ids were given here that are before its end, they may be those of that cluster, too.
+    If ids before its end were allocated here first, they may be used by the other cluster, too.
     """
     following = image.producer_ids.latest.next_producer_id
     if following > block.end:
         return ()  # it was taken over at an earlier start
     if following:
         raise ImportRefusedError(
-            f"producer ids up to {following - 1} were given here already: the block from "
-            f"{block.start} to {block.end} can be taken over before the first one only"
+            f"producer ids up to {following - 1} are already allocated here: the block from "
+            f"{block.start} to {block.end} can only be imported before the first allocation"
         )
     if block.end == MAX_PRODUCER_ID:
-        raise ImportRefusedError(f"behind {block.end} there are no producer ids left")
+        raise ImportRefusedError(f"there are no producer ids after {block.end}")
     record = ProducerIdsRecord(block.broker_id, NO_EPOCH, block.end + 1)
     return (MetadataRecord(record, 0),)
 

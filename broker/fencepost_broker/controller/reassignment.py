@@ -1,12 +1,12 @@
 """Reassignments: replicas move to other brokers while the partition is in use (KIP-455).
 
-A reassignment that is asked for adds the new replicas to those there are; the new ones fetch, and
-once all of them are in sync the old ones go, with the AlterPartition that says so
-(``partition_change``). It has no end in time: where a new replica's broker dies it goes on when
-that one is back, or is called off (``replicas`` null), or another takes its place.
+A reassignment adds the new replicas to the current ones; the new ones fetch, and once all of them
+are in sync the old ones are removed, by the AlterPartition that says so (``partition_change``). It
+has no time limit: if the broker of a new replica dies, it continues when the broker is back, or it
+is cancelled (``replicas`` null), or replaced by another one.
 
-Calling off takes away what was being added. If only those are in sync, nobody who has all the data
-would be left: then it needs a topic that allows an unclean election.
+Cancelling removes the added replicas. If only those are in sync, no replica with all data would be
+left, so this needs a topic that allows unclean elections.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ _UNKNOWN: Final = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
 def alter_reassignments(
     context: Context, request: AlterPartitionReassignmentsRequest
 ) -> Decision[AlterPartitionReassignmentsResponse]:
-    """Decides an AlterPartitionReassignments request, each partition by itself."""
+    """Decide an AlterPartitionReassignments request, each partition by itself."""
     response = AlterPartitionReassignmentsResponse(
         allow_replication_factor_change=request.allow_replication_factor_change, error_message=None
     )
@@ -105,8 +105,8 @@ def _call_off(context: Context, topic: Topic, partition: Partition) -> Partition
         if not uncleanly:
             where = f"{topic.name}-{partition.partition_id}"
             message = (
-                f"{where} cannot go back: only replicas that were being added are in sync, and "
-                "its topic allows no unclean election"
+                f"the reassignment of {where} cannot be cancelled: only replicas that it adds are"
+                " in sync, and its topic allows no unclean election"
             )
             raise Refusal(ErrorCode.INVALID_REPLICA_ASSIGNMENT, message)
         isr = replicas[:1]
@@ -119,7 +119,7 @@ def _check_size(name: str, partition: Partition, wanted: tuple[int, ...]) -> Non
     size = len(partition.replicas) - len(partition.removing_replicas)
     if len(wanted) != size:
         message = (
-            f"{name}-{partition.partition_id} has {size} replicas, or will have, and the request "
-            f"allows no other number: {len(wanted)} are asked for"
+            f"{name}-{partition.partition_id} has {size} replicas (or will have), and the request "
+            f"allows no other number: it asks for {len(wanted)}"
         )
         raise Refusal(ErrorCode.INVALID_REPLICATION_FACTOR, message)

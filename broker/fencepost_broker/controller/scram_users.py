@@ -1,8 +1,8 @@
-"""AlterUserScramCredentials (KIP-554): which users have SCRAM credentials.
+"""AlterUserScramCredentials (KIP-554): SCRAM credentials of users.
 
-A user may be in a request once, whatever the mechanisms: else nothing is done for that user. The
-client has salted and hashed the password; what is kept is what RFC 5802 keeps, from which nobody
-gets the password back.
+A user may be in a request once, with any mechanism; otherwise nothing is changed for that user. The
+client has salted and hashed the password; what RFC 5802 keeps is kept, and it does not reveal the
+password.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from fencepost_broker.metadata.decision import Decision, MetadataRecord
 
 
 class Mechanism(NamedTuple):
-    """One variant of SCRAM."""
+    """A variant of SCRAM."""
 
     name: str
     digest: str
@@ -47,7 +47,7 @@ _Change: TypeAlias = ScramCredentialDeletion | ScramCredentialUpsertion
 def alter_scram_credentials(
     context: Context, request: AlterUserScramCredentialsRequest
 ) -> Decision[AlterUserScramCredentialsResponse]:
-    """Decides an AlterUserScramCredentials request."""
+    """Decide an AlterUserScramCredentials request."""
     outcomes: dict[str, MetadataRecord | Refusal] = {}
     changes: list[_Change] = [*request.deletions, *request.upsertions]
     for change in changes:
@@ -57,7 +57,7 @@ def alter_scram_credentials(
         if user in outcomes:
             outcomes[user] = Refusal(
                 ErrorCode.DUPLICATE_RESOURCE,
-                f"{user} is in the request more than once: send one mechanism of a user at a time",
+                f"{user} is in the request more than once: send one mechanism for each user",
             )
             continue
         try:
@@ -85,14 +85,14 @@ def _decide(context: Context, change: _Change) -> MetadataRecord:
         known = ", ".join(f"{number} ({each.name})" for number, each in MECHANISMS.items())
         raise Refusal(
             ErrorCode.UNSUPPORTED_SASL_MECHANISM,
-            f"there is no SCRAM mechanism {change.mechanism}: it is {known}",
+            f"there is no SCRAM mechanism {change.mechanism}: use {known}",
         )
     if isinstance(change, ScramCredentialUpsertion):
         return MetadataRecord(_credential(mechanism, change), 0)
     if (change.name, change.mechanism) not in context.image.scram.credentials:
         raise Refusal(
             ErrorCode.RESOURCE_NOT_FOUND,
-            f"{change.name} has no credential for {mechanism.name}, so there is none to delete",
+            f"{change.name} has no {mechanism.name} credential to delete",
         )
     return MetadataRecord(RemoveUserScramCredentialRecord(change.name, change.mechanism), 0)
 

@@ -1,4 +1,4 @@
-"""UnregisterBroker: forgetting a broker."""
+"""UnregisterBroker: removes a broker's registration."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ from fencepost_broker.metadata.decision import Decision, MetadataRecord
 def unregister_broker(
     context: Context, request: UnregisterBrokerRequest
 ) -> Decision[UnregisterBrokerResponse]:
-    """Forgets a broker, for good or until it registers again."""
+    """Remove a broker, until it registers again."""
     broker = context.image.cluster.brokers.get(request.broker_id)
     if broker is None:
-        message = f"there is no broker {request.broker_id} to forget"
+        message = f"broker {request.broker_id} is not registered"
         code = ErrorCode.BROKER_ID_NOT_REGISTERED
         return Decision(UnregisterBrokerResponse(error_code=code, error_message=message))
     gone = MetadataRecord(UnregisterBrokerRecord(broker.broker_id, broker.epoch), 0)

@@ -1,4 +1,4 @@
-"""The answer to a decision that could not be written: nothing of it counts."""
+"""Withdrawal of a decision that could not be written: its answer becomes an error."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from fencepost_protocol.primitives import ZERO_UUID
 
 
 def withdraw(answer: Any, code: ErrorCode, message: str) -> Any:
-    """Put the error in every place of an answer that says that all is well; gives the answer."""
+    """Put the error in every part of an answer that reports success; returns the answer."""
     names = answer.__slots__
     if "error_code" in names and not answer.error_code:
         answer.error_code = code

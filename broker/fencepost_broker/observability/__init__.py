@@ -1,1 +1,1 @@
-"""What a broker tells of itself: logs, metrics, events, the tap."""
+"""Logs, metrics, events and the tap of a broker."""

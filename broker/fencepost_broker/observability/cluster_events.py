@@ -1,7 +1,7 @@
-"""What a broker or controller saw happen in its cluster, for its log: once for each thing seen.
+"""Events of the cluster, for the log: one line for each event.
 
-A leader that dies takes thousands of partitions along. What is the same for many of them is one
-line, which names some and counts all.
+The death of a leader changes thousands of partitions; the same event of many partitions is one
+line, which names some of them and counts all.
 """
 
 from __future__ import annotations
@@ -18,14 +18,14 @@ _NOBODY: Final = -1
 
 
 class ClusterEvents:
-    """Gathers what happened since it was told last."""
+    """Collects events until they are logged."""
 
     def __init__(self, node_id: int) -> None:
         self._node_id = node_id
         self._gathered: dict[tuple[str, str, bool], list[str]] = {}
 
     def take(self) -> list[LogEvent]:
-        """What there is to tell, in the order in which it began."""
+        """Return the collected events, in order of their beginning."""
         gathered, self._gathered = self._gathered, {}
         return [
             LogEvent(kind, _named(partitions), text, unexpected=unexpected, area="controller")
@@ -40,7 +40,7 @@ class ClusterEvents:
     # -- what is seen ---------------------------------------------------------------------------
 
     def read(self, changes: Changes) -> None:
-        """A broker has read what its controller decided."""
+        """Note what a broker has read from its controller."""
         for change in changes:
             if isinstance(change, BrokerChanged):
                 self._broker_changed(change.broker_id, change.before, change.after)
@@ -48,7 +48,7 @@ class ClusterEvents:
                 self._leader_changed(change)
 
     def decided(self, changes: Changes, session_ms: int, *, is_by_time: bool) -> None:
-        """The controller has decided; ``is_by_time``: nobody asked for it."""
+        """Note what the controller has decided; ``is_by_time``: because time passed."""
         for change in changes:
             if isinstance(change, PartitionChanged):
                 self._leader_changed(change)
@@ -59,26 +59,26 @@ class ClusterEvents:
                     self._broker_changed(change.broker_id, change.before, change.after)
 
     def stood_still(self, for_ms: int) -> None:
-        """The controller's process did not run; nobody is fenced for silence in that time."""
+        """Note that the controller's process did not run; no broker is fenced for that time."""
         text = (
             f"the controller's process did not run for {for_ms} ms (stopped, or a busy machine):"
-            " sessions of brokers are longer by that time"
+            " broker sessions are extended by that time"
         )
         self._note("controller-stood-still", text, unexpected=True)
 
     def _fenced(self, broker_id: int, session_ms: int, *, is_by_time: bool) -> None:
         who = f"broker {broker_id} is fenced"
         if not is_by_time:
-            self._note("broker-fenced", f"{who}: it shuts down in order, or was started again")
+            self._note("broker-fenced", f"{who}: it is shutting down, or has restarted")
             return
         text = (
             f"{who}: no heartbeat came for {session_ms} ms (broker.session.timeout.ms);"
-            " its partitions get other leaders"
+            " its partitions get new leaders"
         )
         self._note("broker-fenced", text, unexpected=True)
 
     def in_sync(self, partition: str, before: Iterable[int], after: Iterable[int]) -> None:
-        """Other replicas of a partition that is led here are in sync than before."""
+        """Note that the in-sync replicas of a partition that this broker leads have changed."""
         old, new = set(before), set(after)
         if left := sorted(old - new):
             text = f"{_brokers(left)} left the ISR"
@@ -89,7 +89,7 @@ class ClusterEvents:
     def _broker_changed(self, broker_id: int, before: Broker | None, after: Broker | None) -> None:
         who = "this broker" if broker_id == self._node_id else f"broker {broker_id}"
         if after is None:
-            self._note("broker-gone", f"{who} is not registered any more")
+            self._note("broker-gone", f"{who} is no longer registered")
         elif before is not None and after.fenced and not before.fenced:
             is_this = broker_id == self._node_id and not before.in_controlled_shutdown
             self._note("broker-fenced", f"the controller has fenced {who}", unexpected=is_this)
@@ -102,7 +102,7 @@ class ClusterEvents:
             return
         if before.leader_epoch != after.leader_epoch and before.leader != after.leader:
             now, old = self._name(after.leader), self._name(before.leader)
-            text = f"the leader is {now} now (before: {old})"
+            text = f"the leader is now {now} (before: {old})"
             self._note("leader-changed", text, f"{change.name}-{after.partition_id}")
 
     def _name(self, leader: int) -> str:

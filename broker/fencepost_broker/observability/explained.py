@@ -1,9 +1,9 @@
-"""Why nothing goes on: what a transaction waits for, and whose transaction holds readers back.
+"""Explanations of waiting: what a transaction waits for, and which one blocks readers.
 
-A consumer that reads committed records gets none after the *last stable offset* (LSO): where the
-oldest open transaction of the partition begins. Whoever opened it holds the LSO, until a marker
-ends it. If its coordinator does not keep it open (any more), no marker will come: it *hangs*, and
-only an administrator ends it (KIP-664).
+A consumer of committed records gets none after the *last stable offset* (LSO), where the oldest
+open transaction of the partition begins. That transaction holds the LSO until a marker ends it. If
+its coordinator does not have it open (any more), no marker will come: the transaction *hangs*, and
+an administrator must abort it (KIP-664).
 
 ``str`` of an explanation is the text that ``fencepost transactions explain`` prints.
 """
@@ -18,12 +18,12 @@ from fencepost_client.admin.transactions import ONGOING
 from fencepost_client.commands.text import count, duration, moment, table
 
 COMMAND: Final = "fencepost transactions"
-"""How the advice of an explanation begins, unless a command knows better."""
+"""Beginning of the commands that an explanation advises, unless the caller has another one."""
 
 
 @dataclass(frozen=True, slots=True)
 class MissingMarker:
-    """A marker that nobody has acknowledged yet."""
+    """A marker that its partition's leader has not acknowledged."""
 
     topic: str
     partition: int
@@ -34,7 +34,7 @@ class MissingMarker:
 
 @dataclass(frozen=True, slots=True)
 class ExplainedClient:
-    """A client, and whether it is still there."""
+    """A client, and whether it is still connected."""
 
     client_id: str | None
     address: str
@@ -43,16 +43,16 @@ class ExplainedClient:
 
 @dataclass(frozen=True, slots=True)
 class WaitingRequest:
-    """A request that is answered when the markers are there (KIP-609)."""
+    """A request that is answered after the markers are written (KIP-609)."""
 
     api: str
     client: ExplainedClient | None
-    """``None`` when it is not a client's."""
+    """``None`` if the broker sent it to itself."""
 
 
 @dataclass(frozen=True, slots=True)
 class LsoHolder:
-    """Whose transaction readers of committed records wait for."""
+    """The transaction that holds a last stable offset."""
 
     producer_id: int
     producer_epoch: int
@@ -61,14 +61,14 @@ class LsoHolder:
     coordinator_id: int | None
     state: str | None
     hangs: bool
-    """No coordinator will end it."""
+    """Whether no coordinator will end it."""
     ends_in_ms: int | None
-    """When it is aborted at the latest; ``None``: it waits for its marker, or for ever."""
+    """Time until it is aborted; ``None``: it waits for its marker, or has no time limit."""
 
 
 @dataclass(frozen=True, slots=True)
 class ExplainedPartition:
-    """How far readers of committed records get in a partition, and who stops them there."""
+    """How far readers of committed records can read, and the transaction that blocks them there."""
 
     topic: str
     partition: int
@@ -77,7 +77,7 @@ class ExplainedPartition:
     high_watermark: int
     lag: int
     start_offset: int | None
-    """Where the explained transaction begins there; ``None`` when it has no record there."""
+    """First offset of the explained transaction; ``None`` if it has no record in the partition."""
     holder: LsoHolder | None
 
     def __str__(self) -> str:
@@ -86,7 +86,7 @@ class ExplainedPartition:
 
 @dataclass(frozen=True, slots=True)
 class ExplainedTransaction:
-    """Why a transaction is where it is."""
+    """State of a transaction, and what it waits for."""
 
     transactional_id: str
     coordinator_id: int
@@ -96,19 +96,19 @@ class ExplainedTransaction:
     producer_epoch: int
     timeout_ms: int
     now_ms: int
-    """By the coordinator's clock, or by this machine's."""
+    """By the coordinator's clock, or else this machine's."""
     started_ms: int | None
     since_ms: int | None
     ends_in_ms: int | None
-    """When an open transaction is aborted at the latest."""
+    """Time until an open transaction is aborted."""
     expires_in_ms: int | None
     markers: list[MissingMarker] | None
     repeats: int | None
     requests: list[WaitingRequest] | None
     not_told: bool
-    """The broker is no Fencepost, and only a Fencepost tells."""
+    """The broker is not Fencepost, so some fields are unknown."""
     client: ExplainedClient | None = None
-    """Who asked the coordinator last about this id; ``None``: nobody since it was loaded."""
+    """The last client that used this id; ``None`` if none did since the coordinator loaded it."""
     partitions: list[ExplainedPartition] = field(default_factory=list)
 
     def __str__(self) -> str:
@@ -119,7 +119,7 @@ _ENDINGS = {"PrepareCommit": "commit", "PrepareAbort": "abort", "PrepareEpochFen
 
 
 def lines_of_transaction(told: ExplainedTransaction, command: str) -> Iterator[str]:
-    """Lines about a transactional id; ``command`` begins what is advised."""
+    """Yield lines about a transactional id; ``command`` begins the commands that are advised."""
     yield (
         f"{told.transactional_id}: {told.state}, at broker {told.coordinator_id}"
         f" ({told.coordinator}), producer {told.producer_id} epoch {told.producer_epoch}"
@@ -135,8 +135,8 @@ def lines_of_transaction(told: ExplainedTransaction, command: str) -> Iterator[s
     yield from _waits(told)
     if told.not_told:
         yield (
-            "  not told        its last step, markers on their way, requests behind them:"
-            " this broker is no Fencepost"
+            "  not known       its last step, missing markers and waiting requests:"
+            " this broker is not Fencepost"
         )
     if told.partitions:
         yield ""
@@ -164,7 +164,7 @@ def _waits(told: ExplainedTransaction) -> Iterator[str]:
     if told.state == ONGOING:
         yield "  waits for       its producer, to commit or abort it"
         if told.ends_in_ms is None:
-            yield "  ends            when its producer says so; no timeout (two-phase commit)"
+            yield "  ends            when its producer ends it; no timeout (two-phase commit)"
         else:
             limit = f"timeout {duration(told.timeout_ms)}"
             yield f"  ends            in {_left(told.ends_in_ms)} at the latest, by abort ({limit})"
@@ -182,14 +182,14 @@ def _waits(told: ExplainedTransaction) -> Iterator[str]:
             yield f"  forgotten       in {_left(told.expires_in_ms)}, unless it is used"
     if told.requests:
         waiting = count(len(told.requests), "request")
-        yield f"  behind it       {waiting}, to be answered when the markers are there:"
+        yield f"  blocks          {waiting}, answered when the markers are written:"
         for request in told.requests:
             who = "the broker" if request.client is None else f"client {_client(request.client)}"
             yield f"    {request.api} of {who}"
 
 
 def _client(client: ExplainedClient) -> str:
-    name = client.client_id or "(without a name)"
+    name = client.client_id or "(no client id)"
     if not client.address:
         return name
     state = "connected" if client.is_connected else "its connection is CLOSED"
@@ -207,7 +207,7 @@ def _marker(marker: MissingMarker) -> str:
 
 
 def lines_of_partition(told: ExplainedPartition, command: str) -> Iterator[str]:
-    """Lines about a partition; ``command`` begins what is advised."""
+    """Yield lines about a partition; ``command`` begins the commands that are advised."""
     yield (
         f"{told.topic}-{told.partition} at broker {told.leader_id}: last stable offset"
         f" {told.last_stable_offset}, high watermark {told.high_watermark}"
@@ -216,7 +216,7 @@ def lines_of_partition(told: ExplainedPartition, command: str) -> Iterator[str]:
         if told.lag:
             yield f"  no transaction is open; {count(told.lag, 'offset')} wait for replicas"
         else:
-            yield "  no transaction is open: readers of committed records get all there is"
+            yield "  no transaction is open: readers of committed records can read everything"
         return
     yield f"  readers wait    for {count(told.lag, 'offset')}"
     yield f"  held by         {_holder(told.holder)}"
@@ -233,7 +233,7 @@ def lines_of_partition(told: ExplainedPartition, command: str) -> Iterator[str]:
 def _held_by(told: ExplainedPartition, explained: int) -> str:
     holder = told.holder
     if holder is None:
-        return "nobody" if not told.lag else "nobody: replicas lag behind"
+        return "no transaction" if not told.lag else "no transaction: followers lag"
     if holder.producer_id == explained and not holder.hangs:
         return f"this transaction, since offset {holder.start_offset}"
     return _holder(holder)
@@ -249,7 +249,7 @@ def _holder(holder: LsoHolder) -> str:
     if holder.hangs:
         return f"{text}: it HANGS"
     if holder.ends_in_ms is not None:
-        return f"{text}, for {_left(holder.ends_in_ms)} at most"
+        return f"{text}, for at most {_left(holder.ends_in_ms)}"
     return text
 
 
@@ -258,7 +258,7 @@ def _left(ms: int) -> str:
 
 
 def _advice(told: ExplainedPartition, holder: LsoHolder, command: str) -> Iterator[str]:
-    yield "  it hangs        no coordinator will end it; this does:"
+    yield "  it hangs        no coordinator will end it; end it with:"
     yield (
         f"    {command} abort --topic {told.topic} --partition {told.partition}"
         f" --start-offset {holder.start_offset}"

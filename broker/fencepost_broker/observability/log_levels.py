@@ -1,4 +1,4 @@
-"""What each area of the broker logs at least; it may change while the broker runs."""
+"""Log levels of the broker's areas, which can change at run time."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ AREAS: Final = ("server", "connection", "log", "controller", "group", "transacti
 LEVELS: Final = {"debug": 10, "info": 20, "warning": 30, "error": 40}
 DEFAULT_LEVEL: Final = "info"
 ROOT: Final = "root"
-"""Stands for all areas that have no level of their own."""
+"""Stands for all areas without a level of their own."""
 
 
 class LogLevels:
-    """The level of each area, and of those that have none of their own."""
+    """The level of each area, and of areas without one of their own."""
 
     def __init__(self, level: str = DEFAULT_LEVEL, areas: Mapping[str, str] | None = None) -> None:
-        """A ValueError says what is wrong."""
+        """Raises ValueError for an unknown area or level."""
         self._own: dict[str, str] = {}
         self._at_least: dict[str, int] = {}
         self.root = level
@@ -25,23 +25,23 @@ class LogLevels:
             self.set(area, of_area)
 
     def at_least(self, area: str) -> int:
-        """The number of the lowest level that an area logs."""
+        """Return the number of the lowest level that an area logs."""
         return self._at_least[area]
 
     def told(self) -> dict[str, str]:
-        """The level of every area that is in force."""
+        """Return the level in force of every area."""
         return {ROOT: self.root} | {area: self._own.get(area, self.root) for area in AREAS}
 
     def set(self, area: str, level: str | None) -> None:
-        """Give an area (or all that have none) another level; none takes its own away."""
+        """Set the level of an area, or of ROOT; ``None`` removes the area's own level."""
         if area != ROOT and area not in AREAS:
-            raise ValueError(f"there is no log area {area}; there are {', '.join(AREAS)}")
+            raise ValueError(f"there is no log area {area}; the areas are {', '.join(AREAS)}")
         if level is None:
             if area == ROOT:
                 raise ValueError(f"{ROOT} needs a level")
             self._own.pop(area, None)
         elif level not in LEVELS:
-            raise ValueError(f"there is no log level {level}; there are {', '.join(LEVELS)}")
+            raise ValueError(f"there is no log level {level}; the levels are {', '.join(LEVELS)}")
         elif area == ROOT:
             self.root = level
         else:

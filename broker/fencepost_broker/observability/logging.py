@@ -1,9 +1,8 @@
-"""Logging: lines for a person on a terminal, JSON for everything else.
+"""Logging: columns on a terminal, JSON elsewhere.
 
-Every part of the broker logs under the name of its area, and each area has a level of its own. A
-logger is made for its level, so that what is filtered costs the call of an empty method (0.1 us
-measured; an emitted line costs a hundred times that). Nothing that happens per request is logged
-above debug.
+Every part of the broker logs under the name of its area, and each area has a level. A logger is
+made for its level, so that a filtered line costs the call of an empty method (0.1 us; a written
+line costs a hundred times that). Nothing is logged for each request, except at debug.
 
     logs = Logs(sys.stderr, clock_ms, level="info", areas={"group": "debug"})
     log = logs.area("connection").bind(client="127.0.0.1:50123")
@@ -35,33 +34,33 @@ _AREA_WIDTH: Final = max(map(len, AREAS))
 
 
 class Logger(Protocol):
-    """What code that logs is handed: an event in words, and values by name."""
+    """Logger of an area: takes an event as text, and values by name."""
 
     def bind(self, **values: Any) -> Logger:
-        """A logger whose lines all have these values."""
+        """Return a logger that adds these values to every line."""
 
     def debug(self, event: str, /, **values: Any) -> Any:
-        """What only somebody who looks for a fault wants to know."""
+        """Log details for finding faults."""
 
     def info(self, event: str, /, **values: Any) -> Any:
-        """What happens now and then, as it should."""
+        """Log a normal, infrequent event."""
 
     def warning(self, event: str, /, **values: Any) -> Any:
-        """What somebody should look at when there is time."""
+        """Log something that a person should look into."""
 
     def error(self, event: str, /, **values: Any) -> Any:
-        """What went wrong."""
+        """Log a failure."""
 
     def exception(self, event: str, /, **values: Any) -> Any:
-        """An error with the traceback of the exception that is being handled."""
+        """Log a failure with the traceback of the exception that is being handled."""
 
 
 class Logs:
-    """Gives each area its logger; all of them write to one stream.
+    """Loggers of all areas, which write to one stream.
 
-    ``clock_ms`` says what time it is, in milliseconds since 1970. ``as_json`` and ``colour`` are
-    told by the stream unless they are given; ``zone`` is that of a person's lines, the local one
-    unless it is given.
+    ``clock_ms`` returns the time in milliseconds since 1970. ``as_json`` and ``colour`` depend on
+    the stream unless they are given; ``zone`` is the time zone of columns, the local one by
+    default.
     """
 
     def __init__(
@@ -95,20 +94,20 @@ class Logs:
             self._loggers[area] = logger(self._output, processors, {"area": area})
 
     def area(self, name: str) -> Logger:
-        """The logger of an area; bind to it what holds for several lines."""
+        """Return the logger of an area; bind it to values that several lines share."""
         return self._loggers[name]
 
     @property
     def lost(self) -> int:
-        """How many lines the stream did not take."""
+        """Number of lines that could not be written."""
         return self._output.lost
 
 
 def import_structlog() -> Any:
-    """Import it when the first line is to be written: commands may never get there.
+    """Import structlog with the first line: many commands never log.
 
-    Its renderer for terminals, which is not used here, brings rich where rich is installed: 50 ms
-    of a broker's start. So rich is kept out of it, unless somebody has imported it already.
+    Its renderer for terminals, which is not used here, imports rich where rich is installed, which
+    takes 50 ms of a broker's start. So rich is hidden from it, unless it is imported already.
     """
     if "structlog" in sys.modules or "rich" in sys.modules:
         return importlib.import_module("structlog")
@@ -119,11 +118,11 @@ def import_structlog() -> Any:
         del sys.modules["rich"]
 
 
-class LaterLogs:
-    """Logs that are made when the first line is, and whose levels may change at any time.
+class LazyLogs:
+    """Logs that are made with the first line, and whose levels can change.
 
-    Importing structlog takes longer than to start a broker within a test. ``make`` gives logs that
-    take everything: what is written is decided here.
+    Importing structlog takes longer than starting a broker in a test. ``make`` returns logs that
+    write every line; the levels are applied here.
     """
 
     def __init__(self, make: Callable[[], Logs], levels: LogLevels) -> None:
@@ -132,26 +131,26 @@ class LaterLogs:
         self.levels = levels
 
     def area(self, name: str) -> Logger:
-        """The logger of an area."""
-        return _LaterLogger(self, name, {})
+        """Return the logger of an area."""
+        return _LazyLogger(self, name, {})
 
     def made(self) -> Logs:
-        """The logs themselves."""
+        """Return the logs."""
         if self._made is None:
             self._made = self._make()
         return self._made
 
 
-class _LaterLogger:
-    """Drops what is below the level, and makes the logs for what is not."""
+class _LazyLogger:
+    """Drops lines below the level, and makes the logs for the first other one."""
 
-    def __init__(self, logs: LaterLogs, area: str, bound: dict[str, Any]) -> None:
+    def __init__(self, logs: LazyLogs, area: str, bound: dict[str, Any]) -> None:
         self._logs = logs
         self._area = area
         self._bound = bound
 
-    def bind(self, **values: Any) -> _LaterLogger:
-        return _LaterLogger(self._logs, self._area, self._bound | values)
+    def bind(self, **values: Any) -> _LazyLogger:
+        return _LazyLogger(self._logs, self._area, self._bound | values)
 
     def _tell(self, level: str, event: str, values: dict[str, Any]) -> None:
         if LEVELS[level] >= self._logs.levels.at_least(self._area):
@@ -174,32 +173,30 @@ class _LaterLogger:
 
 
 def add_log_arguments(parser: argparse.ArgumentParser) -> None:
-    """Let a command take levels; logs_from makes the logs that they ask for."""
+    """Add the options for log levels; ``logs_from`` reads them."""
     parser.add_argument(
         "--log-level",
         choices=list(LEVELS),
         default=DEFAULT_LEVEL,
-        help=f"what is logged at least ({DEFAULT_LEVEL})",
+        help=f"the lowest level that is logged ({DEFAULT_LEVEL})",
     )
     parser.add_argument(
         "--log",
         metavar="AREA=LEVEL",
         action="append",
         default=[],
-        help=f"another level for one of {', '.join(AREAS)}",
+        help=f"the level of one area: {', '.join(AREAS)}",
     )
 
 
-def logs_from(
-    options: argparse.Namespace, stream: TextIO, clock_ms: Callable[[], int]
-) -> LaterLogs:
-    """The logs that a command's options ask for; a ValueError says what is wrong with them."""
+def logs_from(options: argparse.Namespace, stream: TextIO, clock_ms: Callable[[], int]) -> LazyLogs:
+    """Return logs with the levels of a command's options; raises ValueError for invalid ones."""
     levels = LogLevels(options.log_level, parse_areas(options.log))
-    return LaterLogs(lambda: Logs(stream, clock_ms, level="debug"), levels)
+    return LazyLogs(lambda: Logs(stream, clock_ms, level="debug"), levels)
 
 
 def parse_areas(given: Iterable[str]) -> dict[str, str]:
-    """Levels by area from ``area=level`` each; a ValueError says what is wrong."""
+    """Return levels by area from ``area=level`` each; raises ValueError for invalid ones."""
     found: dict[str, str] = {}
     for word in given:
         area, equals, level = (part.strip() for part in word.partition("="))
@@ -211,7 +208,7 @@ def parse_areas(given: Iterable[str]) -> dict[str, str]:
 
 
 class _Output:
-    """The stream. A broker goes on when nobody takes its lines: they are counted, not raised."""
+    """Writes to the stream; lines that cannot be written are counted, and the broker continues."""
 
     def __init__(self, stream: TextIO) -> None:
         self._stream = stream
@@ -229,7 +226,7 @@ class _Output:
 
 
 class _JsonLine:
-    """One JSON object a line: time, level, area, event, then what was bound and given."""
+    """Renders a line as JSON: time, level, area, event, then the values."""
 
     def __init__(self, clock_ms: Callable[[], int]) -> None:
         self._clock_ms = clock_ms
@@ -246,7 +243,7 @@ class _JsonLine:
 
 
 class _HumanLine:
-    """Time of day, level, area, event, and what was bound and given as name=value."""
+    """Renders a line as columns: time of day, level, area, event, then name=value."""
 
     def __init__(self, clock_ms: Callable[[], int], zone: tzinfo | None, *, colour: bool) -> None:
         self._clock_ms = clock_ms
@@ -280,7 +277,7 @@ def _iso(now_ms: int) -> str:
 
 
 def _printable(text: str) -> str:
-    """The text without what would move the cursor: clients choose some of it."""
+    """Return the text without control characters, since clients choose part of it."""
     return text if text.isprintable() else repr(text)[1:-1]
 
 

@@ -1,11 +1,11 @@
-"""What a broker counts, in one place.
+"""Metrics: counters of one broker.
 
-Whoever counts adds one to a plain number here and knows no names; whoever exports reads ``Metrics``
-(or ``snapshot``, as plain data) and touches nothing that counts. What the broker knows anyway, such
-as the sizes of logs, is not counted but looked up when somebody asks.
+Code that counts adds to plain numbers and knows no names; exporters read ``Metrics`` (or
+``snapshot``, as plain data). Values that the broker has anyway, such as sizes of logs, are looked
+up when they are asked for.
 
-Looking at the clock twice would cost a small request two parts in a hundred: every sixteenth
-request of an API and version is timed, the first among them. A wait is always timed.
+Two readings of the clock would cost a small request 2 %, so every sixteenth request of an API and
+version is timed, beginning with the first one. Waits are always timed.
 """
 
 from __future__ import annotations
@@ -25,14 +25,14 @@ TIMED_MASK: Final = TIMED_EVERY - 1
 _PARTS_BITS: Final = 3
 _PARTS: Final = 1 << _PARTS_BITS
 _BITS_MAX: Final = 42
-"""An hour and more, in nanoseconds; what takes longer counts as that."""
+"""Bits of the largest time, above an hour in nanoseconds; longer times count as this one."""
 _BUCKETS: Final = (_BITS_MAX - _PARTS_BITS + 1) * _PARTS
 _ERROR_CODES: Final = 256
 _LOWEST_ERROR: Final = -1
 
 
 class Histogram:
-    """How long something took: buckets that are an eighth of their power of two wide."""
+    """Times in buckets, each an eighth of its power of two wide."""
 
     __slots__ = ("_buckets", "count", "sum_ns")
 
@@ -42,19 +42,19 @@ class Histogram:
         self._buckets = [0] * _BUCKETS
 
     def add(self, ns: int) -> None:
-        """Count one of so many nanoseconds."""
+        """Count a time."""
         self.count += 1
         self.sum_ns += ns
         self._buckets[_bucket(ns)] += 1
 
     def buckets(self) -> Iterator[tuple[int, int]]:
-        """Those that are not empty: up to how many nanoseconds, and how many."""
+        """Yield upper limit and count of each bucket that is not empty."""
         for number, count in enumerate(self._buckets):
             if count:
                 yield _end(number), count
 
     def quantile_ns(self, part: float) -> int:
-        """What this part of all stays below, as exactly as the buckets know; 0 without any."""
+        """Return an upper limit of this quantile, or 0 if the histogram is empty."""
         wanted = part * self.count
         seen = 0
         end = 0
@@ -76,7 +76,7 @@ def _bucket(ns: int) -> int:
 
 
 def _end(bucket: int) -> int:
-    """The largest number that falls into a bucket."""
+    """Return the largest number in a bucket."""
     if bucket < 2 * _PARTS:
         return bucket
     shift = (bucket >> _PARTS_BITS) - 1
@@ -84,7 +84,7 @@ def _end(bucket: int) -> int:
 
 
 class ApiMetrics:
-    """What is counted of one API."""
+    """Counters of one API."""
 
     __slots__ = ("requests", "took", "unknown", "waited")
 
@@ -92,15 +92,15 @@ class ApiMetrics:
         self.requests = dict.fromkeys(versions, 0)
         """By version."""
         self.unknown = 0
-        """Those of versions that do not exist, where they are answered (ApiVersions)."""
+        """Requests in unsupported versions that were answered (ApiVersions)."""
         self.took = Histogram()
-        """How long handlers had, of the requests that were timed and did not have to wait."""
+        """Times of handlers, for requests that were timed and not parked."""
         self.waited = Histogram()
-        """How long requests were parked."""
+        """Times for which requests were parked."""
 
 
 class Metrics:
-    """What is counted in one broker since it started."""
+    """Counters of one broker since its start."""
 
     __slots__ = (
         "apis", "bytes_in", "bytes_out", "connections_dropped", "connections_opened", "errors",
@@ -110,36 +110,36 @@ class Metrics:
     def __init__(self) -> None:
         self.apis: dict[int, ApiMetrics] = {}
         self.errors = [0] * _ERROR_CODES
-        """Errors that clients were told, by code; that of -1 stands last."""
+        """Errors in responses, by code; that of -1 is last."""
         self.bytes_in = 0
-        """Of connections that are closed; open ones have their own."""
+        """Of closed connections; open connections have their own counters."""
         self.bytes_out = 0
         self.connections_opened = 0
         self.connections_dropped = 0
-        """By the broker: broken protocol, too many, idle."""
+        """Connections that the broker closed: broken protocol, too many, idle."""
         self.log_events: dict[str, int] = {}
-        """What logs told of themselves, by kind: recoveries, truncations, deletions …"""
+        """Events of logs, by kind: recoveries, truncations, deletions …"""
         self.tap_events_lost = 0
 
     def api(self, api_key: int, versions: Iterable[int]) -> ApiMetrics:
-        """The counters of an API, made when it is routed."""
+        """Return the counters of an API; makes them at the first call."""
         if api_key not in self.apis:
             self.apis[api_key] = ApiMetrics(versions)
         return self.apis[api_key]
 
     def note_errors(self, response: Message) -> None:
-        """Count the errors that a response tells."""
+        """Count the errors in a response."""
         kind = response.__class__
         note = _NOTES[kind] if kind in _NOTES else _remember(kind)
         if note is not None:
             note(response, self.errors)
 
     def log_event(self, kind: str) -> None:
-        """A log has told something."""
+        """Count an event of a log."""
         self.log_events[kind] = self.log_events.get(kind, 0) + 1
 
     def snapshot(self) -> dict[str, Any]:
-        """All of this as plain data; an API that was never called is left out."""
+        """Return all counters as plain data, without APIs that were never called."""
         return {
             "requests": {
                 APIS[key][0]: _api_snapshot(api)
@@ -180,12 +180,13 @@ def _error_name(code: int) -> str:
 
 _Note = Callable[[Any, list[int]], None]
 _NOTES: dict[type, _Note | None] = {}
-"""How to find the errors in a response, by its class; the same for all brokers of a process."""
+"""Functions that count the errors of a response, by its class; shared by all brokers of a process.
+"""
 _LIST: Final = re.compile(r"list\[(\w+)\]")
 
 
 WITH_ONE_ERROR: Final[set[type]] = set()
-"""Responses that tell at most one error, as ``error_code``: nearly all small ones."""
+"""Classes of responses whose only error is ``error_code``: nearly all small ones."""
 
 
 def _remember(kind: type) -> _Note | None:
@@ -196,7 +197,7 @@ def _remember(kind: type) -> _Note | None:
 
 
 def _note_of(kind: type) -> _Note | None:
-    """A function that counts the errors of a struct and those in it; none if it has none."""
+    """Return a function that counts the errors of a struct, or ``None`` if it has no error."""
     codes, inner = [], []
     module = __import__(kind.__module__, fromlist=["_"])
     for each in fields(kind):

@@ -1,1 +1,1 @@
-"""Who a client is, and what it may do. Pure machines."""
+"""Authentication and authorization, as pure machines."""

@@ -1,10 +1,10 @@
-"""Who asks: the name of a user, as Kafka's principals of type User have it."""
+"""User names, as in Kafka's principals of type User."""
 
 from __future__ import annotations
 
 from typing import Final
 
 ANONYMOUS: Final = "ANONYMOUS"
-"""Whoever comes by a listener that asks nobody who it is."""
+"""User of a connection on a listener without authentication."""
 USER_TYPE: Final = "User"
-"""The one type of principal that there is, in Kafka too."""
+"""The only type of principal, as in Kafka."""

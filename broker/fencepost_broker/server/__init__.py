@@ -1,1 +1,1 @@
-"""Brokers and controllers, put together and run (Kafka: BrokerServer, ControllerServer)."""
+"""Brokers and controllers, assembled and run (Kafka: BrokerServer, ControllerServer)."""

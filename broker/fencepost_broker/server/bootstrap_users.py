@@ -1,4 +1,4 @@
-"""Users whom a broker has from its start: settings for PLAIN, and SCRAM credentials to be made."""
+"""Users that a broker has from its start: PLAIN settings and SCRAM credentials."""
 
 from __future__ import annotations
 
@@ -24,20 +24,20 @@ if TYPE_CHECKING:
 ITERATIONS: Final = 4096
 _SALT_BYTES: Final = 16
 _NAME: Final = re.compile(r"[\w.$-]+", re.ASCII)
-"""What a login module's option can be called."""
+"""Allowed names of a login module's options."""
 
 
 def check_users(users: Mapping[str, str]) -> None:
-    """A ValueError for a user who could not log in by every mechanism."""
+    """Raise ValueError for a user who could not log in with every mechanism."""
     for name, password in users.items():
         if not _NAME.fullmatch(name):
-            raise ValueError(f"user {name!r:.100}: names are of letters, digits, and . _ - $")
+            raise ValueError(f"user {name!r:.100}: a name consists of letters, digits, and . _ - $")
         if not password or "\0" in password:
-            raise ValueError(f"user {name}: a password is not empty and has no NUL")
+            raise ValueError(f"user {name}: a password must not be empty or contain NUL")
 
 
 def settings_for(users: Mapping[str, str]) -> dict[str, Value]:
-    """What lets them in by PLAIN and by SCRAM."""
+    """Return settings that allow these users to log in with PLAIN and SCRAM."""
     escaped = {name: re.sub(r'(["\\])', r"\\\1", password) for name, password in users.items()}
     options = " ".join(f'{USER_PREFIX}{name}="{word}"' for name, word in escaped.items())
     return {
@@ -49,7 +49,7 @@ def settings_for(users: Mapping[str, str]) -> dict[str, Value]:
 def missing_credentials(
     users: Mapping[str, str], image: MetadataImage
 ) -> list[AlterUserScramCredentialsRequest]:
-    """The requests that give them SCRAM credentials, as far as they do not have them."""
+    """Return requests that create the SCRAM credentials that are missing."""
     requests = []
     for number, hash_name in SCRAM_MECHANISMS.values():
         wanted = []

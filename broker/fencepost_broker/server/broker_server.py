@@ -1,8 +1,8 @@
-"""A broker: its parts, made and connected, from the replay of the metadata log to a clean stop.
+"""A broker: assembles its parts, and runs them from the replay of the metadata log to a clean stop.
 
-A command goes to the controller's machine; the records it decides on are appended to the metadata
-log, replayed, and what they changed is handed to the publishers (logs are opened, closed,
-configured); then the answer leaves. A restart replays the same log.
+A command goes to the controller's machine. Its records are appended to the metadata log and
+replayed, and the changes are given to the publishers (which open, close and configure logs); then
+the answer is sent. A restart replays the same log.
 """
 
 from __future__ import annotations
@@ -53,13 +53,13 @@ if TYPE_CHECKING:
 
 
 class OtherProcesses(Protocol):
-    """Connections to the other processes of a cluster; each kind is made when it is needed."""
+    """Connections to the other processes of a cluster; each kind is made on demand."""
 
     def to_controller(self) -> Wire:
-        """The way to a controller in another process."""
+        """Return the connection to a controller in another process."""
 
     def to_brokers(self, node_id: int, config: DynamicConfig, image: MetadataImage) -> Links:
-        """The way to other brokers."""
+        """Return the connections to other brokers."""
 
     def to_leaders(
         self,
@@ -69,11 +69,11 @@ class OtherProcesses(Protocol):
         table: PartitionTable,
         clock: Clock,
     ) -> Following:
-        """What fetches from the leaders of partitions that this broker follows."""
+        """Return the fetchers of the partitions that this broker follows."""
 
 
 class BrokerServer(SharedServer):
-    """One broker, with its controller or without, around one disk."""
+    """One broker, with a controller or without, and one disk."""
 
     def __init__(
         self,
@@ -83,10 +83,10 @@ class BrokerServer(SharedServer):
         chance: Chance,
         worker: Worker | None = None,
         log_levels: LogLevels | None = None,
-        others: OtherProcesses | None = None,
+        links: OtherProcesses | None = None,
         on_failure: Callable[[str], None] = lambda _: None,
     ) -> None:
-        """Without ``others`` it is by itself; ``on_failure`` hears why this broker cannot go on."""
+        """Without ``links``, the broker is a cluster by itself; ``on_failure`` gets the reason."""
         super().__init__(settings, disk, clock, chance, worker, log_levels)
         self._chance = chance
         self._on_failure = on_failure
@@ -97,14 +97,14 @@ class BrokerServer(SharedServer):
         self.registration = Registration(
             self.identity, settings.broker_rack, previous_epoch, chance
         )
-        self.controller = self._make_controller(chance, others)
+        self.controller = self._make_controller(chance, links)
         self.producer_ids = ProducerIdSource(
             self._allocate_producer_ids, clock.call_later, self._no_producer_ids
         )
-        to_brokers = None if others is None else partial(others.to_brokers, node_id, config, image)
+        to_brokers = None if links is None else partial(links.to_brokers, node_id, config, image)
         peers = PeerBrokers(node_id, image, to_brokers)
         self.coordinators = Coordinators(self._make_coordinators, self.producer_ids, peers)
-        self.replicas = self._make_replicas(others)
+        self.replicas = self._make_replicas(links)
         self.quotas = QuotaManager(image, clock)
         self.topics = TopicCreation(self.controller, config, clock, self.warnings.add)
         slots = settings.max_incremental_fetch_session_cache_slots
@@ -128,25 +128,25 @@ class BrokerServer(SharedServer):
         config.listen(self.coordinators.use)
 
     def _make_controller(
-        self, chance: Chance, others: OtherProcesses | None
+        self, chance: Chance, links: OtherProcesses | None
     ) -> LocalController | RemoteController:
         log, now_ms = self.metadata_log, self._clock.now_ms
         if not self.has_controller:
             from fencepost_broker.controller.channel.remote import RemoteController
 
-            assert others is not None, "the controller is another process"
-            wire = others.to_controller()
+            assert links is not None, "the controller is another process"
+            wire = links.to_controller()
             return RemoteController(self.image, log, now_ms, self.publishers, wire)
         settings, cluster_id = self._static_settings, self.identity.cluster_id
         machine = make_machine(self.image, self.rules, chance, settings, cluster_id)
         stood_still = self.events.stood_still
         return LocalController(machine, log, now_ms, self.publishers, stood_still)
 
-    def _make_replicas(self, others: OtherProcesses | None) -> ReplicaManager:
+    def _make_replicas(self, links: OtherProcesses | None) -> ReplicaManager:
         known, image, config, clock = self.registration, self.image, self.config, self._clock
         to_leaders = None
-        if others is not None:
-            to_leaders = partial(others.to_leaders, known, config, image, self.table, clock)
+        if links is not None:
+            to_leaders = partial(links.to_leaders, known, config, image, self.table, clock)
         replicated = ReplicatedPartitions(
             known, image, config, clock, self.ready, self.controller.ask, self.events, to_leaders
         )
@@ -183,7 +183,7 @@ class BrokerServer(SharedServer):
         )
 
     def controller_context(self, metrics: Metrics) -> ControllerContext:
-        """What handlers at a listener of the controller that is here may use."""
+        """Return the context of handlers at a listener of this process's controller."""
         from fencepost_broker.server.controller_server import controller_context
 
         assert isinstance(self.controller, LocalController), "the controller is another process"
@@ -194,8 +194,8 @@ class BrokerServer(SharedServer):
     def start(self, addresses: Iterable[Address]) -> None:
         """Replay the metadata log, then register at these addresses and begin to lead.
 
-        Where the controller is another process, this is only the replay: what is missing has to be
-        read, and then ``open`` begins to lead.
+        With a controller in another process, this only replays: the broker must read the rest, and
+        then ``open`` begins to lead.
         """
         self.addresses += addresses
         self.controller.replay()
@@ -208,7 +208,7 @@ class BrokerServer(SharedServer):
             self.coordinators.start()
 
     def open(self) -> None:
-        """Open the topics of the metadata as far as it was read; what changes is carried out."""
+        """Open the topics of the metadata as far as it was read; apply later changes."""
         self.config.refresh()
         self.replicas.open()
         if self.image.client_quotas.records:
@@ -228,7 +228,7 @@ class BrokerServer(SharedServer):
         self.controller.command(first_heartbeat(self.image, node_id))
 
     def release_waiting(self) -> None:
-        """Answer the requests that wait for something: the broker stops."""
+        """Answer parked requests: the broker stops."""
         self.producer_ids.stop()
         self.controller.release_waiting()
         self.coordinators.stop()
@@ -238,14 +238,14 @@ class BrokerServer(SharedServer):
         self.ready.drain()
 
     def stop(self) -> bool:
-        """Close all logs; says whether the stop was clean."""
+        """Close all logs; returns whether the stop was clean."""
         self.topics.stop()
         return self.log_manager.close(self._clock.now_ms(), self.registration.last_epoch)
 
     # -- time ----------------------------------------------------------------------------------
 
     def deadline_ms(self) -> int | None:
-        """When the first machine wants to be woken."""
+        """Return when ``expire`` should be called."""
         deadlines = (
             self.controller.deadline_ms(),
             self.coordinators.deadline_ms(),
@@ -260,11 +260,11 @@ class BrokerServer(SharedServer):
         self.coordinators.expire(now_ms)
 
     def take_events(self) -> list[LogEvent]:
-        """What a person should hear since the last time."""
+        """Return the new events for the log."""
         return super().take_events() + self.coordinators.take_events()
 
     def maintain(self, now_ms: int) -> int:
-        """Do a piece of what logs need; gives when to come again (``now_ms``: at once)."""
+        """Do a part of the logs' maintenance; returns when to call again (``now_ms``: at once)."""
         self.flushes.look(self.log_manager.logs.values())
         self.replicas.replicated.look(now_ms)
         self.controller.maintain(now_ms, self.config.settings)
@@ -273,7 +273,7 @@ class BrokerServer(SharedServer):
         return next_ms if again_ms is None else min(next_ms, again_ms)
 
     def catch_up(self, now_ms: int) -> None:
-        """Do all that logs need, in one go: the clock was moved by hand."""
+        """Do all maintenance of logs: the clock was moved by hand."""
         self.replicas.try_again(now_ms)
         self.controller.maintain(now_ms, self.config.settings)
         self.flushes.ask(self.log_manager.logs_to_flush(now_ms))
@@ -292,22 +292,22 @@ class BrokerServer(SharedServer):
     def _no_producer_ids(self, why: ErrorCode) -> None:
         if why is not ErrorCode.CLUSTER_AUTHORIZATION_FAILED:
             self.warnings.add(
-                f"the controller gives no producer ids ({why.name}); if its log has no failure, all"
-                " ids are used up: `fencepost producer-ids history` shows who has them"
+                f"the controller allocates no producer ids ({why.name}). If its log has no error,"
+                " all ids are used up: `fencepost producer-ids history` shows which broker has them"
             )
             return
         settings = self.config.settings
         words = (*settings.controller_quorum_bootstrap_servers, *settings.controller_quorum_voters)
         where = "" if self.has_controller else f" at {', '.join(words)}"
         self._on_failure(
-            f"broker {self.identity.node_id} ends: the controller{where} gives it no producer ids"
-            " (CLUSTER_AUTHORIZATION_FAILED); name it in the controller's"
-            " controller.producer.ids.brokers, or give it a node.id that stands there"
+            f"broker {self.identity.node_id} stops: the controller{where} gives it no producer ids"
+            " (CLUSTER_AUTHORIZATION_FAILED); add it to the controller's"
+            " controller.producer.ids.brokers, or use a node.id from that list"
         )
 
 
 class _RegistersAgain(MetadataPublisher):
-    """Registers this broker anew when it was unregistered while it is up."""
+    """Registers this broker again when it was unregistered while it runs."""
 
     def __init__(self, node_id: int, register_soon: Callable[[], object]) -> None:
         self._node_id = node_id

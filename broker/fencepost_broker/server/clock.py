@@ -1,7 +1,7 @@
 """The two clocks (ARCHITECTURE.md): state time, which tests can move, and wire time, the loop's.
 
-State time drives what changes because time passed: retention, expiry, sessions, timeouts of
-transactions. Wire time drives what a client waits for on its socket, and always runs by itself.
+State time drives what changes because time passed: retention, expiry, sessions, transaction
+timeouts. Wire time drives what clients wait for on their sockets, and always runs by itself.
 """
 
 from __future__ import annotations
@@ -18,23 +18,23 @@ DAY_MS: Final = 24 * HOUR_MS
 
 
 class Follower(Protocol):
-    """Whoever has to hear at once that state time was moved: a running broker."""
+    """A running broker, called when state time was moved."""
 
     def deadline_ms(self) -> int | None:
-        """When the first of its machines wants to be woken."""
+        """Return when the first of its machines has something due."""
 
     def expire(self) -> None:
         """Let machines do what is due now."""
 
     def catch_up(self) -> None:
-        """Do all upkeep that is due now."""
+        """Do all maintenance that is due now."""
 
 
 class StateClock:
-    """State time: from the wall, or, if it is ``manual``, only moved by ``advance``."""
+    """State time: the system's time or, if it is ``manual``, moved by ``advance`` only."""
 
     def __init__(self, *, manual: bool = False, at_ms: int | None = None) -> None:
-        """``at_ms`` is the time to begin with, in milliseconds since 1970; else it is now."""
+        """``at_ms`` is the first time, in milliseconds since 1970 (default: now)."""
         really_ms = wall_ms()
         begin_ms = really_ms if at_ms is None else at_ms
         self.is_manual = manual
@@ -43,7 +43,7 @@ class StateClock:
         self._followers: list[Follower] = []
 
     def now_ms(self) -> int:
-        """State time, in milliseconds since 1970."""
+        """Return state time, in milliseconds since 1970."""
         stands_at_ms = self._stands_at_ms
         return wall_ms() + self._ahead_ms if stands_at_ms is None else stands_at_ms
 
@@ -51,17 +51,17 @@ class StateClock:
         self, *, days: float = 0, hours: float = 0, minutes: float = 0, seconds: float = 0,
         ms: int = 0,
     ) -> None:  # fmt: skip
-        """Move state time forward; what becomes due by that is done before this returns.
+        """Move state time forward, and do everything that becomes due before this returns.
 
-        Machines are woken at each of their deadlines on the way, in order, so that what follows
-        from one comes at its own time. Upkeep of logs is done once, at the end. A clock that is
-        not manual goes on running from there.
+        Machines are woken at each of their deadlines on the way, in order, so that consequences
+        come at their own time. Maintenance of logs is done once, at the end. A clock that is not
+        manual continues from there.
         """
         by_ms = ms + round(
             days * DAY_MS + hours * HOUR_MS + minutes * MINUTE_MS + seconds * SECOND_MS
         )
         if by_ms < 0:
-            raise ValueError(f"state time does not go back: {by_ms} ms")
+            raise ValueError(f"state time cannot go back: {by_ms} ms")
         target_ms = self.now_ms() + by_ms
         while (due_ms := self._next_deadline_ms()) is not None and due_ms <= target_ms:
             self._move_to(due_ms)
@@ -72,11 +72,11 @@ class StateClock:
             follower.catch_up()
 
     def follow(self, follower: Follower) -> None:
-        """Tell this one from now on when the clock was moved."""
+        """Call this broker whenever the clock is moved."""
         self._followers.append(follower)
 
     def unfollow(self, follower: Follower) -> None:
-        """Tell it no longer."""
+        """Do not call it any more."""
         if follower in self._followers:
             self._followers.remove(follower)
 
@@ -93,7 +93,7 @@ class StateClock:
 
 
 class ProcessClock:
-    """Both clocks, as the parts of a process take them."""
+    """Both clocks, for the parts of a process."""
 
     def __init__(self, state: StateClock, loop: asyncio.AbstractEventLoop) -> None:
         self.now_ms: Callable[[], int] = state.now_ms
@@ -101,10 +101,10 @@ class ProcessClock:
         self._loop = loop
 
     def call_later(self, delay_ms: int, call: Callable[[], None]) -> asyncio.TimerHandle:
-        """Wire time: make a call later."""
+        """Make a call later, by wire time."""
         return self._loop.call_later(delay_ms / 1000, call)
 
 
 def wall_ms() -> int:
-    """What a watch shows, in milliseconds since 1970."""
+    """Return the system's time, in milliseconds since 1970."""
     return time.time_ns() // 1_000_000

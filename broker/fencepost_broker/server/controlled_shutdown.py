@@ -1,4 +1,4 @@
-"""A broker stops, and its controller with it: others take over while they still can be told."""
+"""Controlled shutdown of a process with broker and controller: other brokers take over."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ _LOOK_S: Final = 0.005
 async def hand_over(
     controller: LocalController, registration: Registration, grace_s: float
 ) -> bool:
-    """Have other brokers lead; says whether all of them have heard of it in time.
+    """Move leaderships to other brokers; returns whether all brokers learned of it in time.
 
-    Where nobody else is up there is nobody to tell.
+    Nothing is to be done if no other broker is up.
     """
     node_id, image = registration.node_id, controller.machine.image
     others = [each.broker_id for each in image.cluster.brokers.values() if each.is_active]

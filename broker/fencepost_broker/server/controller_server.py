@@ -1,4 +1,4 @@
-"""A controller in a process of its own: it decides, keeps the metadata log, and has no topics."""
+"""A controller in a process of its own: decides, keeps the metadata log, has no topics."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from fencepost_broker.storage.log import Disk
 def controller_context(
     server: SharedServer, controller: LocalController, clock: Clock, metrics: Metrics
 ) -> ControllerContext:
-    """What handlers at the controller's listener may use, in a process that is a broker or not."""
+    """Return the context of handlers at the controller's listener, in any process."""
     return ControllerContext(
         server.identity,
         clock,
@@ -37,7 +37,7 @@ def controller_context(
 
 
 class ControllerServer(SharedServer):
-    """The one controller of a cluster."""
+    """The controller of a cluster."""
 
     def __init__(
         self,
@@ -67,32 +67,32 @@ class ControllerServer(SharedServer):
         self.controller.is_serving = True
 
     def release_waiting(self) -> None:
-        """Answer the requests that wait for something: the controller stops."""
+        """Answer waiting requests: the controller stops."""
         self.controller.release_waiting()
         self.ready.drain()
 
     def stop(self) -> bool:
-        """Close all logs; says whether the stop was clean."""
+        """Close all logs; returns whether the stop was clean."""
         return self.log_manager.close(self._clock.now_ms(), self.log_manager.previous_broker_epoch)
 
     # -- time ----------------------------------------------------------------------------------
 
     def deadline_ms(self) -> int | None:
-        """When the machine wants to be woken."""
+        """Return when ``expire`` should be called."""
         return self.controller.deadline_ms()
 
     def expire(self, now_ms: int) -> None:
-        """Fence brokers that were not heard of."""
+        """Fence brokers whose sessions are over."""
         self.controller.expire(now_ms)
 
     def maintain(self, now_ms: int) -> int:
-        """Do a piece of what the log needs; gives when to come again."""
+        """Do a part of the log's maintenance; returns when to call again."""
         self.flushes.look(self.log_manager.logs.values())
         self.controller.maintain(now_ms, self.config.settings)
         return self.log_manager.maintain(now_ms)
 
     def catch_up(self, now_ms: int) -> None:
-        """Do all of it, in one go: the clock was moved by hand."""
+        """Do all maintenance: the clock was moved by hand."""
         self.controller.maintain(now_ms, self.config.settings)
         self.flushes.ask(self.log_manager.logs_to_flush(now_ms))
         while self.log_manager.maintain(now_ms) <= now_ms:

@@ -1,9 +1,9 @@
-"""A broker inside of a Python program: the same one that ``fencepost up`` runs.
+"""A broker inside a Python program: the same one that ``fencepost up`` runs.
 
     async with Broker(topics={"orders": 3}) as broker:
         producer = AIOKafkaProducer(bootstrap_servers=broker.bootstrap)
 
-It serves the loop in which it was started; as many as one likes may share a loop.
+It runs in the event loop in which it was started; several brokers can share a loop.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from fencepost_broker.config.endpoints import NO_HOST, PORT_MAX, Endpoint, is_ho
 from fencepost_broker.config.table import CODE, Origin, Source
 from fencepost_broker.config.topic_spec import WantedTopic, read_topics
 from fencepost_broker.observability.log_levels import LogLevels
-from fencepost_broker.observability.logging import LaterLogs, Logs
+from fencepost_broker.observability.logging import LazyLogs, Logs
 from fencepost_broker.ports import Address
 from fencepost_broker.server.clock import StateClock, wall_ms
 from fencepost_broker.server.process import BrokerProcess, start_soon
@@ -49,33 +49,33 @@ DEFAULT_LOG_LEVEL: Final = "warning"
 
 
 class TopicRefusedError(ValueError):
-    """A topic that was asked for at start cannot be."""
+    """A topic of the start cannot be created."""
 
 
 class Broker:
     """A Kafka broker with its controller, in this process and this event loop.
 
-    Options, all of them by name:
+    All options are keyword arguments:
 
-      settings    settings of Kafka and of Fencepost by their names, {"num.partitions": 3};
-                  `fencepost config` lists them
-      host, port  where its listener is: 127.0.0.1, and a free port. If settings give one
-                  listener, they move that
-      data_dir    the folder to keep topics in; without it all is in memory, and gone at the end
-      topics      created at the start unless they exist: {"orders": 3}, or texts as `--topic`
-                  takes them, ["orders:3:retention.ms=60000"]
-      users       names and passwords of clients, which have to log in by PLAIN or SCRAM
-      tls_cert, tls_key
-                  two PEM files: the listener speaks TLS
-      clock       the time that topics, groups and transactions go by: "manual" is a clock that
-                  stands until `broker.clock.advance(days=8)`; a StateClock may be shared
-      log_level   which log lines go to standard error: "warning" and above
-      logs        where all log lines go instead
+          settings    settings of Kafka and of Fencepost by their names, {"num.partitions": 3};
+                      `fencepost config` lists them
+          host, port  address of its listener; by default 127.0.0.1 and a free port. They also
+                      replace the address of a single listener in the settings
+          data_dir    directory for topics; without it, topics are in memory and gone at the end
+          topics      topics to create at the start, unless they exist: {"orders": 3}, or texts as
+                      for `--topic`, ["orders:3:retention.ms=60000"]
+          users       names and passwords of clients, which must log in with PLAIN or SCRAM
+          tls_cert, tls_key
+                      two PEM files: the listener uses TLS
+          clock       time of topics, groups and transactions: "manual" is a clock that only
+                      `broker.clock.advance(days=8)` moves; brokers may share a StateClock
+          log_level   lowest level of log lines on standard error: "warning"
+          logs        destination of all log lines instead
 
-    Raises SettingsError for settings and certificates that cannot be, StorageError for a data
-    directory that cannot be used, ListenError for an address that cannot be listened on,
-    TopicRefusedError for a topic that cannot be, BrokerFailedError if its controller gives it no
-    producer ids. If that comes later, the broker stops, and `failure` says why.
+    Raises SettingsError for invalid settings and certificates, StorageError for a data directory
+    that cannot be used, ListenError for an address that cannot be listened on, TopicRefusedError
+    for a topic that cannot be created, BrokerFailedError if its controller gives it no producer
+    ids. If that happens later, the broker stops, and `failure` says why.
     """
 
     def __init__(
@@ -91,22 +91,22 @@ class Broker:
         tls_key: str | Path | None = None,
         clock: StateClock | Literal["manual"] | None = None,
         log_level: str = DEFAULT_LOG_LEVEL,
-        logs: LaterLogs | None = None,
+        logs: LazyLogs | None = None,
     ) -> None:
         self._users = dict(users or {})
         certificate = certificate_settings(tls_cert, tls_key)
         self.settings = _settings(settings or {}, host, port, data_dir, self._users, certificate)
-        """What is in force; once it is started, ``listeners`` has the ports that it got."""
+        """Settings in force; after the start, ``listeners`` has the actual ports."""
         self.clock = _state_clock(clock)
         """State time; ``advance`` moves it."""
         self.addresses: list[Address] = []
-        """Where clients find it, listener by listener; known once it is started."""
+        """Addresses for clients, by listener, once it is started."""
         self.failure = ""
-        """Why it has stopped by itself, if it has."""
+        """Why it has stopped by itself, or ``None``."""
         self.on_failure: Callable[[str], None] = self._stop_by_itself
-        """Called if it cannot go on, with the reason; unless this is set, it stops."""
+        """Called with the reason if the broker cannot continue; by default it stops."""
         self._stopping: Awaitable[bool] | None = None
-        """By itself; whoever stops it then waits for that."""
+        """The stop after a failure; a call of ``stop`` waits for it."""
         self._controller: str | None = None
         self._topics = read_topics(topics)
         self._logs = logs or _log_lines(log_level)
@@ -116,9 +116,9 @@ class Broker:
     # -- starting and stopping -----------------------------------------------------------------
 
     async def start(self) -> None:
-        """Serve from now on. A broker that was stopped finds what it had, at its old addresses."""
+        """Start to serve. A stopped broker finds its data, at its old addresses."""
         if self._process is not None:
-            raise RuntimeError("this broker is running")
+            raise RuntimeError("this broker is already running")
         if self._disk is None:
             self._disk = _make_disk(self.settings)
         process = BrokerProcess(
@@ -139,9 +139,9 @@ class Broker:
             raise
 
     async def stop(self) -> bool:
-        """Answer what is under way, close all connections, then the logs.
+        """Answer requests under way, close all connections, then the logs.
 
-        Says whether all is where it should be, so that the next start need not look.
+        Returns whether everything is on disk, so that the next start needs no recovery.
         """
         is_clean = await self._stop()
         if self._stopping is not None:
@@ -149,7 +149,7 @@ class Broker:
         return is_clean
 
     def _stop(self) -> Coroutine[Any, Any, bool]:
-        """It runs no more from now on; gives what waits for the rest."""
+        """Mark the broker as stopped; returns the coroutine that does the rest."""
         process, self._process = self._process, None
         return _stopped(process)
 
@@ -173,17 +173,17 @@ class Broker:
 
     @property
     def bootstrap(self) -> str:
-        """``host:port`` for a client's ``bootstrap.servers``: that of the first listener."""
+        """``host:port`` of the first listener, for a client's ``bootstrap.servers``."""
         if not self.addresses:
-            raise RuntimeError("a broker has an address once it is started")
+            raise RuntimeError("this broker has no address yet: start it first")
         return self.addresses[0].bootstrap
 
     @property
     def controller(self) -> str | None:
         """``host:port`` for the ``controller.quorum.bootstrap.servers`` of brokers that join.
 
-        ``None`` where no controller is in this process, or none that others may reach: it takes
-        one of the ``listeners`` that stands in ``controller.listener.names``.
+        ``None`` without a controller in this process, or if other processes cannot reach it: it
+        needs one of the ``listeners`` in ``controller.listener.names``.
         """
         return self._controller
 
@@ -198,7 +198,7 @@ class Broker:
     def create_topic(
         self, name: str, partitions: int = -1, configs: Mapping[str, str] | None = None
     ) -> None:
-        """Create a topic, unless it exists; a ``TopicRefusedError`` says why it cannot be."""
+        """Create a topic, unless it exists; raises ``TopicRefusedError``."""
         self._create(WantedTopic(name, partitions, configs or {}))
 
     def hold_markers(
@@ -207,10 +207,10 @@ class Broker:
         topic: str | None = None,
         partition: int | None = None,
     ) -> Hold:
-        """Keep back markers of ended transactions, all or those that fit, until ``release``.
+        """Hold back markers of ended transactions, all or the selected ones, until ``release``.
 
-        Transactions stay in PrepareCommit or PrepareAbort meanwhile, and last stable offsets where
-        they are: the time in which CONCURRENT_TRANSACTIONS happens, as long as a test wants it.
+        Meanwhile, transactions stay in PrepareCommit or PrepareAbort and last stable offsets do not
+        move, so that a test can see CONCURRENT_TRANSACTIONS for as long as it wants.
         """
         if self._process is None:
             raise RuntimeError("this broker is not running")
@@ -218,16 +218,16 @@ class Broker:
         return sender.hold(transactional_id, topic, partition)
 
     def explain_transaction(self, transactional_id: str) -> ExplainedTransaction | None:
-        """What a transaction waits for, and who holds the last stable offsets of its partitions.
+        """Explain what a transaction waits for, and what holds its last stable offsets.
 
-        ``None`` when nobody here coordinates such an id.
+        Returns ``None`` if this broker does not coordinate the id.
         """
         return self._explaining().transaction(transactional_id, self.bootstrap)
 
     def explain_partition(self, topic: str, partition: int) -> ExplainedPartition | None:
-        """How far readers of committed records get in a partition, and who stops them there.
+        """Explain how far readers of committed records can read, and which transaction blocks them.
 
-        ``None`` when there is no such partition.
+        Returns ``None`` if the partition does not exist.
         """
         return self._explaining().partition(topic, partition)
 
@@ -242,7 +242,7 @@ class Broker:
         if self._process is None:
             raise RuntimeError("this broker is not running")
         if not self._process.broker.has_controller:
-            raise RuntimeError("its controller is another process: create topics with an Admin")
+            raise RuntimeError("this broker's controller is another process: use an Admin")
         _check_created(wanted, self._process.broker.controller.command(_creation(wanted)))
 
     async def _make_users(self, process: BrokerProcess) -> None:
@@ -262,7 +262,7 @@ def _state_clock(clock: StateClock | str | None) -> StateClock:
     if clock is None or isinstance(clock, StateClock):
         return clock or StateClock()
     if clock != "manual":
-        raise ValueError(f'clock={clock!r}: it is "manual" or a StateClock')
+        raise ValueError(f'clock={clock!r}: it must be "manual" or a StateClock')
     return StateClock(manual=True)
 
 
@@ -278,7 +278,7 @@ def _creation(wanted: WantedTopic) -> CreateTopicsRequest:
 
 def _check_created(wanted: WantedTopic, answer: CreateTopicsResponse | None) -> None:
     if answer is None:
-        raise TopicRefusedError(f"topic {wanted.name!r}: the controller went away")
+        raise TopicRefusedError(f"topic {wanted.name!r}: the connection to the controller was lost")
     result = answer.topics[0]
     if result.error_code not in (ErrorCode.NONE, ErrorCode.TOPIC_ALREADY_EXISTS):
         raise TopicRefusedError(f"topic {wanted.name!r}: {result.error_message}")
@@ -289,7 +289,7 @@ def _settings(
     users: Mapping[str, str], certificate: list[tuple[str, Value, Source]],
 ) -> Settings:  # fmt: skip
     if port is not None and not 0 <= port <= PORT_MAX:
-        raise ValueError(f"port={port}: ports are 0 to {PORT_MAX}")
+        raise ValueError(f"port={port}: a port is 0 to {PORT_MAX}")
     if host is not None and not is_host(host):
         raise ValueError(f"host={host!r}: {NO_HOST}")
     settings = given if isinstance(given, Settings) else Settings().with_overrides(given)
@@ -314,18 +314,18 @@ def _settings(
     ours = ((name, value, CODE) for name, value in made.items())
     settings = settings.with_given(iter([*certificate, *ours]))
     if users:
-        _check_some_listener(settings, "SASL_", "users log in at a listener that is SASL_*")
+        _check_some_listener(settings, "SASL_", "users need a SASL_* listener")
     if certificate:
-        _check_some_listener(settings, "SSL", "a certificate is for a listener with TLS")
+        _check_some_listener(settings, "SSL", "a certificate needs a listener with TLS")
     return settings
 
 
 def _moved(settings: Settings, host: str | None, port: int | None) -> Endpoint:
-    """The one listener of these settings elsewhere: what it is called, and asks, stays."""
+    """Return the only listener at another address, with its name and protocol."""
     if len(settings.endpoints) > 1:
         raise ValueError(
-            f"{_listeners_told(settings)} says where each of {len(settings.endpoints)} listeners"
-            " is: leave out the host and the port"
+            f"{_listeners_told(settings)} has the addresses of {len(settings.endpoints)} listeners:"
+            " leave out the host and the port"
         )
     [endpoint] = settings.endpoints
     return Endpoint(
@@ -336,10 +336,10 @@ def _moved(settings: Settings, host: str | None, port: int | None) -> Endpoint:
 
 
 def _check_some_listener(settings: Settings, protocol: str, why: str) -> None:
-    """A ValueError where all who come would go past what was asked for."""
+    """Raise ValueError if no listener uses the protocol, so that an option would have no effect."""
     if any(protocol in (settings.protocol(each.name) or "") for each in settings.endpoints):
         return  # the controller's, if no other: users may be brokers
-    raise ValueError(f"{why}, and {_listeners_told(settings)} has none: leave one of both out")
+    raise ValueError(f"{why}, and {_listeners_told(settings)} has none: remove one of the two")
 
 
 def _listeners_told(settings: Settings) -> str:
@@ -349,7 +349,7 @@ def _listeners_told(settings: Settings) -> str:
 def certificate_settings(
     certificate: str | Path | None, key: str | Path | None
 ) -> list[tuple[str, Value, Source]]:
-    """The settings that two PEM files stand for; a ValueError says what is wrong with them."""
+    """Return the settings for two PEM files; raises ValueError if one is missing."""
     if certificate is None and key is None:
         return []
     if key is None:
@@ -369,18 +369,18 @@ def certificate_settings(
 
 
 def _make_disk(settings: Settings) -> Disk:
-    """The data directory that settings ask for, or memory."""
+    """Return the data directory of the settings, or memory."""
     folders = settings.data_dirs
     if not folders:
         return MemoryDisk(MemoryBudget(settings.memory_max_bytes, SpillFile()))
     if len(folders) > 1:
-        raise ValueError(f"one data directory is supported, {len(folders)} are given")
+        raise ValueError(f"only one data directory is supported, {len(folders)} are given")
     return FileDisk(folders[0])
 
 
-def _log_lines(level: str) -> LaterLogs:
+def _log_lines(level: str) -> LazyLogs:
     # The stream is looked up when there is something to say: under pytest it is another in each
     # test.
-    return LaterLogs(
+    return LazyLogs(
         lambda: Logs(sys.stderr, wall_ms, level="debug", as_json=False), LogLevels(level)
     )

@@ -1,7 +1,7 @@
-"""Why a running broker cannot go on."""
+"""Errors of a running broker."""
 
 from __future__ import annotations
 
 
 class BrokerFailedError(Exception):
-    """A broker cannot go on; the text says why, and what to do."""
+    """The broker cannot continue; the text says why, and what to do."""

@@ -1,4 +1,4 @@
-"""Tells people, by the log, what changes of the metadata mean."""
+"""Publisher of metadata changes to the log."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from fencepost_broker.storage.log.results import LogEvent
 
 
 class EventPublisher(MetadataPublisher):
-    """Notes what happened in the cluster, and, at level debug, each record that was decided."""
+    """Collects events of the cluster and, at level debug, each record of the metadata."""
 
     def __init__(
         self,
@@ -33,7 +33,7 @@ class EventPublisher(MetadataPublisher):
         self._records: list[LogEvent] = []
 
     def on_decision(self, changes: Changes, decision: Decision[Any] | None) -> None:
-        """Note what was decided, here or by the controller in another process."""
+        """Note a decision, of this process's controller or another one."""
         if decision is None:
             self._events.read(changes)
             return
@@ -47,6 +47,6 @@ class EventPublisher(MetadataPublisher):
             )
 
     def take(self) -> list[LogEvent]:
-        """What there is to tell since the last time."""
+        """Return the new events."""
         records, self._records = self._records, []
         return records + self._events.take()

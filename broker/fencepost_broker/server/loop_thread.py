@@ -1,6 +1,6 @@
-"""One event loop in a thread of its own, for the brokers of a program that blocks.
+"""One event loop in a thread of its own, for the brokers of a blocking program.
 
-All of a process share it while any of them runs, so that they may share a state clock, too.
+All brokers of a process share it while any of them runs, so that they can share a state clock.
 """
 
 from __future__ import annotations
@@ -13,17 +13,17 @@ from typing import Any, Final, Generic, TypeVar
 
 R = TypeVar("R")
 _CANCEL_SECONDS: Final = 30.0
-"""How long an interrupt waits for what it has cut short."""
+"""How long an interrupt waits for the call that it has cancelled."""
 
 
 class LoopThread:
-    """The loop, its thread, and how many use it."""
+    """The loop, its thread, and its number of users."""
 
     def __init__(self) -> None:
         self.users = 0
         self._pid = os.getpid()
         self._loop = _new_loop()
-        # The interpreter's end does not wait for a daemon; whoever has files closes them by then.
+        # The interpreter's end does not wait for a daemon; users with files close them before.
         self._thread = threading.Thread(
             target=self._loop.run_forever, name="fencepost-broker", daemon=True
         )
@@ -31,11 +31,11 @@ class LoopThread:
 
     @property
     def is_here(self) -> bool:
-        """Whether this process has the thread; a child that was forked has not."""
+        """Return whether the thread is in this process; a forked child does not have it."""
         return self._pid == os.getpid()
 
     def check(self) -> None:
-        """Raise where a call would wait for ever."""
+        """Raise RuntimeError if a call would wait for ever."""
         if not self.is_here:
             raise RuntimeError(
                 "this broker was started before the process was forked: start another one"
@@ -44,9 +44,9 @@ class LoopThread:
             raise RuntimeError("a blocking call from the broker's own thread would wait for itself")
 
     def run(self, make: Callable[[], Coroutine[Any, Any, R]]) -> R:
-        """Wait for what becomes of a call that is made there.
+        """Make a call in the loop and wait for its result.
 
-        An interrupt cancels it, and is raised when that has ended.
+        An interrupt cancels the call, and is raised when it has ended.
         """
         call = self.begin(make)
         try:
@@ -57,21 +57,21 @@ class LoopThread:
             raise
 
     def begin(self, make: Callable[[], Coroutine[Any, Any, R]]) -> Call[R]:
-        """Have a call made there, which may be waited for."""
+        """Start a call in the loop, which can be waited for."""
         self.check()
         call = Call(make)
         self._loop.call_soon_threadsafe(call.begin)
         return call
 
     def end(self) -> None:
-        """Nobody uses it any more."""
+        """Stop the loop: it has no user any more."""
         self._loop.call_soon_threadsafe(self._loop.stop)
         self._thread.join()
         self._loop.close()
 
 
 class Call(Generic[R]):
-    """What other threads may wait for."""
+    """A call in the loop that other threads can wait for."""
 
     def __init__(self, make: Callable[[], Coroutine[Any, Any, R]]) -> None:
         self.is_over = threading.Event()
@@ -79,22 +79,22 @@ class Call(Generic[R]):
         self._task: asyncio.Task[R] | None = None
 
     def begin(self) -> None:
-        """In the loop."""
+        """Start the call; runs in the loop."""
         self._task = asyncio.get_running_loop().create_task(self._make())
         self._task.add_done_callback(self._ended)
 
     def _ended(self, task: asyncio.Task[R]) -> None:
         if not task.cancelled():
-            task.exception()  # Looked at: who was interrupted does not.
+            task.exception()  # Retrieved here: an interrupted caller does not do so.
         self.is_over.set()
 
     def cancel(self) -> None:
-        """In the loop, which has begun it before."""
+        """Cancel the call; runs in the loop, after ``begin``."""
         assert self._task is not None
         self._task.cancel()
 
     def wait(self, timeout_seconds: float | None = None) -> R:
-        """In another thread."""
+        """Wait for the result; runs in another thread."""
         if not self.is_over.wait(timeout_seconds):
             raise TimeoutError(f"not done within {timeout_seconds} s")
         assert self._task is not None
@@ -111,14 +111,14 @@ def _new_loop() -> asyncio.AbstractEventLoop:
 
 
 class _Shared:
-    """The process's thread, while anybody uses it."""
+    """The process's thread, while it has users."""
 
     def __init__(self) -> None:
         self.lock = threading.Lock()
         self.thread: LoopThread | None = None
 
     def forget(self) -> None:
-        """In a child: the thread is the parent's, and maybe the lock."""
+        """Forget the thread in a forked child: it is the parent's, and maybe the lock, too."""
         self.lock = threading.Lock()
         self.thread = None
 
@@ -127,7 +127,7 @@ _shared: Final = _Shared()
 
 
 def enter() -> LoopThread:
-    """Use the thread until ``leave``; the first one starts it."""
+    """Use the thread until ``leave``; the first user starts it."""
     with _shared.lock:
         if _shared.thread is None:
             _shared.thread = LoopThread()
@@ -136,7 +136,7 @@ def enter() -> LoopThread:
 
 
 def leave(thread: LoopThread) -> None:
-    """The last one ends it."""
+    """Stop using the thread; the last user ends it."""
     if not thread.is_here:
         return
     with _shared.lock:

@@ -1,4 +1,4 @@
-"""A broker as a process: its loop, its signals, from start to a clean stop."""
+"""A broker as a process: its event loop and signals, from its start to a clean stop."""
 
 from __future__ import annotations
 
@@ -45,13 +45,13 @@ if TYPE_CHECKING:
 
 MAINTENANCE_MS_MAX: Final = 1000
 FLUSHES_AT_ONCE: Final = 8
-"""A disk takes several files together in less time than one by one: its journal groups them."""
+"""A disk flushes several files together in less time than one by one: its journal groups them."""
 _INTERRUPTED: Final = 130
-"""The exit code."""
+"""Exit code."""
 
 
 def run_loop(main: Coroutine[Any, Any, int]) -> int:
-    """Run on uvloop where there is one, else on asyncio's own loop."""
+    """Run on uvloop if it is installed, otherwise on asyncio's own loop."""
     try:
         import uvloop
     except ImportError:
@@ -61,7 +61,7 @@ def run_loop(main: Coroutine[Any, Any, int]) -> int:
 
 
 def start_soon(call: Coroutine[Any, Any, T]) -> Awaitable[T]:
-    """Have the running loop make a call; gives what has to be kept until it is made."""
+    """Let the running loop make a call; the caller must keep the result until then."""
     return asyncio.get_running_loop().create_task(call)
 
 
@@ -69,11 +69,11 @@ class AreaLogs(Protocol):
     """Gives each area of the broker its logger."""
 
     def area(self, name: str) -> Any:
-        """The logger of an area."""
+        """Return the logger of an area."""
 
 
 class BrokerProcess:
-    """A broker, a controller, or both, behind their listeners."""
+    """A broker, a controller, or both, with their listeners."""
 
     def __init__(
         self,
@@ -88,22 +88,22 @@ class BrokerProcess:
         self.log = logs.area("server")
         self.clock = clock or StateClock()
         self.on_failure: Callable[[str], None] = lambda _: None
-        """Told why the broker cannot go on; whoever started it stops it."""
+        """Called with the reason if the broker cannot continue; the caller then stops it."""
         self._failure = ""
         self._is_started = False
         self.listening: tuple[str, ...] = ()
-        """``listeners`` with the ports that the system gave where 0 was asked for."""
+        """The ``listeners``, with actual ports instead of 0."""
         self._disk = disk
         self._log_levels = log_levels or LogLevels()
         self.tap: TapPort | None = None
         self._maintenance: asyncio.TimerHandle | None = None
         self.links: OtherProcessLinks | None = None
-        """The ways to other processes, which a controller by itself does not need."""
+        """Connections to other processes; a controller by itself needs none."""
         self._controller_server: SocketServer | None = None
-        """Where other brokers reach the controller of this one."""
+        """Server of the controller's listeners, for other brokers."""
 
     async def start(self) -> list[Address]:
-        """Open the logs, listen, register; gives where clients find it."""
+        """Open the logs, listen and register; returns the addresses for clients."""
         settings, logs = self.settings, self.logs
         loop = asyncio.get_running_loop()
         # What is in memory needs no sync, so no thread either.
@@ -152,10 +152,10 @@ class BrokerProcess:
             if self._controller_server is not None:
                 await self._controller_server.serve()
             if self.links is not None and self.links.controller is not None:
-                await self.links.controller.be_counted()
+                await self.links.controller.wait_until_unfenced()
             self._check()
         except BaseException:
-            # Whoever asked may try again, in this process: nothing stays bound or locked.
+            # The caller may try again in this process: nothing stays bound or locked.
             self.socket_server.finish()
             await self._close_links()
             await self._stop_servers(0)
@@ -181,7 +181,7 @@ class BrokerProcess:
 
     @property
     def controller_addresses(self) -> list[Address]:
-        """Where brokers reach the controller, if it is here and may be joined."""
+        """Addresses of this process's controller for brokers, if they may join."""
         return self.server.controller_addresses
 
     @property
@@ -191,7 +191,7 @@ class BrokerProcess:
         return self.server
 
     async def ask(self, message: Message) -> Any:
-        """What the controller decides, wherever it is; None if that is not known."""
+        """Return the controller's decision, wherever it is; ``None`` if it is unknown."""
         if "broker" not in self.settings.process_roles:
             return self.server.controller.command(message)
         answer: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
@@ -199,7 +199,7 @@ class BrokerProcess:
         return await answer
 
     async def _join(self, settings: Settings) -> Settings:
-        """The settings with the cluster that the controller is of, unless they name one."""
+        """Return the settings with the controller's cluster id, unless they have one."""
         from fencepost_broker.server.links.controller_link import ask_cluster_id
 
         if settings.cluster_id or cluster_id_of(self._disk):
@@ -208,7 +208,7 @@ class BrokerProcess:
         return settings.with_overrides({"cluster.id": cluster_id})
 
     async def _follow_controller(self, broker: BrokerServer) -> None:
-        """Register with the controller in another process, and open what its log has."""
+        """Register at a controller in another process, and open the topics of its log."""
         from fencepost_broker.metadata.log_follower import MetadataFollower
 
         assert self.links is not None
@@ -229,7 +229,7 @@ class BrokerProcess:
         broker.producer_ids.begin()
 
     async def _close_links(self) -> None:
-        """Ask no other process any more."""
+        """Close the connections to other processes."""
         if self.links is not None:
             await self.links.close()
 
@@ -244,7 +244,7 @@ class BrokerProcess:
         broker.config.listen(port.use)
 
     async def _listen(self) -> list[Address]:
-        """Bind all listeners; gives where clients are told to come."""
+        """Bind all listeners; returns the advertised addresses."""
         settings = self.settings
         of_controller = {each.name for each in settings.controller_endpoints}
         told = {each.name: each for each in settings.advertised_endpoints}
@@ -273,7 +273,7 @@ class BrokerProcess:
         self._tell_unused({each.name for each in settings.endpoints})
         if settings.without_effect:
             self.log.warning(
-                "settings of Apache Kafka that have no effect here",
+                "some of Apache Kafka's settings have no effect here",
                 settings=", ".join(settings.without_effect),
             )
         is_controller_alone = "broker" not in settings.process_roles
@@ -281,7 +281,7 @@ class BrokerProcess:
         return addresses
 
     def _tell_unused(self, listeners: set[str]) -> None:
-        """Settings of listeners that there are not may be misspelt."""
+        """Warn about settings of listeners that do not exist: they may be misspelled."""
         for name in self.settings.given_beside:
             own = read_own_name(name)
             if own is not None and own.listener and own.listener.upper() not in listeners:
@@ -290,7 +290,7 @@ class BrokerProcess:
     def _front(
         self, server: SocketServer, listener: str
     ) -> Callable[[], Dispatcher[Connection]] | None:
-        """Who asks the connections of a listener who they are, if anybody does."""
+        """Return what authenticates the connections of a listener, or ``None``."""
         if self.settings.protocol(listener) not in ("SASL_PLAINTEXT", "SASL_SSL"):
             return None
         from fencepost_broker.network.sasl_gate import Entrance, Gate
@@ -305,11 +305,11 @@ class BrokerProcess:
 
         context = server_context(self.settings, listener)
         if told := not_valid_now(self.settings, listener, wall_ms()):
-            self.log.warning("clients refuse the certificate of a listener", **told)
+            self.log.warning("clients will refuse the certificate of a listener", **told)
         return context
 
     async def stop(self) -> bool:
-        """Let what is being answered leave, then close the logs; says whether all is on disk."""
+        """Send pending answers, then close the logs; returns whether everything is on disk."""
         self.clock.unfollow(self)
         if self._maintenance is not None:
             self._maintenance.cancel()
@@ -327,7 +327,7 @@ class BrokerProcess:
         return is_clean
 
     async def _hand_over(self) -> None:
-        """Let other brokers lead what this one leads."""
+        """Let other brokers take over this one's leaderships."""
         if self.links is not None and self.links.controller is not None:
             await self.links.controller.leave(self.settings.shutdown_timeout_ms)
         elif self._controller_server is not None:
@@ -350,7 +350,7 @@ class BrokerProcess:
     # -- state time ----------------------------------------------------------------------------
 
     def deadline_ms(self) -> int | None:
-        """When the first of the machines wants to be woken."""
+        """Return when the first of the machines has something due."""
         return self.server.deadline_ms()
 
     def expire(self) -> None:
@@ -359,13 +359,13 @@ class BrokerProcess:
         self.server.ready.drain()
 
     def catch_up(self) -> None:
-        """Do all upkeep that is due now, in one go: the clock was moved by hand."""
+        """Do all maintenance that is due: the clock was moved by hand."""
         self.server.catch_up(self.clock.now_ms())
         self.server.ready.drain()
         self._tell_events()
 
     def stats(self) -> dict[str, Any]:
-        """All counters as plain data, for exporters and ``fencepost tap --stats``."""
+        """Return all counters as plain data, for exporters and ``fencepost tap --stats``."""
         port = self._controller_server
         return {
             "connections": self.socket_server.stats(),
@@ -382,7 +382,7 @@ class BrokerProcess:
             await self.tap.stop()
 
     def _maintain(self) -> None:
-        """Do a piece of upkeep and come again, unless time only moves by hand."""
+        """Do a part of the maintenance and repeat, unless time is moved by hand only."""
         if self.clock.is_manual:
             self.catch_up()
             return
@@ -390,12 +390,12 @@ class BrokerProcess:
         try:
             delay_ms = self._maintain_once()
         except Exception as error:
-            self.log.error("upkeep failed: please report this", exc_info=error)  # noqa: TRY400
+            self.log.error("maintenance failed: this is a bug: please report it", exc_info=error)  # noqa: TRY400
         loop = asyncio.get_running_loop()
         self._maintenance = loop.call_later(delay_ms / 1000, self._maintain)
 
     def _maintain_once(self) -> int:
-        """Do a piece of upkeep; gives when the next is due, in ms."""
+        """Do a part of the maintenance; returns when the next part is due, in ms."""
         now_ms = self.clock.now_ms()
         self.server.expire(now_ms)
         next_ms = self.server.maintain(now_ms)
@@ -417,26 +417,26 @@ class BrokerProcess:
 
 
 class Runnable(Protocol):
-    """What can be run until it is told to stop."""
+    """A broker or a cluster that runs until it is stopped."""
 
     on_failure: Callable[[str], None]
-    """Told why it cannot go on, if it cannot."""
+    """Called with the reason if it cannot continue."""
 
     async def start(self) -> Any:
-        """Serve from now on."""
+        """Start to serve."""
 
     async def stop(self) -> bool:
-        """Stop in order; says whether all went well."""
+        """Stop; returns whether the stop was clean."""
 
 
 async def run_until_stopped(
     broker: Runnable, ready: Callable[[], None], until_closed: int | None = None
 ) -> int:
-    """Serve until SIGTERM or SIGINT, a second of which ends at once; gives the exit code.
+    """Serve until SIGTERM or SIGINT (a second one exits at once), and return the exit code.
 
-    One that comes before it serves ends its start.
-    ``until_closed`` is a pipe whose other end somebody holds for as long as the broker shall run.
-    If the broker cannot go on it is stopped in order, and a ``BrokerFailedError`` says why.
+    A signal during the start ends the start. ``until_closed`` is a pipe: when its other end is
+    closed, the broker stops. If the broker cannot continue, it is stopped cleanly, and a
+    ``BrokerFailedError`` says why.
     """
     loop = asyncio.get_running_loop()
     stopping = asyncio.Event()

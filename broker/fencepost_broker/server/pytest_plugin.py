@@ -1,11 +1,11 @@
-"""A fixture for pytest, there wherever Fencepost is installed: ``fencepost``, a broker for a test.
+"""The pytest fixture ``fencepost``: a broker for a test, available wherever Fencepost is installed.
 
     @pytest.mark.fencepost(topics={"orders": 3})
     def test_orders(fencepost):
         producer = confluent_kafka.Producer({"bootstrap.servers": fencepost.bootstrap})
 
-What the mark says are options of ``fencepost_broker.blocking.Broker``. Nothing of the broker is
-imported before a test asks for it.
+The mark has options of ``fencepost_broker.blocking.Broker``. The broker is imported when the first
+test asks for it.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Make the mark known."""
+    """Register the mark."""
     config.addinivalue_line(
         "markers",
         "fencepost(**options): options of the broker that the fixture `fencepost` starts, as"
@@ -39,7 +39,7 @@ def fencepost(request: pytest.FixtureRequest) -> Iterator[Broker]:
     mark = request.node.get_closest_marker("fencepost")
     if mark is not None and mark.args:
         raise pytest.UsageError(
-            f"{request.node.nodeid}: options of @pytest.mark.fencepost have names,"
+            f"{request.node.nodeid}: options of @pytest.mark.fencepost need names,"
             ' as topics={"orders": 3}'
         )
     with Broker(**(mark.kwargs if mark else {})) as broker:

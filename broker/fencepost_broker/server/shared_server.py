@@ -1,4 +1,4 @@
-"""What every process of a cluster has, whatever its roles: settings, one disk, the metadata."""
+"""Common parts of every process of a cluster: settings, one disk, the metadata."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ from fencepost_broker.storage.log.results import LogEvent
 
 
 class SharedServer:
-    """One process around one disk, to which each role adds its parts."""
+    """One process with one disk, to which each role adds its parts."""
 
     def __init__(
         self,
@@ -85,7 +85,7 @@ class SharedServer:
         self.table = PartitionTable()
         self.addresses: list[Address] = []
         self.controller_addresses: list[Address] = []
-        """Where brokers reach the controller, if it is here and may be joined."""
+        """Addresses of this process's controller for brokers, if they may join."""
 
     def _configure_logs(self, settings: Settings) -> None:
         self.log_manager.intervals = intervals_of(settings)
@@ -96,12 +96,12 @@ class SharedServer:
         self.log_manager.configure(topic, self.config.of_topic(topic))
 
     def first_levels(self) -> dict[str, int]:
-        """Levels of features that a new cluster begins with, where they are not the highest."""
+        """Feature levels of a new cluster, where they are not the highest."""
         given = (word.rpartition(":") for word in self.config.settings.features)
         return {name: int(level) for name, _, level in given}
 
     def take_events(self) -> list[LogEvent]:
-        """What a person should hear since the last time."""
+        """Return the new events for the log."""
         events = self._told.take()
         events += self.log_manager.take_events()
         events += (
@@ -112,7 +112,7 @@ class SharedServer:
 
 
 class _AclPublisher(MetadataPublisher):
-    """Lets the authorizer go by other ACLs."""
+    """Tells the authorizer that ACLs have changed."""
 
     def __init__(self, authorizer: Authorizer) -> None:
         self._authorizer = authorizer

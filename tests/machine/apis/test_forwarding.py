@@ -10,7 +10,7 @@ import pytest
 from fencepost_broker.apis.forwarding import GIVE_UP_MS, passed_on
 from fencepost_broker.apis.registry import SERVED
 from fencepost_broker.apis.request import Request
-from fencepost_broker.controller.channel.pending_requests import LOSSES_MAX, Question
+from fencepost_broker.controller.channel.pending_requests import LOSSES_MAX, PendingRequest
 from fencepost_broker.controller.channel.remote import RemoteController
 from fencepost_protocol.apis import Message
 from fencepost_protocol.errors import ErrorCode
@@ -27,16 +27,18 @@ class Wire:
 
     def __init__(self) -> None:
         self.asked: list[EnvelopeRequest] = []
-        self.questions: list[Question] = []
+        self.questions: list[PendingRequest] = []
 
     def ask(self, message: Message, then: Callable[[Any], None]) -> None:
         raise AssertionError("it is asked more than once if the connection is lost")
 
-    def ask_within(self, limit_ms: int, message: Message, then: Callable[[Any], None]) -> Question:
+    def ask_within(
+        self, limit_ms: int, message: Message, then: Callable[[Any], None]
+    ) -> PendingRequest:
         assert limit_ms == GIVE_UP_MS
         assert isinstance(message, EnvelopeRequest)
         self.asked.append(message)
-        self.questions.append(Question(message, then, limit_ms))
+        self.questions.append(PendingRequest(message, then, limit_ms))
         return self.questions[-1]
 
 
@@ -86,7 +88,7 @@ class Setting:
         return answer
 
     def tell(self, answer: EnvelopeResponse | None) -> None:
-        self.wire.questions[0].tell(answer)
+        self.wire.questions[0].complete(answer)
 
 
 @pytest.fixture

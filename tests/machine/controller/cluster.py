@@ -44,7 +44,7 @@ TOO_MANY_RECORDS = (
 
 
 def in_request_twice(what: str) -> str:
-    return f"{what} is in the request more than once, and none of them was done"
+    return f"{what} is in the request more than once: none of these entries was applied"
 
 
 class SomeRules:
@@ -73,7 +73,7 @@ class SomeRules:
         try:
             number = int(value)
         except ValueError:
-            return "it is no whole number"
+            return "it is not a whole number"
         return None if number >= least else f"it is below {least}"
 
     def broker_refusal(

@@ -99,7 +99,7 @@ class TestRegistration:
         assert told(cluster.ask(UnregisterBrokerRequest(2))) == ("NONE", "")
         assert led(cluster) == (1, 1, (1,))
         assert list(cluster.image.cluster.brokers) == [1]
-        message = "there is no broker 2 to forget"
+        message = "broker 2 is not registered"
         answer = cluster.ask(UnregisterBrokerRequest(2))
         assert told(answer) == ("BROKER_ID_NOT_REGISTERED", message)
 

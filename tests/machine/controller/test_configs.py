@@ -12,14 +12,12 @@ from fencepost_protocol.generated import incremental_alter_configs as incrementa
 
 from tests.machine.controller.cluster import CLUSTER_ID, Cluster, in_request_twice, told
 
-NO_VALUE = (
-    "a setting is given a value, or is taken away by DELETE (in AlterConfigs by leaving it out)"
-)
+NO_VALUE = "the value is missing; to remove a setting, use DELETE (in AlterConfigs, leave it out)"
 
 
 def no_type(number: int) -> str:
     return (
-        f"settings of resource type {number} cannot be changed here: it is 2 (topic), 4 (broker), "
+        f"settings of resource type {number} cannot be changed here: use 2 (topic), 4 (broker), "
         "16 (client metrics) or 32 (group)"
     )
 
@@ -115,35 +113,35 @@ class TestIncremental:
             ((TOPIC, "t", [("cleanup.policy", APPEND, None)]), "INVALID_REQUEST",
              f"cleanup.policy: {NO_VALUE}"),
             ((TOPIC, "t", [("retention.ms", SET, "x")]), "INVALID_CONFIG",
-             "retention.ms=x: it is no whole number"),
+             "retention.ms=x: it is not a whole number"),
             ((TOPIC, "t", [("foo", SET, "x")]), "INVALID_CONFIG", "there is no topic setting foo"),
             ((TOPIC, "t", [("cleanup.policy", APPEND, "x")]), "INVALID_CONFIG",
              "cleanup.policy=delete,x: it is none of compact, delete"),
             ((TOPIC, "t", [("retention.ms", APPEND, "5")]), "INVALID_CONFIG",
-             "APPEND is for lists, and retention.ms is none: SET it"),
+             "APPEND needs a list, and retention.ms is not one: use SET"),
             ((TOPIC, "t", [("foo", SUBTRACT, "5")]), "INVALID_CONFIG",
-             "SUBTRACT is for lists, and foo is none: SET it"),
+             "SUBTRACT needs a list, and foo is not one: use SET"),
             ((TOPIC, "t", [("flush.ms", SET, "5"), ("flush.ms", DELETE, None)]), "INVALID_REQUEST",
              "flush.ms is given twice: give it one value"),
             ((TOPIC, "t", [("flush.ms", 7, "5")]), "INVALID_REQUEST", "there is no operation 7 "
-             "(on flush.ms): it is 0 SET, 1 DELETE, 2 APPEND or 3 SUBTRACT"),
+             "(on flush.ms): use 0 SET, 1 DELETE, 2 APPEND or 3 SUBTRACT"),
             ((TOPIC, "nope", [("flush.ms", SET, "5")]), "UNKNOWN_TOPIC_OR_PARTITION",
              "there is no topic nope"),
             ((TOPIC, "a b", [("flush.ms", SET, "5")]), "INVALID_TOPIC_EXCEPTION",
              "'a b' has ' ' in it: a topic's name is made of a-z, A-Z, 0-9, . _ and -"),
             ((TOPIC, "", [("flush.ms", SET, "5")]), "INVALID_REQUEST",
-             "a topic's name is missing; what all topics inherit is set for brokers"),
+             "the topic's name is missing; set defaults of all topics on brokers"),
             ((3, "x", [("flush.ms", SET, "5")]), "INVALID_REQUEST", no_type(3)),
             ((0, "x", []), "INVALID_REQUEST", no_type(0)),
             ((LOGGER, "1", [("root", SET, "INFO")]), "INVALID_REQUEST", no_type(8)),
             ((BROKER, "x", [("a", SET, "5")]), "INVALID_REQUEST",
-             "a broker is named by its id, or by nothing if all are meant; not by 'x'"),
+             "'x' is not a broker: use a broker's id, or no name for all brokers"),
             ((BROKER, "1", [("node.id", SET, "5")]), "INVALID_REQUEST",
              "node.id cannot be changed while the broker runs"),
             ((GROUP, "g", [("foo", SET, "5")]), "INVALID_CONFIG",
              "there is no group setting foo"),
             ((GROUP, "", [("foo", SET, "5")]), "INVALID_REQUEST",
-             "a group's id is missing; there are no settings of all groups"),
+             "the group's id is missing; groups have no common settings"),
             ((METRICS, "", [("foo", SET, "5")]), "INVALID_REQUEST",
              "the name of a client-metrics subscription is missing"),
         ],

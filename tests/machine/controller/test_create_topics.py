@@ -30,7 +30,7 @@ LEGAL = "a topic's name is made of a-z, A-Z, 0-9, . _ and -"
 
 
 def too_many(partitions: int) -> str:
-    return f"one request may make 10000 partitions, and this one asks for {partitions}: split it"
+    return f"a request may create 10000 partitions, and this one asks for {partitions}: split it"
 
 
 @pytest.fixture
@@ -158,32 +158,32 @@ class TestRefusals:
     @pytest.mark.parametrize(
         ("asked", "code", "message"),
         [
-            (topic("here"), "TOPIC_ALREADY_EXISTS", "topic here is there already"),
-            (topic("here", 0, 0, foo="x"), "TOPIC_ALREADY_EXISTS", "topic here is there already"),
-            (topic("a_b"), "INVALID_TOPIC_EXCEPTION", "topic a.b is there, and metrics, which have "
-             "'_' for '.', could not tell the two apart: choose another name"),
-            (topic("a.b"), "TOPIC_ALREADY_EXISTS", "topic a.b is there already"),
+            (topic("here"), "TOPIC_ALREADY_EXISTS", "topic here exists already"),
+            (topic("here", 0, 0, foo="x"), "TOPIC_ALREADY_EXISTS", "topic here exists already"),
+            (topic("a_b"), "INVALID_TOPIC_EXCEPTION", "topic a.b exists, and metrics, which "
+             "replace '.' by '_', could not distinguish the two: choose another name"),
+            (topic("a.b"), "TOPIC_ALREADY_EXISTS", "topic a.b exists already"),
             (topic("__cluster_metadata"), "INVALID_REQUEST",
-             "__cluster_metadata is the controller's own: it is there"),
+             "__cluster_metadata is the controller's own topic"),
             (topic("n", 0), "INVALID_PARTITIONS",
-             "the number of partitions is 1 or more, or -1 for the broker's default; not 0"),
+             "the number of partitions must be -1 (the broker's default) or at least 1, not 0"),
             (topic("n", -2), "INVALID_PARTITIONS",
-             "the number of partitions is 1 or more, or -1 for the broker's default; not -2"),
+             "the number of partitions must be -1 (the broker's default) or at least 1, not -2"),
             (topic("n", 0, 0), "INVALID_REPLICATION_FACTOR",
-             "the replication factor is 1 or more, or -1 for the broker's default; not 0"),
+             "the replication factor must be -1 (the broker's default) or at least 1, not 0"),
             (topic("n", 1, -2), "INVALID_REPLICATION_FACTOR",
-             "the replication factor is 1 or more, or -1 for the broker's default; not -2"),
+             "the replication factor must be -1 (the broker's default) or at least 1, not -2"),
             (topic("n", 1, 2), "INVALID_REPLICATION_FACTOR", "replication factor 2 needs that "
-             "many brokers, and the cluster has 1: ask for less, or start more"),
+             "many brokers, and the cluster has 1: ask for fewer, or start more"),
             (topic("n", 0, foo="x"), "INVALID_CONFIG", "there is no topic setting foo"),
             (topic("n", retention_ms="x"), "INVALID_CONFIG",
-             "retention.ms=x: it is no whole number"),
+             "retention.ms=x: it is not a whole number"),
             (topic("n", retention_ms=None, foo="x", flush_ms=None), "INVALID_CONFIG",
-             "retention.ms, flush.ms: a setting of a new topic has a value or is left out"),
-            (topic("n", 1, -1, {0: [1]}), "INVALID_REQUEST", "with assignments the number of "
-             "partitions follows from them: it must be -1, not 1"),
-            (topic("n", 1, 1, {0: [1]}), "INVALID_REQUEST", "with assignments the replication "
-             "factor follows from them: it must be -1, not 1"),
+             "retention.ms, flush.ms: a setting needs a value: set it or leave it out"),
+            (topic("n", 1, -1, {0: [1]}), "INVALID_REQUEST", "assignments determine the number of "
+             "partitions: it must be -1, not 1"),
+            (topic("n", 1, 1, {0: [1]}), "INVALID_REQUEST", "assignments determine the "
+             "replication factor: it must be -1, not 1"),
             (manual("n", {0: [1], 2: [1]}), "INVALID_REPLICA_ASSIGNMENT", "partition 1 has no "
              "assignment: with 2 of them, partitions are numbered 0 to 1"),
             (manual("n", {-1: [1]}), "INVALID_REPLICA_ASSIGNMENT", "partition 0 has no "
@@ -193,7 +193,7 @@ class TestRefusals:
             (manual("n", {0: [1, 1]}), "INVALID_REPLICA_ASSIGNMENT", "partition 0 is assigned to "
              "broker 1 more than once: a broker holds one replica of it"),
             (manual("n", {0: [1], 1: [1, 2]}), "INVALID_REPLICA_ASSIGNMENT", "partition 1 is "
-             "assigned to broker 2, which is not registered; there is broker 1"),
+             "assigned to broker 2, which is not registered; registered: broker 1"),
         ],
     )  # fmt: skip
     def test_one_by_one(
@@ -285,7 +285,7 @@ class TestSeveralBrokers:
         (result,) = cluster.create(manual("n", {0: [2]}))
         assert told(result) == (
             "INVALID_REPLICA_ASSIGNMENT",
-            "partition 0 would have no leader: it is assigned to broker 2, and of those none is up",
+            "partition 0 would have no leader: it is assigned to broker 2, none of which is up",
         )
 
     def test_no_broker_that_can_lead(self) -> None:

@@ -147,18 +147,18 @@ class TestCreatePartitions:
         [
             ("nope", 3, None, "UNKNOWN_TOPIC_OR_PARTITION", None),
             ("", 3, None, "UNKNOWN_TOPIC_OR_PARTITION", None),
-            ("a", 2, None, "INVALID_PARTITIONS", "partitions are only ever added: topic a has 2 "
-             "now, so ask for more than that, not for 2"),
-            ("a", 1, None, "INVALID_PARTITIONS", "partitions are only ever added: topic a has 2 "
-             "now, so ask for more than that, not for 1"),
-            ("a", -1, None, "INVALID_PARTITIONS", "partitions are only ever added: topic a has 2 "
-             "now, so ask for more than that, not for -1"),
-            ("a", 3, [], "INVALID_REPLICA_ASSIGNMENT", "new partitions: 1, assignments: 0; give "
-             "each partition one, or leave them all to the controller"),
+            ("a", 2, None, "INVALID_PARTITIONS", "topic a has 2 partitions, and partitions can "
+             "only be added: ask for more than that, not for 2"),
+            ("a", 1, None, "INVALID_PARTITIONS", "topic a has 2 partitions, and partitions can "
+             "only be added: ask for more than that, not for 1"),
+            ("a", -1, None, "INVALID_PARTITIONS", "topic a has 2 partitions, and partitions can "
+             "only be added: ask for more than that, not for -1"),
+            ("a", 3, [], "INVALID_REPLICA_ASSIGNMENT", "new partitions: 1, assignments: 0; "
+             "assign every new partition, or none"),
             ("a", 3, [[1], [1]], "INVALID_REPLICA_ASSIGNMENT", "new partitions: 1, assignments: 2; "
-             "give each partition one, or leave them all to the controller"),
+             "assign every new partition, or none"),
             ("a", 3, [[7]], "INVALID_REPLICA_ASSIGNMENT", "partition 2 is assigned to broker 7, "
-             "which is not registered; there is broker 1"),
+             "which is not registered; registered: broker 1"),
             ("a", 3, [[]], "INVALID_REPLICA_ASSIGNMENT",
              "partition 2 is assigned to no broker: name at least one"),
             ("a", 10_003, None, "POLICY_VIOLATION", TOO_MANY_RECORDS),
@@ -200,6 +200,6 @@ class TestCreatePartitions:
         message = "every broker is fenced, so none can lead: wait until one is up"
         assert grow(cluster, "a", 3) == ("INVALID_REPLICATION_FACTOR", message)
         message = (
-            "partition 2 would have no leader: it is assigned to broker 1, and of those none is up"
+            "partition 2 would have no leader: it is assigned to broker 1, none of which is up"
         )
         assert grow(cluster, "a", 3, [[1]]) == ("INVALID_REPLICA_ASSIGNMENT", message)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import random
 
 import pytest
-from fencepost_broker.controller.machine import Heard
+from fencepost_broker.controller.machine import HeartbeatReceived
 from fencepost_broker.metadata.features import ELIGIBLE_LEADERS
 from fencepost_protocol.generated.incremental_alter_configs import (
     AlterableConfig,
@@ -45,7 +45,7 @@ def killed(cluster: Cluster, broker_id: int) -> None:
 
 def back(cluster: Cluster, broker_id: int, *, incarnation: int, in_order: bool) -> None:
     epoch = cluster.image.cluster.brokers[broker_id].epoch
-    cluster.controller.apply_soft(Heard(broker_id, None))  # its session is over
+    cluster.controller.apply_soft(HeartbeatReceived(broker_id, None))  # its session is over
     cluster.register(broker_id, incarnation, previous_epoch=epoch if in_order else -1)
     cluster.heartbeat(broker_id)
 

@@ -68,14 +68,14 @@ class TestUpdates:
             ("", 1, UP, "the controller does not know this feature"),
             ("foo", 0, SAFE, "there is no such feature"),
             (TV, 3, UP, "the controller supports levels 0 to 2"),
-            (TV, -1, UP, "levels begin at 0, which is off"),
-            (TV, 1, UP, "it is at 2; the way down is upgrade type 2 (safe) or 3 (unsafe)"),
-            (TV, 1, 0, "there is no upgrade type 0: it is 1 (upgrade), 2 (safe downgrade) or 3 "
+            (TV, -1, UP, "the lowest level is 0 (off)"),
+            (TV, 1, UP, "its level is 2; a downgrade needs upgrade type 2 (safe) or 3 (unsafe)"),
+            (TV, 1, 0, "there is no upgrade type 0: use 1 (upgrade), 2 (safe downgrade) or 3 "
              "(unsafe downgrade)"),
-            (TV, 2, 4, "there is no upgrade type 4: it is 1 (upgrade), 2 (safe downgrade) or 3 "
+            (TV, 2, 4, "there is no upgrade type 4: use 1 (upgrade), 2 (safe downgrade) or 3 "
              "(unsafe downgrade)"),
-            ("metadata.version", 31, UP, "the controller supports level 30 alone"),
-            ("metadata.version", 29, SAFE, "the controller supports level 30 alone"),
+            ("metadata.version", 31, UP, "the controller supports level 30 only"),
+            ("metadata.version", 29, SAFE, "the controller supports level 30 only"),
         ],
     )  # fmt: skip
     def test_refusals_are_of_all_or_nothing(
@@ -93,7 +93,7 @@ class TestUpdates:
         for kind in (SAFE, UNSAFE):
             _, message = told(update(cluster, (TV, 2, kind)))
             assert message is not None
-            assert "it is at 0; the way up is upgrade type 1" in message
+            assert "its level is 0; an upgrade needs upgrade type 1" in message
 
     def test_every_broker_must_support_the_level(self, cluster: Cluster) -> None:
         broker = cluster.image.cluster.brokers[1]
@@ -102,7 +102,7 @@ class TestUpdates:
         cluster.check = False
         _, message = told(update(cluster, ("group.version", 0, SAFE)))
         assert message is not None
-        assert "broker 1 supports level 1 alone" in message
+        assert "broker 1 supports level 1 only" in message
         cluster.image.cluster.brokers[1] = broker._replace(features=())
         _, message = told(update(cluster, ("group.version", 1, UP)))
         assert message is not None

@@ -14,7 +14,7 @@ PREFERRED, UNCLEAN = 0, 1
 
 
 def not_needed(partition: int) -> tuple[str, str]:
-    message = f"t-{partition} needs no election: broker 1 is its leader already"
+    message = f"t-{partition} needs no election: broker 1 leads it"
     return "ELECTION_NOT_NEEDED", message
 
 
@@ -55,7 +55,7 @@ def test_the_preferred_one_leads_again(cluster: Cluster) -> None:
 
 def test_not_if_it_is_not_in_sync(cluster: Cluster) -> None:
     message = (
-        "broker 2 is the preferred leader of t-0 and cannot lead: it is not up, or not in sync"
+        "broker 2 is the preferred leader of t-0 but cannot lead: it is not up, or not in sync"
     )
     assert results(elect(cluster, PREFERRED, 0)) == [("PREFERRED_LEADER_NOT_AVAILABLE", message)]
 
@@ -84,7 +84,7 @@ def test_no_list_is_not_an_empty_list(cluster: Cluster) -> None:
 
 def test_one_partition_twice_is_elected_once(cluster: Cluster) -> None:
     in_sync(cluster, 1, 2)
-    message = "t-0 needs no election: this request has elected its leader already"
+    message = "t-0 needs no election: it was elected by this request"
     expected = [("NONE", None), ("ELECTION_NOT_NEEDED", message)]
     assert results(elect(cluster, PREFERRED, 0, 0)) == expected
     assert led(cluster) == (2, 2, (1, 2))
@@ -120,5 +120,5 @@ def test_unknown_ones(cluster: Cluster) -> None:
 def test_an_unknown_kind_of_election(cluster: Cluster) -> None:
     response = elect(cluster, 7, 0)
     assert code_of(response) == "INVALID_REQUEST"
-    message = "an election is of type 0 (preferred) or 1 (unclean), not 7"
+    message = "the election type must be 0 (preferred) or 1 (unclean), not 7"
     assert results(response) == [("INVALID_REQUEST", message)]

@@ -82,7 +82,7 @@ def test_a_user_is_named_once_and_others_are_done(cluster: Cluster) -> None:
     assert outcomes == {
         "a": (
             "DUPLICATE_RESOURCE",
-            "a is in the request more than once: send one mechanism of a user at a time",
+            "a is in the request more than once: send one mechanism for each user",
         ),
         "b": ("NONE", None),
     }
@@ -94,7 +94,7 @@ def test_a_user_is_named_once_and_others_are_done(cluster: Cluster) -> None:
     [
         (("", SHA_256, 4096), "UNACCEPTABLE_CREDENTIAL", "the user's name is empty"),
         (("a", 3, 4096), "UNSUPPORTED_SASL_MECHANISM",
-         "there is no SCRAM mechanism 3: it is 1 (SCRAM-SHA-256), 2 (SCRAM-SHA-512)"),
+         "there is no SCRAM mechanism 3: use 1 (SCRAM-SHA-256), 2 (SCRAM-SHA-512)"),
         (("a", SHA_256, 4095), "UNACCEPTABLE_CREDENTIAL",
          "4095 iterations: SCRAM-SHA-256 takes 4096 to 16384"),
         (("a", SHA_512, 16385), "UNACCEPTABLE_CREDENTIAL",
@@ -115,7 +115,7 @@ def test_nobody_to_delete(cluster: Cluster) -> None:
     assert alter(cluster, delete=[("a", SHA_256)]) == {
         "a": (
             "RESOURCE_NOT_FOUND",
-            "a has no credential for SCRAM-SHA-256, so there is none to delete",
+            "a has no SCRAM-SHA-256 credential to delete",
         )
     }
 

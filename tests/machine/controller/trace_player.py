@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from fencepost_broker.controller.machine import Heard
+from fencepost_broker.controller.machine import HeartbeatReceived
 from fencepost_broker.metadata.records import decode_record
 from fencepost_protocol.generated.elect_leaders import ElectLeadersRequest, TopicPartitions
 
@@ -41,7 +41,9 @@ class Player:
         """``incarnation=1`` is another process; ``clean`` if it knows the last one's epoch."""
         broker_id = int(plain[0])
         if "incarnation" in options:
-            self.cluster.controller.apply_soft(Heard(broker_id, None))  # its session is over
+            self.cluster.controller.apply_soft(
+                HeartbeatReceived(broker_id, None)
+            )  # its session is over
         known = self.cluster.image.cluster.brokers.get(broker_id)
         previous = known.epoch if known is not None and "clean" in plain else -1
         self.cluster.register(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from fencepost_broker.controller.channel.reachability import Contact
+from fencepost_broker.controller.channel.reachability import Reachability
 from fencepost_broker.metadata.changes import BrokerChanged, Change, PartitionChanged
 from fencepost_broker.metadata.model import Broker, Partition
 from fencepost_broker.observability.cluster_events import NAMED_MAX, ClusterEvents
@@ -30,10 +30,10 @@ def told(*changes: Change) -> list[tuple[str, str, str, bool]]:
 
 def test_leaders_that_change_are_told_where_there_is_a_replica() -> None:
     assert told(moved(partition(OTHER, 1), partition(HERE, 2))) == [
-        ("leader-changed", "the leader is this broker now (before: broker 2)", "t-0", False)
+        ("leader-changed", "the leader is now this broker (before: broker 2)", "t-0", False)
     ]
     assert told(moved(partition(HERE, 1), partition(NOBODY, 2))) == [
-        ("leader-changed", "the leader is no broker now (before: this broker)", "t-0", False)
+        ("leader-changed", "the leader is now no broker (before: this broker)", "t-0", False)
     ]
     elsewhere = partition(OTHER, 2)._replace(replicas=(OTHER, THIRD))
     assert not told(moved(partition(THIRD, 1), elsewhere))
@@ -89,12 +89,12 @@ def test_who_is_in_sync() -> None:
 
 
 def test_the_controller_is_lost_once_and_back_when_all_connections_are() -> None:
-    contact = Contact()
-    assert contact.heard(0, "ask") is None, "it was not lost"
-    assert contact.lost(1000, "ask")
-    assert not contact.lost(1100, "ask"), "the next try"
-    assert not contact.lost(1200, "follow")
-    assert contact.heard(5000, "ask") is None
-    assert contact.heard(6000, "follow") == 5000
-    assert contact.heard(6100, "follow") is None
-    assert contact.lost(7000, "follow")
+    reachability = Reachability()
+    assert reachability.reached(0, "ask") is None, "it was not lost"
+    assert reachability.lost(1000, "ask")
+    assert not reachability.lost(1100, "ask"), "the next try"
+    assert not reachability.lost(1200, "follow")
+    assert reachability.reached(5000, "ask") is None
+    assert reachability.reached(6000, "follow") == 5000
+    assert reachability.reached(6100, "follow") is None
+    assert reachability.lost(7000, "follow")

@@ -46,9 +46,9 @@ def test_one_setting(capsys: pytest.CaptureFixture[str]) -> None:
         "group.initial.rebalance.delay.ms = 0\n"
         "    how long a new group waits for more members before its first rebalance\n"
         "    int; default 0; read-only\n"
-        "    Kafka's default is 3000; ours differs because a test should not wait three seconds for"
-        " members\n"
-        "    that never come\n"
+        "    Kafka's default is 3000; Fencepost's differs because a test should not wait three"
+        " seconds for\n"
+        "    members that never come\n"
     )
 
 
@@ -90,7 +90,7 @@ def test_all_words_must_be_there(capsys: pytest.CaptureFixture[str]) -> None:
     ("words", "told"),
     [
         (["num.partitionz"], "did you mean num.partitions?"),
-        (["zookeeper.connect"], "Fencepost does not take zookeeper.connect: Kafka has no such"),
+        (["zookeeper.connect"], "Fencepost does not support zookeeper.connect: Kafka removed this"),
         (["retention", "nonsense"], "no setting has all of retention, nonsense"),
     ],
 )

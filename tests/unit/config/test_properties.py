@@ -51,10 +51,10 @@ def test_each_entry_has_its_line() -> None:
     ("content", "told"),
     [
         (b"a=1\nb=2\na=3", "f:3: a is set in line 1 already"),
-        (b"a=\\u12", "f:1: \\u12: after \\u come four hexadecimal digits"),
-        (b"a=\\u12x4", "f:1: \\u12x4: after \\u come four hexadecimal digits"),
-        (b"\n\na=C:\\data", "f:3: \\d stands for nothing; a backslash itself is written \\\\"),
-        (b"= 5", "f:1: there is a value without a name"),
+        (b"a=\\u12", "f:1: \\u12: \\u needs four hexadecimal digits"),
+        (b"a=\\u12x4", "f:1: \\u12x4: \\u needs four hexadecimal digits"),
+        (b"\n\na=C:\\data", "f:3: \\d is not an escape; write a backslash as \\\\"),
+        (b"= 5", "f:1: a value has no name"),
         (b"a=1\nb=\xff\xfe", "f:2: this is not UTF-8"),
     ],
 )

@@ -50,16 +50,16 @@ def test_texts_are_read(name: str, text: str, value: object) -> None:
         ("flag", "", "neither true nor false"),
         ("small.number", "0", "too small"),
         ("small.number", "11", "too large"),
-        ("small.number", "1_0", "no whole number"),
-        ("small.number", "٥", "no whole number"),
-        ("small.number", "5.0", "no whole number"),
+        ("small.number", "1_0", "not a whole number"),
+        ("small.number", "٥", "not a whole number"),
+        ("small.number", "5.0", "not a whole number"),
         ("large.number", "9223372036854775808", "too large"),
         ("ratio", "1.01", "too large"),
         ("ratio", "-0.1", "too small"),
-        ("ratio", "nan", "no number"),
+        ("ratio", "nan", "not a number"),
         ("words", "a,,b", "one of its words is empty"),
-        ("words", "a,b,a", "a is in it twice"),
-        ("words", "a,d", "d is none of them"),
+        ("words", "a,b,a", "a is given twice"),
+        ("words", "a,d", "d is not one of them"),
     ],
 )
 def test_texts_out_of_range_are_refused(name: str, text: str, why: str) -> None:
@@ -112,7 +112,7 @@ def test_values_are_written_as_java_writes_them(value: Any, text: str | None) ->
 
 
 def test_a_ratio_that_is_no_number_is_refused() -> None:
-    with pytest.raises(ValueError, match="no number"):
+    with pytest.raises(ValueError, match="not a number"):
         Sample.ratio.checked(float("nan"))
 
 
@@ -160,5 +160,5 @@ def test_a_list_of_many_words_is_checked_in_one_pass() -> None:
     words = ",".join(str(number) for number in range(200_000))
     setting = strings((), "words")
     assert len(setting.parse(words)) == 200_000
-    with pytest.raises(ValueError, match="199999 is in it twice"):
+    with pytest.raises(ValueError, match="199999 is given twice"):
         setting.parse(f"{words},199999")

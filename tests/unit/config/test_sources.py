@@ -58,7 +58,9 @@ def test_all_places_are_checked_before_anything_is_refused(tmp_path: Path) -> No
     with pytest.raises(SettingsError) as caught:
         load(file, {"FENCEPOST_NODE_IDS": "1"}, ["fsync", "=1", "fsync=never"])
     told = str(caught.value)
-    assert f"num.partitions=x: it is no whole number; allowed: int, at least 1 ({file}:1)" in told
+    assert (
+        f"num.partitions=x: it is not a whole number; allowed: int, at least 1 ({file}:1)" in told
+    )
     assert f"did you mean num.partitions? ({file}:2)" in told
     assert "did you mean node.id? (FENCEPOST_NODE_IDS in the environment)" in told
     assert "-c fsync: it must be name=value" in told

@@ -123,8 +123,8 @@ def test_broker_id_is_the_old_name_of_node_id() -> None:
     ("name", "told"),
     [
         ("ssl.keystore.password", "key stores of Java"),
-        ("zookeeper.connect", "since 4.0"),
-        ("listener.name.internal.num.partitions", "a listener has settings of its own for"),
+        ("zookeeper.connect", "in 4.0"),
+        ("listener.name.internal.num.partitions", "a listener has only"),
         ("retention.ms", "log.retention.ms"),
         ("follower.replication.throttled.replicas", "setting of topics"),
     ],

@@ -58,10 +58,10 @@ preallocate = true
             "f:5: other.a.b is set twice",
         ),
         ("a = 1\nb = 1979-05-27", "f:2: b: a setting cannot be of type date"),
-        ("a = [1, 2]", "f:1: a: a list can only hold texts"),
+        ("a = [1, 2]", "f:1: a: a list can only contain strings"),
         ("a = " + "[" * 5000, "f: this is nested too deeply"),
         ("a." * 5000 + "a = 1", "f: this is nested too deeply"),
-        ("x = 1\n[[a]]\nb = 1", "a: a list can only hold texts"),
+        ("x = 1\n[[a]]\nb = 1", "a: a list can only contain strings"),
     ],
 )
 def test_a_broken_file_is_refused_with_the_line(text: str | bytes, told: str) -> None:

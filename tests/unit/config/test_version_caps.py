@@ -27,7 +27,7 @@ def test_versions_are_found_by_the_names_of_their_apis() -> None:
         ("InitProducerId:6", "InitProducerId has versions 0 to 5"),
         ("Produce:2", "Produce has versions 3 to 13"),
         ("Fetch:" + "9" * 10_000, "Fetch has versions 4 to"),
-        ("Fetch:5,fetch:6", "Fetch is in it twice"),
+        ("Fetch:5,fetch:6", "Fetch is given twice"),
     ],
 )
 def test_what_is_wrong_is_said(given: str, why: str) -> None:

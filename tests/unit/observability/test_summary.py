@@ -174,7 +174,7 @@ def test_lines_of_other_events() -> None:
         (EventKind.DROPPED, "too many", "DROPPED by the broker too many"),
         (EventKind.CLOSED, "reset", "closed reset"),
         (EventKind.PARKED, "", "= EndTxn v3 waits"),
-        (EventKind.RESPONSE, "", "< EndTxn v3 is not answered"),
+        (EventKind.RESPONSE, "", "< EndTxn v3 has no response"),
     ):
         it = event(kind, reason=reason)
         line = lines.text_of(it, Summary(), Style())

@@ -1,4 +1,4 @@
-"""Asking the process that runs a cluster: one line of JSON each way, by its socket."""
+"""Client of a cluster's control socket: one line of JSON each way."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ from fencepost_broker.cli.cluster.supervisor import SOCKET
 
 
 def run_dir_of(given: str | None) -> Path:
-    """Where a cluster of this user is: as it is told to be, or at a place that nobody else can use.
+    """Return the run directory of this user's cluster: the given one, or a private default.
 
-    Others may make that place first: what is there must be this user's own. A NotDoneError says
-    what is not.
+    Another user may create the default directory first, so its owner and mode are checked; a
+    NotDoneError says what is wrong.
     """
     return Path(given) if given else _private(Path(tempfile.gettempdir()))
 
@@ -33,14 +33,14 @@ def _private(folder: Path) -> Path:
     found = path.lstat()
     wrong = None
     if not stat.S_ISDIR(found.st_mode):
-        wrong = "it is no directory of its own"
+        wrong = "it is not a directory"
     elif found.st_uid != user:
         wrong = f"it belongs to user {found.st_uid}, and you are user {user}"
     elif found.st_mode & 0o077:
         wrong = f"others may use it (its mode is {stat.S_IMODE(found.st_mode):o}, not 700)"
     if wrong is not None:
         raise NotDoneError(
-            f"{path} cannot be trusted: {wrong}; remove it, or choose another by --run-dir"
+            f"{path} cannot be trusted: {wrong}; remove it, or name another one with --run-dir"
         )
     return path
 
@@ -48,9 +48,9 @@ def _private(folder: Path) -> Path:
 def ask_supervisor(
     run_dir: Path, what: str, node_id: int | None = None, timeout_s: float | None = None
 ) -> dict[str, Any]:
-    """Have something done; gives what there is then. A NotDoneError says why it is not done.
+    """Send a command to the supervisor and return its answer; raises NotDoneError.
 
-    What takes its time (a broker that starts, or stops in order) is waited for without a limit.
+    The command itself (a broker that starts or shuts down) is waited for without a limit.
     """
     path = run_dir / SOCKET
     with socket.socket(socket.AF_UNIX) as connection:
@@ -59,8 +59,8 @@ def ask_supervisor(
             connection.connect(str(path))
         except OSError as error:
             raise NotDoneError(
-                f"no cluster runs from {run_dir}: `fencepost up --brokers N` starts one"
-                " (--run-dir says where)"
+                f"no cluster runs from {run_dir}: start one with `fencepost up --brokers N`,"
+                " or name its directory with --run-dir"
             ) from error
         connection.sendall(json.dumps({"do": what, "id": node_id}).encode() + b"\n")
         with connection.makefile("r", encoding="utf-8") as answers:

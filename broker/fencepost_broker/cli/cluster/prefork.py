@@ -1,10 +1,9 @@
-"""Processes that are made before it is known what they are to be: copies of this one (``fork``).
+"""Processes forked in advance: copies of this one that have imported a broker's modules.
 
-Most of a broker's start is importing, and the processes of a cluster import the same. So whoever
-starts a cluster imports it once and makes a copy of itself for each process, before there is a
-loop, a thread or a socket. A copy waits at its standard input for the command that it is to run,
-and from then on is a process like one that was started with these words; there is nothing that it
-shares with the others.
+Importing is most of a broker's start, and all processes of a cluster import the same modules. So
+the process that starts a cluster imports them once and forks a copy for each member, before it has
+a loop, a thread or a socket. A copy reads from its standard input which command to run; from then
+on it is a process like one that was started with that command, and shares nothing with the others.
 """
 
 from __future__ import annotations
@@ -22,15 +21,15 @@ from pathlib import Path
 from typing import BinaryIO, Final
 
 _STANDARD: Final = 3
-"""So many files are open in a process that was just started."""
+"""Number of files that a new process has open."""
 _OPEN_FILES: Final = Path("/proc/self/fd")
 _LINE_BYTES_MAX: Final = 1 << 20
 
 
 def can_be_made() -> bool:
-    """Whether this system lets us copy a process and wait for the copy, and we are but one thread.
+    """Return whether the system can fork and wait for a child, and this process has one thread.
 
-    macOS can fork, but its libraries may crash in the copy.
+    macOS can fork, but its libraries may crash in the child.
     """
     return (
         sys.platform == "linux"
@@ -42,7 +41,7 @@ def can_be_made() -> bool:
 
 
 def _is_allowed() -> bool:
-    """Whether the kernel does what Python has a name for: it may be old, or told not to."""
+    """Return whether the kernel supports pidfd; an old or restricted one does not."""
     try:
         ourselves = os.pidfd_open(os.getpid())
         try:
@@ -55,7 +54,7 @@ def _is_allowed() -> bool:
 
 
 def make(count: int, modules: Iterable[str], run: Callable[[list[str]], int]) -> list[Spare]:
-    """Import what the copies need, and make them; none if there is no room for all of them.
+    """Import the modules and fork ``count`` copies; returns none if memory is short.
 
     In a copy this does not return: it waits, runs its command, and raises SystemExit.
     """
@@ -79,7 +78,7 @@ def make(count: int, modules: Iterable[str], run: Callable[[list[str]], int]) ->
 
 
 def _made() -> Spare | tuple[int, int, int]:
-    """A copy; in the copy itself, what is to be its standard input, output and error."""
+    """Fork; returns the copy or, in the copy, its standard input, output and error."""
     ends: list[int] = []
     try:
         for _ in range(_STANDARD):
@@ -104,13 +103,13 @@ def _made() -> Spare | tuple[int, int, int]:
 
 
 def _stand_alone(*standard: int) -> None:
-    """In a copy: be its own session, with nothing open but standard input, output and error."""
-    os.setsid()  # Ctrl-C is for who started it
+    """Start a session in a copy, and close everything but standard input, output and error."""
+    os.setsid()  # Ctrl-C is for its parent
     for number, end in enumerate(standard):
         os.dup2(end, number)
     for number in [int(each.name) for each in _OPEN_FILES.iterdir()]:
         if number >= _STANDARD:
-            with suppress(OSError):  # the listing's own is closed by now
+            with suppress(OSError):  # the descriptor of the listing is closed by now
                 os.close(number)
 
 
@@ -119,7 +118,7 @@ def _wait_and_run(run: Callable[[list[str]], int]) -> int:
     while not line.endswith(b"\n"):
         piece = os.read(0, 1 << 16)
         if not piece:
-            return 0  # it is not needed, or who made it is gone
+            return 0  # it is not needed, or its parent has ended
         line += piece
     command = json.loads(line)
     with suppress(OSError):
@@ -128,10 +127,10 @@ def _wait_and_run(run: Callable[[list[str]], int]) -> int:
 
 
 class Spare:
-    """A copy, first waiting, then running: to its maker like an ``asyncio.subprocess.Process``."""
+    """A forked copy, waiting or running, with the interface of ``asyncio.subprocess.Process``."""
 
     def __init__(self, pid: int, descriptor: int, stdin: int, stdout: int, stderr: int) -> None:
-        """``descriptor`` is the process's; the others are our ends of its pipes."""
+        """``descriptor`` is its pidfd; the other arguments are this process's ends of its pipes."""
         self.pid = pid
         self.returncode: int | None = None
         self._descriptor = descriptor
@@ -142,13 +141,13 @@ class Spare:
         self.stderr: asyncio.StreamReader | None = None
 
     async def run(self, name: str, words: Sequence[str]) -> None:
-        """Have it run a command; it is called so where processes are listed."""
-        with suppress(BrokenPipeError):  # somebody has killed it: that is seen like any other end
+        """Run a command in the copy; ``name`` is what lists of processes show."""
+        with suppress(BrokenPipeError):  # it was killed: that is noticed like any other end
             line = json.dumps({"name": name, "words": list(words)}).encode() + b"\n"
             _write_all(self._stdin, line)
         loop = asyncio.get_running_loop()
         self._ended = loop.create_future()
-        # Not before the line is written: whoever reaps it closes what we write to.
+        # Not before the line is written: reaping it closes the pipe that we write to.
         loop.add_reader(self._descriptor, self._reap)
         self.stdout, self.stderr = [await self._reader(each) for each in self._outputs]
 
@@ -173,21 +172,21 @@ class Spare:
         return self.returncode
 
     async def wait(self) -> int:
-        """Its exit code, once it has ended; a signal's number below zero."""
+        """Return the exit code once the process has ended; after a signal, its negative number."""
         assert self._ended is not None
         return await asyncio.shield(self._ended)
 
     def send_signal(self, number: int) -> None:
-        """Send it a signal, unless it has ended."""
+        """Send a signal, unless the process has ended."""
         if self.returncode is None:
             signal.pidfd_send_signal(self._descriptor, number)
 
     def kill(self) -> None:
-        """SIGKILL."""
+        """Send SIGKILL."""
         self.send_signal(signal.SIGKILL)
 
     def dismiss(self) -> None:
-        """It was never needed: it ends at once."""
+        """End a copy that was not needed."""
         self.kill()
         for each in self._outputs:
             os.close(each)

@@ -1,4 +1,4 @@
-"""What a cluster on this machine looks like: its processes, and what the brokers say of them."""
+"""Status of a cluster on this machine: its processes, and what the brokers know about them."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _HEADINGS: Final = (
 
 
 class Row(NamedTuple):
-    """One process; ``None`` is what nobody could be asked."""
+    """One process; a field is ``None`` if no broker could tell it."""
 
     id: int
     role: str
@@ -36,32 +36,32 @@ class Row(NamedTuple):
     address: str
     fenced: bool | None = None
     epoch: int | None = None
-    """Of its registration with the controller."""
+    """Epoch of its registration with the controller."""
     leads: int | None = None
-    """How many partitions."""
+    """Number of partitions that it leads."""
     replicas: int | None = None
     behind: int | None = None
-    """How many of its replicas are not in sync."""
+    """Number of its replicas that are not in sync."""
     coordinates: int | None = None
-    """How many partitions of groups and transactions it leads."""
+    """Number of partitions of groups and transactions that it leads."""
     metadata_lag: int | None = None
-    """How many records of the metadata log it has yet to read, when it last asked."""
+    """Number of metadata records that it had not read at its last fetch."""
 
     @property
     def is_broker(self) -> bool:
-        """Whether it has replicas, be it a controller as well."""
+        """Whether it is a broker (it may also be the controller)."""
         return self.role != "controller"
 
 
 class Status(NamedTuple):
-    """All processes, and what could not be found out, with the reason."""
+    """All processes, and reasons for what is unknown."""
 
     rows: list[Row]
     unknown: list[str]
 
 
 def act(options: argparse.Namespace) -> int:
-    """``fencepost broker WHAT ID``."""
+    """Run ``fencepost broker WHAT ID``."""
 
     async def do() -> None:
         told = ask_supervisor(run_dir_of(options.run_dir), options.subcommand, options.id)
@@ -73,7 +73,7 @@ def act(options: argparse.Namespace) -> int:
 
 
 def show(options: argparse.Namespace) -> int:
-    """``fencepost cluster status``."""
+    """Run ``fencepost cluster status``."""
 
     async def tell() -> None:
         limit_s = options.timeout
@@ -84,13 +84,13 @@ def show(options: argparse.Namespace) -> int:
         if options.json:
             write_json(status.rows)
             return
-        write_table(_HEADINGS, status.rows, "there is no process")
+        write_table(_HEADINGS, status.rows, "the cluster has no process")
 
     return run_to_exit_code(options, tell)
 
 
 async def status_of(members: list[dict[str, Any]], timeout_s: float) -> Status:
-    """A row for each process that the supervisor tells of, and what brokers say within a time."""
+    """Return a row for each process, with what brokers answer within ``timeout_s``."""
     up = [each for each in members if each["state"] == "up" and "broker" in each["roles"]]
     rows = [
         Row(
@@ -113,7 +113,7 @@ async def status_of(members: list[dict[str, Any]], timeout_s: float) -> Status:
         try:
             return await answer
         except KafkaError as error:
-            unknown.append(f"{what} not known: {error.message}")
+            unknown.append(f"{what} unknown: {error.message}")
             return None
 
     limit_ms = int(timeout_s * 1000)
@@ -122,12 +122,12 @@ async def status_of(members: list[dict[str, Any]], timeout_s: float) -> Status:
     try:
         await admin.start()
         topics, described, quorum = await asyncio.gather(
-            asked("who leads what is", admin.describe_topics()),
-            asked("who is fenced is", admin.describe_cluster(include_fenced=True)),
+            asked("the leaders are", admin.describe_topics()),
+            asked("the fenced brokers are", admin.describe_cluster(include_fenced=True)),
             asked("the metadata lag is", admin.describe_quorum()) if has_controller else _nothing(),
         )
     except KafkaError as error:
-        return Status(rows, [f"no broker could be asked: {error.message}"])
+        return Status(rows, [f"no broker answers: {error.message}"])
     finally:
         await admin.close()
     if described is not None:
@@ -140,7 +140,7 @@ async def status_of(members: list[dict[str, Any]], timeout_s: float) -> Status:
 
 
 async def _nothing() -> None:
-    """A controller that is down need not be asked."""
+    """Stand in for a question to a controller that is down."""
 
 
 def _with_registrations(rows: list[Row], described: ClusterDescription) -> list[Row]:

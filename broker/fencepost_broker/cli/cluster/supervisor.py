@@ -1,9 +1,8 @@
-"""A cluster on this machine: a process for the controller and one for each broker.
+"""Supervisor of a cluster on this machine: a process for the controller and one for each broker.
 
-The processes share nothing; this one starts them, hands on what they say with a label before it,
-and takes them down with it. If it is killed, they end by themselves: each looks at its standard
-input, which closes then. Commands reach it by a socket in the run directory: one line of JSON each
-way (:mod:`.supervision`).
+The processes share nothing. The supervisor starts them, prints their logs with a label, and stops
+them when it stops. If it is killed, they stop by themselves, because their standard input closes.
+Commands use a socket in the run directory, with one line of JSON each way (:mod:`.control_socket`).
 """
 
 from __future__ import annotations
@@ -24,9 +23,9 @@ if TYPE_CHECKING:
 
 CONTROLLER_ID: Final = 1000
 CONTROLLER: Final = "CONTROLLER"
-"""The controller's listener, for brokers."""
+"""Name of the controller's listener."""
 BETWEEN: Final = "PLAINTEXT"
-"""The listener by which processes of this machine ask a broker; clients, too, who need no login."""
+"""Name of the listener for processes of this machine, and for clients if they need no login."""
 SOCKET: Final = "control"
 _LINE_BYTES_MAX: Final = 1 << 20
 _GRACE_S: Final = 15.0
@@ -39,28 +38,28 @@ _SIGNALS: Final = {
 
 
 class MemberError(Exception):
-    """A process of the cluster cannot do what was asked; the text is for a person."""
+    """A command failed; the text is for users."""
 
 
 class Process(Protocol):
-    """What is used of a child, however it came to be."""
+    """What the supervisor uses of a child, started or forked."""
 
     pid: int
     stdout: asyncio.StreamReader | None
     stderr: asyncio.StreamReader | None
 
     async def wait(self) -> int:
-        """Its exit code, once it has ended."""
+        """Return the exit code once it has ended."""
 
     def send_signal(self, signal: int) -> None:
-        """Send it a signal; a ProcessLookupError, or nothing, if it has ended."""
+        """Send a signal; an ended process raises ProcessLookupError or ignores it."""
 
     def kill(self) -> None:
-        """SIGKILL."""
+        """Send SIGKILL."""
 
 
 class Member:
-    """One process."""
+    """One process of the cluster."""
 
     def __init__(
         self,
@@ -71,19 +70,19 @@ class Member:
         *,
         roles: Sequence[str],
     ) -> None:
-        """``listen`` makes the options for its listeners, of the ports that they have got."""
+        """``listen`` returns the listener options for the ports that the process had before."""
         self.node_id = node_id
         self.label = label
         self.roles = tuple(roles)
         self._arguments = tuple(arguments)
         self._listen = listen
         self._ports: dict[str, int] = {}
-        """By listener; it is found there again after a restart."""
+        """Ports by listener; a restarted process uses them again."""
         self.bootstrap = ""
         self.inside = ""
-        """Where processes of this machine ask it, without a login."""
+        """Address for processes of this machine, without a login."""
         self.controller = ""
-        """Where brokers reach the controller that is in it."""
+        """Address of its controller, for brokers."""
         self.state = "down"
         self.process: Process | None = None
         self.ended = asyncio.Event()
@@ -91,11 +90,11 @@ class Member:
         self.tasks: list[asyncio.Task[None]] = []
 
     def arguments(self) -> list[str]:
-        """Its options."""
+        """Return the options of its command."""
         return [*self._arguments, *self._listen(self._ports)]
 
     def is_ready(self, said: Mapping[str, Any]) -> None:
-        """It has said where it is."""
+        """Take in the addresses that the process has printed."""
         self.bootstrap = said["bootstrap"]
         self.inside = said["listeners"].get(BETWEEN, self.bootstrap)
         self.controller = said["controller"] or ""
@@ -105,7 +104,7 @@ class Member:
         self.state = "up"
 
     def told(self) -> dict[str, Any]:
-        """What commands are told of it."""
+        """Return its state for commands."""
         process = self.process
         return {
             "id": self.node_id,
@@ -130,15 +129,15 @@ class Supervisor:
         *,
         clean: Callable[[], None] = lambda: None,
     ) -> None:
-        """``prepare`` is called with the brokers' addresses once all are up.
+        """``prepare`` is called with the brokers' addresses once all run.
 
-        ``clean`` is called before the first begins, when no other cluster runs from there.
-        ``spares`` become members as long as there are any; members that are started later are
-        processes of a new interpreter.
+        ``clean`` is called before the first process starts, when no other cluster uses the
+        directory. ``spares`` become members while they last; later members are processes of a new
+        interpreter.
         """
         self._spares = list(spares)
         self.on_failure: Callable[[str], None] = lambda _: None
-        """Never told anything: processes that end are said to have."""
+        """Never called: an ended process is only reported."""
         self._prepare = prepare
         self._clean = clean
         self.members = {each.node_id: each for each in members}
@@ -148,12 +147,12 @@ class Supervisor:
 
     @property
     def brokers(self) -> list[Member]:
-        """Those that clients talk to."""
+        """Members that serve clients."""
         return [each for each in self.members.values() if "broker" in each.roles]
 
     @property
     def controller(self) -> Member:
-        """The one that decides; it may be a broker, too."""
+        """The member that is the controller; it may also be a broker."""
         (found,) = [each for each in self.members.values() if "controller" in each.roles]
         return found
 
@@ -163,13 +162,13 @@ class Supervisor:
 
     @property
     def bootstrap(self) -> str:
-        """All brokers, as clients' ``bootstrap.servers`` takes them."""
+        """Addresses of all brokers, for clients' ``bootstrap.servers``."""
         return ",".join(each.bootstrap for each in self.brokers)
 
     # -- all together ---------------------------------------------------------------------------
 
     async def start(self) -> None:
-        """Start the controller, then all brokers at once; back when they are counted."""
+        """Start the controller, then all brokers at once; returns when they are unfenced."""
         try:
             await self._start_all()
         except BaseException:
@@ -190,7 +189,7 @@ class Supervisor:
         )
 
     async def stop(self) -> bool:
-        """Stop all in order, the controller last; says whether all ended well."""
+        """Stop all processes, the controller last; returns whether all of them stopped cleanly."""
         while self._spares:
             self._spares.pop().dismiss()
         if self._server is not None:
@@ -215,12 +214,12 @@ class Supervisor:
         if not line:
             member.is_expected_to_end = True
             await self._wait(member, process)
-            raise MemberError(f"{member.label} did not start: see what it says above")
+            raise MemberError(f"{member.label} did not start: see its log above")
         member.is_ready(json.loads(line))
         member.tasks.append(loop.create_task(self._wait(member, process)))
 
     async def _begin(self, label: str, words: Sequence[str]) -> Process:
-        """A process of a command of ours."""
+        """Start a process with a ``fencepost`` command."""
         if self._spares:
             spare = self._spares.pop()
             await spare.run(label, words)
@@ -235,13 +234,13 @@ class Supervisor:
         )
 
     def _joining(self, member: Member) -> list[str]:
-        """Where a broker finds the controller, if that is another process."""
+        """Return the options by which a broker finds a controller in another process."""
         if member is self.controller:
             return []
         return ["-c", f"controller.quorum.bootstrap.servers={self.controller.controller}"]
 
     async def _pass_on(self, member: Member, process: Process) -> None:
-        """Hand on what it says, with its label."""
+        """Print the process's log with its label."""
         assert process.stderr is not None
         while line := await process.stderr.readline():
             sys.stderr.write(f"{member.label:<10} {line.decode(errors='replace')}")
@@ -252,11 +251,11 @@ class Supervisor:
         member.state, member.process = "down", None
         member.ended.set()
         if not member.is_expected_to_end:
-            sys.stderr.write(f"{member.label:<10} ended by itself with exit code {code}\n")
+            sys.stderr.write(f"{member.label:<10} exited unexpectedly with exit code {code}\n")
             sys.stderr.flush()
 
     async def _end(self, member: Member) -> int | None:
-        """Stop one in order; one that takes too long is killed."""
+        """Stop a process; kill it after a time limit."""
         process = member.process
         if process is None:
             return None
@@ -299,7 +298,7 @@ class Supervisor:
             writer.write(json.dumps(told).encode() + b"\n")
             await writer.drain()
         except (OSError, ValueError, TypeError, KeyError):
-            pass  # whoever asked went away, or is no command of ours
+            pass  # the command has ended, or the input is not from a command
         finally:
             writer.close()
 
@@ -330,7 +329,7 @@ def _forget(path: Path) -> None:
 
 
 def _bound(path: Path) -> socket.socket:
-    """A socket at this path that only this user can use, also before anybody could change it."""
+    """Return a socket at this path that only this user can open, from the moment it exists."""
     listening = socket.socket(socket.AF_UNIX)
     before = os.umask(0o177)
     try:
@@ -344,11 +343,11 @@ def _bound(path: Path) -> socket.socket:
 
 
 async def _refuse_if_used(path: Path) -> None:
-    """One cluster to a run directory; what a dead one left there goes."""
+    """Raise MemberError if another cluster uses the directory; remove a stale socket."""
     try:
         _, writer = await asyncio.open_unix_connection(path)
     except OSError:
         _forget(path)
         return
     writer.close()
-    raise MemberError(f"another cluster runs from {path.parent}: give this one a --run-dir")
+    raise MemberError(f"another cluster runs from {path.parent}: name another --run-dir")

@@ -1,1 +1,1 @@
-"""What the broker adds to the ``fencepost`` command line."""
+"""The broker's commands of the ``fencepost`` command line."""

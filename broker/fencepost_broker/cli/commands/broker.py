@@ -8,11 +8,11 @@ from typing import Final
 from fencepost_protocol.commands import Command, examples_of, number
 
 _WORDS: Final = {
-    "kill": "end a broker at once, as a crash does (SIGKILL)",
-    "stop": "stop a broker in order: what it leads goes to others first",
-    "start": "start a broker that was killed or stopped, at its old port",
-    "pause": "let a broker stand still; after its session it is fenced (SIGSTOP)",
-    "resume": "let a broker go on that stands still",
+    "kill": "kill a broker at once, like a crash (SIGKILL)",
+    "stop": "shut a broker down: it hands over its leaderships first (SIGTERM)",
+    "start": "start a killed or stopped broker, at its old port",
+    "pause": "suspend a broker; it is fenced when its session times out (SIGSTOP)",
+    "resume": "resume a suspended broker (SIGCONT)",
 }
 EPILOG: Final = """\
 examples:
@@ -22,12 +22,12 @@ examples:
   fencepost broker pause 1000                the controller
   fencepost broker resume 1000
 The cluster is one of `fencepost up --brokers N`; 1000 is its controller.
-exit code: 0 done, 1 it cannot be, 2 the arguments make no sense, 130 interrupted
+exit code: 0 done, 1 failed, 2 invalid arguments, 130 interrupted
 """
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """The options of all of them."""
+    """Add the subcommands and their options."""
     parser.epilog = EPILOG
     parser.formatter_class = argparse.RawDescriptionHelpFormatter
     parser.set_defaults(command_name="broker")
@@ -41,11 +41,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         command.add_argument(
             "id", type=number("a broker's number"), metavar="ID", help="the broker's number"
         )
-        command.add_argument("--run-dir", metavar="DIR", help="where the cluster was told to be")
+        command.add_argument("--run-dir", metavar="DIR", help="the cluster's --run-dir")
 
 
 def run(options: argparse.Namespace) -> int:
-    """Have it done; gives the exit code."""
+    """Run the subcommand and return its exit code."""
     from fencepost_broker.cli.cluster.status import act
 
     return act(options)

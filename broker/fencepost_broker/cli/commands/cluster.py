@@ -11,19 +11,19 @@ from fencepost_protocol.commands import Command
 _TIMEOUT_S: Final = 5.0
 
 DESCRIPTION: Final = """\
-Show a line for each process of a cluster on this machine: whether it runs, what it leads, and which
-of its replicas are behind.
+Show a line for each process of a cluster on this machine: its state, how many partitions it leads,
+and how many of its replicas are not in sync.
 """
 EPILOG: Final = """\
 examples:
   fencepost cluster status
   fencepost cluster status --json
-exit code: 0 told, 1 no cluster answers, 2 the arguments make no sense, 130 interrupted
+exit code: 0 shown, 1 no cluster answers, 2 invalid arguments, 130 interrupted
 """
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """The options."""
+    """Add the options."""
     parser.set_defaults(command_name="cluster")
     parser.epilog = EPILOG
     parser.formatter_class = argparse.RawDescriptionHelpFormatter
@@ -32,16 +32,16 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "status", help="a line for each process", description=DESCRIPTION, epilog=EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )  # fmt: skip
-    status.add_argument("--run-dir", metavar="DIR", help="where the cluster was told to be")
+    status.add_argument("--run-dir", metavar="DIR", help="the cluster's --run-dir")
     status.add_argument(
         "--timeout", type=seconds, default=_TIMEOUT_S, metavar="SECONDS",
-        help=f"how long to wait for those who are asked ({_TIMEOUT_S:g})",
+        help=f"how long to wait for answers ({_TIMEOUT_S:g})",
     )  # fmt: skip
     status.add_argument("--json", action="store_true", help="write JSON")
 
 
 def run(options: argparse.Namespace) -> int:
-    """Ask, and tell; gives the exit code."""
+    """Print the status and return the exit code."""
     from fencepost_broker.cli.cluster.status import show
 
     return show(options)

@@ -30,37 +30,37 @@ LINE_WIDTH: Final = 100
 INDENT: Final = "    "
 
 DESCRIPTION: Final = """\
-Print every setting of a broker: its value, type, range and default, who can change it, and what it
-is for. With settings given as for `fencepost up`, shows what is in force then, and from where.
+Print every setting of a broker: its value, type, range, default, scope and purpose. With the
+settings options of `fencepost up`, print the values that are in force and where they come from.
 """
 EPILOG: Final = """\
 examples:
   fencepost config retention                 settings with retention in their name or help
-  fencepost config --topic                   settings of topics, as a new one would have them
+  fencepost config --topic                   settings of topics, with a new topic's values
   fencepost config --config my.properties --given
   fencepost config -c num.partitions=3 num.partitions --json
-exit code: 0 printed, 1 no setting like that, 2 the given settings are wrong
+exit code: 0 printed, 1 no such setting, 2 invalid settings
 """
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """The command's options."""
+    """Add the options."""
     import argparse
 
     parser.description = DESCRIPTION
     parser.epilog = EPILOG
     parser.formatter_class = argparse.RawDescriptionHelpFormatter
     parser.add_argument(
-        "words", nargs="*", metavar="WORD", help="only settings that have each word in name or help"
+        "words", nargs="*", metavar="WORD", help="only settings with every WORD in name or help"
     )
     parser.add_argument("--topic", action="store_true", help="settings of topics")
-    parser.add_argument("--given", action="store_true", help="only those that are not left alone")
+    parser.add_argument("--given", action="store_true", help="only settings that are set")
     parser.add_argument("--json", action="store_true", help="write JSON")
     add_settings_arguments(parser)
 
 
 def run(options: argparse.Namespace) -> int:
-    """Do what the options say; gives the exit code."""
+    """Print the settings and return the exit code."""
     try:
         settings = settings_from(options)
     except SettingsError as error:
@@ -90,7 +90,7 @@ def _write(text: str) -> None:
         sys.stdout.write(text)
         sys.stdout.flush()
     except BrokenPipeError:
-        # Whoever was reading has seen enough; Python's last flush must not complain either.
+        # The reader has closed the pipe; Python's last flush must not fail, either.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
@@ -103,7 +103,7 @@ def _why_nothing(words: list[str]) -> str:
     for word in words:
         reason = reason_to_refuse(word)
         if reason:
-            return f"Fencepost does not take {word}: {reason}"
+            return f"Fencepost does not support {word}: {reason}"
     if len(words) == 1:
         return Settings.explain_unknown(words[0])
     return f"no setting has all of {', '.join(words)} in its name or help"
@@ -120,11 +120,11 @@ def _as_text(table: Table, setting: AnySetting) -> str:
         facts.append("Fencepost's own")
     paragraphs = [setting.help, "; ".join(facts)]
     if setting.ignored:
-        paragraphs.append("taken because Kafka has it; no effect here")
+        paragraphs.append("accepted because Kafka has it; has no effect here")
     if setting.because:
         kafka = _shown(setting.format(setting.kafka_default))
         theirs = "Kafka behaves as with" if setting.own else "Kafka's default is"
-        paragraphs.append(f"{theirs} {kafka}; ours differs because {setting.because}")
+        paragraphs.append(f"{theirs} {kafka}; Fencepost's differs because {setting.because}")
     lines = [
         textwrap.fill(
             paragraph,
@@ -167,7 +167,7 @@ def _as_json(table: Table, setting: AnySetting) -> dict[str, Any]:
 
 COMMAND: Final = Command(
     name="config",
-    help="print every setting of a broker, and what is in force",
+    help="print every setting of a broker, with the value in force",
     add_arguments=add_arguments,
     run=run,
 )

@@ -1,7 +1,7 @@
-"""``--exit-with-parent``: a broker that ends when the process ends that has started it.
+"""``--exit-with-parent``: the broker stops when its parent process ends.
 
-A test runner that is killed can stop nothing. Linux tells of the end of a process by a descriptor
-(pidfd_open); elsewhere the parent's id, which becomes another one, is looked at.
+A killed test runner cannot stop its brokers. Linux reports the end of a process by a descriptor
+(pidfd_open); elsewhere a thread watches the parent's id, which changes when the parent ends.
 """
 
 from __future__ import annotations
@@ -12,11 +12,11 @@ import time
 from typing import Final
 
 _LOOK_S: Final = 0.2
-_NO_PARENT: Final = "--exit-with-parent: the process that has started this one has ended already"
+_NO_PARENT: Final = "--exit-with-parent: the parent process has already ended"
 
 
 def parent_descriptor() -> int:
-    """A descriptor that becomes readable when the process ends that has started this one."""
+    """Return a descriptor that becomes readable when the parent process ends."""
     parent = os.getppid()
     try:
         descriptor = _opened(parent)

@@ -20,29 +20,31 @@ EPILOG: Final = """\
 examples:
   fencepost producer-ids history data
   fencepost producer-ids history /var/lib/kafka/metadata --json
-exit code: 0 all blocks are apart, 1 some overlap, 2 there is no metadata log that can be read
+exit code: 0 no blocks overlap, 1 some blocks overlap, 2 no readable metadata log
 """
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """The options of ``history``, the only one."""
+    """Add the subcommand ``history`` and its options."""
     parser.epilog = EPILOG
     parser.formatter_class = argparse.RawDescriptionHelpFormatter
     kinds = parser.add_subparsers(dest="kind", required=True)
     history = kinds.add_parser(
         "history",
-        help="list the blocks that were given, as far back as the metadata log goes",
+        help="list the allocated blocks, as far back as the metadata log goes",
         epilog=EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     history.add_argument(
-        "data_dir", metavar="DATA_DIR", help="the controller's; Apache Kafka's, too"
+        "data_dir",
+        metavar="DATA_DIR",
+        help="a controller's data directory (Fencepost's or Apache Kafka's)",
     )
     history.add_argument("--json", action="store_true", help="one JSON object")
 
 
 def run(options: argparse.Namespace) -> int:
-    """Read, tell, and say by the exit code whether blocks overlap."""
+    """Print the blocks; the exit code says whether some overlap."""
     from fencepost_broker.cli.producer_id_history import NoMetadataLogError, read_history
     from fencepost_broker.storage.log import StorageError
 
@@ -74,8 +76,8 @@ def _as_table(history: History) -> str:
     lines = []
     if not history.is_whole:
         lines.append(
-            f"The log begins at offset {history.first_offset}: records before it went into a "
-            "snapshot, which has the latest block only."
+            f"The log begins at offset {history.first_offset}: earlier records are in a snapshot, "
+            "which has the latest block only."
         )
     rows = [("OFFSET", "TIME", "BROKER", "EPOCH", "FIRST ID", "LAST ID")]
     for block in history.blocks:
@@ -97,14 +99,14 @@ def _as_table(history: History) -> str:
     ]
     for early, late in history.overlaps:
         lines.append(
-            f"OVERLAP: broker {late.broker_id} was given {late.last_id} as the last id at offset "
-            f"{late.offset}, and broker {early.broker_id} {early.last_id} before"
+            f"OVERLAP: at offset {late.offset}, broker {late.broker_id} got a block that ends at id"
+            f" {late.last_id}; broker {early.broker_id} already had ids up to {early.last_id}"
         )
     if not history.overlaps:
-        lines.append(f"{len(history.blocks)} blocks, none overlaps another.")
+        lines.append(f"{len(history.blocks)} blocks; none overlaps another.")
     return "\n".join(lines)
 
 
 COMMAND: Final = Command(
-    "producer-ids", "show which broker was given which producer ids", add_arguments, run
+    "producer-ids", "show which broker got which producer ids", add_arguments, run
 )

@@ -1,4 +1,4 @@
-"""Saying that clients may come, in each way that ``fencepost up`` was asked for."""
+"""Ways in which ``fencepost up`` reports that the broker is ready."""
 
 from __future__ import annotations
 
@@ -17,19 +17,19 @@ if TYPE_CHECKING:
 
 
 class NotReadyError(Exception):
-    """All runs, but whoever waits for it cannot be told."""
+    """The broker runs, but its readiness cannot be reported."""
 
 
 def written_descriptor(text: str) -> int:
-    """Reads the number of an open file descriptor that can be written to."""
-    descriptor = number("a file descriptor beside the standard ones", least=3)(text)
+    """Parse the number of a file descriptor that is open for writing."""
+    descriptor = number("a file descriptor above 2", least=3)(text)
     if _mode_of(descriptor) == os.O_RDONLY:
         raise ArgumentTypeError(f"{descriptor} is not open for writing")
     return descriptor
 
 
 def read_descriptor(text: str) -> int:
-    """Reads the number of an open file descriptor that can be read from."""
+    """Parse the number of a file descriptor that is open for reading."""
     descriptor = number("a file descriptor")(text)
     if _mode_of(descriptor) == os.O_WRONLY:
         raise ArgumentTypeError(f"{descriptor} is not open for reading")
@@ -49,7 +49,7 @@ def _mode_of(descriptor: int) -> int:
 
 
 def check_pid_file(pid_file: str) -> None:
-    """A ValueError where the file could not be written once the broker is ready."""
+    """Raise ValueError if the file cannot be written later."""
     folder = Path(pid_file).parent
     if not folder.is_dir():
         raise ValueError(f"--pid-file {pid_file}: there is no directory {folder}")
@@ -58,7 +58,7 @@ def check_pid_file(pid_file: str) -> None:
 
 
 def announce(options: argparse.Namespace, told: dict[str, Any], line: str) -> None:
-    """Tell programs in JSON, or people by a line."""
+    """Print JSON for programs or a line for people, and write the files that were asked for."""
     words = json.dumps(told)
     try:
         if options.pid_file:
@@ -67,13 +67,13 @@ def announce(options: argparse.Namespace, told: dict[str, Any], line: str) -> No
             with open(options.ready_fd, "w", encoding="utf-8") as ready:  # noqa: PTH123 (no path)
                 ready.write(f"{words}\n")
     except OSError as error:
-        raise NotReadyError(f"cannot tell that it is ready: {error}") from error
+        raise NotReadyError(f"cannot report that the broker is ready: {error}") from error
     sys.stdout.write(f"{words if options.json else line}\n")
     sys.stdout.flush()
 
 
 def forget_pid(pid_file: str | None) -> None:
-    """Remove the file, unless it is another broker's by now."""
+    """Remove the file, unless another broker has written it since."""
     if pid_file is None:
         return
     with contextlib.suppress(OSError, ValueError):

@@ -1,4 +1,4 @@
-"""``fencepost tap``: what a running broker is asked and answers, live and by name."""
+"""``fencepost tap``: live requests and responses of a running broker, decoded."""
 
 from __future__ import annotations
 
@@ -16,23 +16,23 @@ EXIT_FAILED: Final = 1
 EXIT_USAGE: Final = 2
 
 DESCRIPTION: Final = """\
-Show what travels between a running broker and its clients: requests, answers, waits, connections.
-The broker sends copies over UDP and waits for nobody; what is lost on the way is counted.
+Show the traffic between a running broker and its clients: requests, responses, waits, connections.
+The broker sends copies over UDP and never waits for a watcher; lost events are counted.
 """
 EPILOG: Final = """\
 examples:
-  fencepost tap                                     all of the broker at 127.0.0.1:9092
+  fencepost tap                                     all traffic of the broker at 127.0.0.1:9092
   fencepost tap --api Produce --api EndTxn -v       two APIs, every byte by name
   fencepost tap --client 'shop*' --topic orders     what clients called shop… do with one topic
   fencepost tap localhost:9093 --json --count 100   a hundred events for a program
   fencepost tap --stats                             the broker's counters, once
 BOOTSTRAP is the broker's first listener: the tap has the same port number, in UDP (or tap.port).
-exit code: 0 ended as asked, 1 the broker cannot be watched, 2 the arguments make no sense
+exit code: 0 done, 1 the broker cannot be watched, 2 invalid arguments
 """
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """The command's options."""
+    """Add the options."""
     parser.description = DESCRIPTION
     parser.epilog = EPILOG
     parser.formatter_class = argparse.RawDescriptionHelpFormatter
@@ -41,21 +41,21 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help=f"HOST[:PORT] of the broker ({DEFAULT_BOOTSTRAP})",
     )  # fmt: skip
     add_filters(parser)
-    parser.add_argument("-v", "--verbose", action="store_true", help="every byte by name")
-    parser.add_argument("--hex", action="store_true", help="the bytes of each frame")
-    parser.add_argument("--json", action="store_true", help="a JSON object a line")
+    parser.add_argument("-v", "--verbose", action="store_true", help="show every byte by name")
+    parser.add_argument("--hex", action="store_true", help="show the bytes of each frame")
+    parser.add_argument("--json", action="store_true", help="print a JSON object on each line")
     parser.add_argument(
         "--snap", type=number("a size"), default=0, metavar="BYTES",
-        help="at most so many bytes of each frame: more events arrive of a busy broker",
+        help="show at most N bytes of each frame, so that fewer events of a busy broker are lost",
     )  # fmt: skip
     parser.add_argument(
-        "--count", type=number("a count"), default=0, metavar="N", help="end after so many events"
+        "--count", type=number("a count"), default=0, metavar="N", help="stop after N events"
     )
-    parser.add_argument("--stats", action="store_true", help="print the broker's counters and end")
+    parser.add_argument("--stats", action="store_true", help="print the broker's counters and exit")
 
 
 def run(options: argparse.Namespace) -> int:
-    """Watch until told to stop."""
+    """Watch until interrupted, and return the exit code."""
     from fencepost_broker.observability.tap.client import TapError
     from fencepost_broker.observability.tap.screen import print_stats, watch
 
@@ -73,7 +73,7 @@ def run(options: argparse.Namespace) -> int:
     except KeyboardInterrupt:
         return 0
     except BrokenPipeError:
-        # Whoever was reading has seen enough; Python's last flush must not complain either.
+        # The reader has closed the pipe; Python's last flush must not fail, either.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
 
@@ -93,5 +93,5 @@ def _fail(reason: str, code: int) -> int:
 
 
 COMMAND: Final = Command(
-    "tap", "watch what a running broker is asked and answers", add_arguments, run
+    "tap", "watch the requests and responses of a running broker", add_arguments, run
 )

@@ -1,7 +1,6 @@
 """``fencepost transactions``: the SDK's subcommands, and ``explain``.
 
-All of them work against any Kafka; only a Fencepost tells ``explain`` also what a transaction waits
-for and whom it holds up.
+They work with any Kafka; only a Fencepost broker tells ``explain`` what a transaction waits for.
 """
 
 from __future__ import annotations
@@ -14,20 +13,20 @@ from fencepost_protocol.commands import Command
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """The options of all of them."""
+    """Add the options of all subcommands."""
     add = transactions.add_arguments(parser)
-    explaining = add("explain", "say what a transaction waits for, and who holds readers up")
+    explaining = add("explain", "show what a transaction waits for, and which one blocks readers")
     explaining.add_argument("id", nargs="?", metavar="ID", help="a transactional id")
     explaining.add_argument(
         "--partition",
         dest="place",
         metavar="TOPIC:N",
-        help="the other way round: who holds this partition's last stable offset",
+        help="show which transaction holds this partition's last stable offset",
     )
 
 
 def run(options: argparse.Namespace) -> int:
-    """Ask, and tell; gives the exit code."""
+    """Run the subcommand and return its exit code."""
     # Imported here: the help needs neither sockets nor messages.
     from fencepost_client.commands.runner import run_subcommand
     from fencepost_client.commands.transaction_actions import ACTIONS

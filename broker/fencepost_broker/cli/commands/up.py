@@ -1,6 +1,6 @@
-"""``fencepost up``: a broker in the foreground.
+"""``fencepost up``: run a broker in the foreground.
 
-Without a data directory everything is kept in memory and gone at exit.
+Without a data directory, everything is kept in memory and is gone at exit.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 
 DEFAULT_PORT: Final = 9092
 BROKERS_MAX: Final = 999
-"""Their numbers are below the controller's."""
+"""Largest number of brokers; their ids are below the controller's."""
 EXIT_FAILED: Final = 1
 EXIT_USAGE: Final = 2
 EXIT_ADDRESS: Final = 3
@@ -50,63 +50,66 @@ examples:
   fencepost up --topic orders:3                        in memory, gone at exit
   fencepost up --data-dir data --port 9092 -c num.partitions=6
   fencepost up --brokers 3 --topic orders:6            a controller and three brokers
-exit code: 0 stopped in order, 1 failed, 2 wrong settings or options, 3 an address cannot be
-listened on, 4 another broker uses the data directory, 5 the data directory cannot be used,
+exit code: 0 stopped cleanly, 1 failed, 2 invalid settings or options, 3 cannot listen on an
+address, 4 another broker uses the data directory, 5 the data directory cannot be used,
 71 out of memory, 130 interrupted
 """
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """The options of ``up``."""
+    """Add the options."""
     parser.epilog = EPILOG
     parser.formatter_class = argparse.RawDescriptionHelpFormatter
     parser.add_argument("--host", type=_host, help="the address to listen on (127.0.0.1)")
     parser.add_argument(
         "--port", type=number("a port", PORT_MAX), metavar="N",
-        help="the port to listen on (9092; 0, and with --brokers: a free one)",
+        help="the port to listen on (9092; 0, or with --brokers: a free port)",
     )  # fmt: skip
     parser.add_argument("--data-dir", metavar="DIR", help="keep topics here, in Kafka's own files")
     parser.add_argument(
         "--topic", action="append", default=[], metavar="NAME[:PARTITIONS][:CONFIG=VALUE]...",
-        help="create a topic at start, unless it exists",
+        help="create this topic at start, unless it exists",
     )  # fmt: skip
     add_user_options(parser)
-    parser.add_argument("--tls-cert", metavar="FILE", help="speak TLS with this certificate (PEM)")
+    parser.add_argument("--tls-cert", metavar="FILE", help="use TLS with this certificate (PEM)")
     parser.add_argument("--tls-key", metavar="FILE", help="the certificate's private key (PEM)")
     parser.add_argument(
         "--brokers", type=number("a number of brokers", BROKERS_MAX, 1), metavar="N",
-        help="a cluster: so many brokers and a controller, a process each",
+        help="run a cluster of N brokers and a controller, each in a process of its own",
     )  # fmt: skip
     parser.add_argument(
         "--combined", action="store_true",
-        help="with --brokers: the controller is in the first broker's process",
+        help="with --brokers: run the controller in the first broker's process",
     )  # fmt: skip
-    parser.add_argument("--run-dir", metavar="DIR", help="where commands find the cluster")
+    parser.add_argument(
+        "--run-dir", metavar="DIR", help="the directory where commands find the cluster"
+    )
     ending = parser.add_mutually_exclusive_group()
     ending.add_argument(
         "--exit-with-parent", action="store_true",
-        help="stop when the process that has started this one ends: a test runner that is killed"
-        " leaves no broker behind",
+        help="stop when the parent process ends: a killed test runner leaves no broker running",
     )  # fmt: skip
     ending.add_argument(
         "--until-closed", type=read_descriptor, metavar="FD", help=argparse.SUPPRESS
     )
-    parser.add_argument("--json", action="store_true", help="tell in JSON when it is ready")
+    parser.add_argument("--json", action="store_true", help="print JSON when the broker is ready")
     parser.add_argument(
         "--ready-fd", type=written_descriptor, metavar="N",
         help="write the same JSON line to this open file descriptor when ready, and close it",
     )  # fmt: skip
     parser.add_argument(
         "--import-producer-id-block", metavar="FILE",
-        help="go on behind the last block of producer ids of a cluster that had it in ZooKeeper:"
-        " FILE is the content of /latest_producer_id_block",
+        help="allocate producer ids after the last block of a ZooKeeper cluster: FILE has the"
+        " content of /latest_producer_id_block",
     )  # fmt: skip
     parser.add_argument(
         "--recover-metadata", action="store_true",
-        help="go on with a damaged metadata log: the damaged files are kept under other names, what"
-        " was written after the damage is lost (metadata.log.recover)",
+        help="start with a damaged metadata log: the damaged files are renamed, and everything"
+        " written after the damage is lost (metadata.log.recover)",
     )  # fmt: skip
-    parser.add_argument("--pid-file", metavar="FILE", help="write the process id here when ready")
+    parser.add_argument(
+        "--pid-file", metavar="FILE", help="write the process id to FILE when the broker is ready"
+    )
     add_log_arguments(parser)
     add_settings_arguments(parser)
 
@@ -118,7 +121,7 @@ def _host(text: str) -> str:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Run a broker until it is told to stop."""
+    """Run a broker or a cluster until it is stopped, and return the exit code."""
     try:
         _check_given(options)
         settings = settings_from(options, _overrides(options), _defaults(options))
@@ -130,7 +133,10 @@ def run(options: argparse.Namespace) -> int:
     except ValueError as error:
         return _fail([str(error)], EXIT_USAGE)
     if options.combined and options.brokers is None:
-        return _fail(["--combined needs --brokers N: one broker has its controller"], EXIT_USAGE)
+        return _fail(
+            ["--combined needs --brokers N: a single broker always includes its controller"],
+            EXIT_USAGE,
+        )
     if options.brokers is not None:
         from fencepost_broker.cli.commands.up_cluster import run_cluster
 
@@ -165,7 +171,7 @@ def run(options: argparse.Namespace) -> int:
         until_closed = options.until_closed
         return run_loop(run_until_stopped(broker, lambda: _announce(options, broker), until_closed))
     except SettingsError as error:
-        return _fail(error.problems, EXIT_USAGE)  # a certificate that cannot be
+        return _fail(error.problems, EXIT_USAGE)  # an invalid certificate
     except ListenError as error:
         return _fail([str(error)], EXIT_ADDRESS)
     except LockedError as error:
@@ -173,7 +179,7 @@ def run(options: argparse.Namespace) -> int:
     except StorageError as error:
         return _fail([_told_of(broker, error)], EXIT_STORAGE)
     except ValueError as error:
-        return _fail([str(error)], EXIT_USAGE)  # a topic that cannot be
+        return _fail([str(error)], EXIT_USAGE)  # an invalid topic
     except (NotReadyError, BrokerFailedError) as error:
         return _fail([str(error)], EXIT_FAILED)
     finally:
@@ -181,7 +187,7 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _check_given(options: argparse.Namespace) -> None:
-    """A ValueError for what would fail later: files that are missing, names that cannot be."""
+    """Raise ValueError for options that would fail later: missing files, invalid names."""
     from fencepost_broker.config.topic_spec import read_topics
     from fencepost_broker.metadata.names import name_problem
 
@@ -198,7 +204,7 @@ def _check_given(options: argparse.Namespace) -> None:
 
 
 def _overrides(options: argparse.Namespace) -> dict[str, Value]:
-    """Settings that other options stand for."""
+    """Return the settings that other options stand for."""
     overrides: dict[str, Value] = {}
     if options.import_producer_id_block is not None:
         overrides["producer.id.block.import"] = options.import_producer_id_block
@@ -208,7 +214,7 @@ def _overrides(options: argparse.Namespace) -> dict[str, Value]:
 
 
 def _defaults(options: argparse.Namespace) -> dict[str, Value]:
-    """What is otherwise than in a broker by itself."""
+    """Return the defaults that differ from those of an embedded broker."""
     if options.brokers is None:
         return {}
     from fencepost_broker.cli.commands.up_cluster import cluster_defaults
@@ -217,19 +223,19 @@ def _defaults(options: argparse.Namespace) -> dict[str, Value]:
 
 
 def _told_of(broker: Broker, error: StorageError) -> str:
-    """Paths of the log are relative to the data directory, so that is named, too."""
+    """Return the error with the data directory, since errors name paths within it."""
     folder = ", ".join(broker.settings.data_dirs)
     return str(error) if not folder or folder in str(error) else f"{error} (in {folder})"
 
 
 def _port(options: argparse.Namespace, settings: Settings) -> int | None:
-    """The port that is asked for: Kafka's own, where neither option nor setting says another."""
+    """Return the port that options or settings name, or else Kafka's."""
     given: int | None = options.port
     return DEFAULT_PORT if given is None and not settings.given("listeners") else given
 
 
 def _announce(options: argparse.Namespace, broker: Broker) -> None:
-    """Say that clients may come, in each way that was asked for."""
+    """Report that the broker is ready, in each way that options ask for."""
     kept = broker.settings.data_dirs[0] if broker.settings.data_dirs else None
     told = {
         "bootstrap": broker.bootstrap,

@@ -1,4 +1,4 @@
-"""``fencepost up --brokers N``: a controller and brokers, a process each."""
+"""``fencepost up --brokers N``: a controller and N brokers, each in a process of its own."""
 
 from __future__ import annotations
 
@@ -64,8 +64,10 @@ NEEDED: Final = (
     "fencepost_protocol.generated.error_texts",
     "uvloop",
 )
-"""What members import until a first record is replicated, beyond what is here anyway. To leave one
-out costs time, nothing else."""
+"""Modules that a member imports until its first record is replicated, beyond those imported here.
+
+A missing one costs time only.
+"""
 _COPIED: Final = (
     "offsets.topic.replication.factor",
     "transaction.state.log.replication.factor",
@@ -74,28 +76,28 @@ _COPIED: Final = (
 
 _USERS: Final = "users"
 _FOR_NOW: Final = "controller-"
-"""The beginning of a folder's name in the run directory; the end is our process id."""
-_EACH_ONES_OWN: Final = {
+"""Prefix of a temporary folder in the run directory; the process id follows."""
+_PER_PROCESS: Final = {
     "node.id": "leave it out",
     "process.roles": "leave it out (--combined: the controller is in the first broker)",
     "controller.quorum.bootstrap.servers": "leave it out",
-    "listeners": "--host and --port say where the first one listens",
-    "advertised.listeners": "--host and --port say where the first one listens",
-    "log.dir": "--data-dir DIR makes a folder for each",
-    "log.dirs": "--data-dir DIR makes a folder for each",
+    "listeners": "--host and --port set where the first broker listens",
+    "advertised.listeners": "--host and --port set where the first broker listens",
+    "log.dir": "--data-dir DIR gets a folder for each process",
+    "log.dirs": "--data-dir DIR gets a folder for each process",
 }
-"""Settings, and what to do instead."""
+"""Settings that each process has of its own, and what to do instead."""
 
 
 def cluster_defaults(brokers: int) -> dict[str, Value]:
-    """Settings of a cluster of so many brokers, where nothing else is given."""
+    """Return defaults of a cluster with this number of brokers."""
     return dict.fromkeys(_COPIED, min(brokers, _COPIES_MAX))
 
 
 def run_cluster(options: argparse.Namespace, settings: Settings, port: int) -> int:
-    """Run it until it is told to stop."""
+    """Run the cluster until it is stopped, and return the exit code."""
     try:
-        _refuse_each_ones_own(settings)
+        _refuse_per_process_settings(settings)
         _check_authorizer(settings)
         check_users(options.users)
         certificate_settings(options.tls_cert, options.tls_key)
@@ -115,7 +117,7 @@ def run_cluster(options: argparse.Namespace, settings: Settings, port: int) -> i
         members,
         lambda bootstrap: create(bootstrap, topics),
         copies,
-        clean=lambda: _forget_those_of_the_dead(run_dir),
+        clean=lambda: _remove_stale_folders(run_dir),
     )
     try:
         ready = partial(_announce, options, supervisor)
@@ -127,39 +129,39 @@ def run_cluster(options: argparse.Namespace, settings: Settings, port: int) -> i
         shutil.rmtree(for_now, ignore_errors=True)
 
 
-def _forget_those_of_the_dead(run_dir: Path) -> None:
-    """What clusters have left there that were killed; none is alive where we cannot see it."""
+def _remove_stale_folders(run_dir: Path) -> None:
+    """Remove folders of killed clusters; the process id in the name says which process made one."""
     for left in run_dir.glob(f"{_FOR_NOW}*"):
         try:
             os.kill(int(left.name.removeprefix(_FOR_NOW)), 0)
         except ProcessLookupError:
             shutil.rmtree(left, ignore_errors=True)
         except (ValueError, OSError):
-            continue  # it is somebody else's
+            continue  # it belongs to another user
 
 
-def _refuse_each_ones_own(settings: Settings) -> None:
-    """What differs from process to process cannot be given for all of them."""
-    for name, instead in _EACH_ONES_OWN.items():
+def _refuse_per_process_settings(settings: Settings) -> None:
+    """Raise ValueError for settings that differ from process to process."""
+    for name, instead in _PER_PROCESS.items():
         if given := settings.given(name):
             raise ValueError(
-                f"{name}{given[0].source.told}: with --brokers each process has its own; {instead}"
+                f"{name}{given[0].source.told}: with --brokers, each process has its own; {instead}"
             )
 
 
 def _check_authorizer(settings: Settings) -> None:
-    """Processes that the authorizer lets do nothing at each other would never be ready."""
+    """Raise ValueError if the authorizer would keep the processes from each other."""
     if not settings.authorizer_class_name or settings.allow_everyone_if_no_acl_found:
         return
     if ANONYMOUS not in parse_users(settings.super_users):
         raise ValueError(
-            "with --brokers processes do not log in at each other, so authorizer.class.name needs"
-            f" super.users=User:{ANONYMOUS} (behind a semicolon where others are named)"
+            "with --brokers, the processes connect to each other without a login, so"
+            f" authorizer.class.name needs User:{ANONYMOUS} in super.users (separate users with ;)"
         )
 
 
 def _spares(count: int, options: argparse.Namespace) -> list[prefork.Spare]:
-    """Processes that have imported what members need, and wait for what they are to be."""
+    """Return forked processes that have imported what members need."""
     is_told = LEVELS[options.log_level] <= LEVELS["info"]
     if prefork.can_be_made():
         if is_told:
@@ -168,8 +170,8 @@ def _spares(count: int, options: argparse.Namespace) -> list[prefork.Spare]:
             return made
     if is_told:
         sys.stderr.write(
-            "fencepost up: this process cannot be copied here (no pidfd, threads, or no room):"
-            " each process of the cluster imports what it needs by itself, and starts later\n"
+            "fencepost up: this process cannot be forked (no pidfd, several threads, or too little"
+            " memory): each process of the cluster starts a new interpreter, which takes longer\n"
         )
     return []
 
@@ -177,10 +179,10 @@ def _spares(count: int, options: argparse.Namespace) -> list[prefork.Spare]:
 def members_of(
     options: argparse.Namespace, settings: Settings, port: int, for_now: Path
 ) -> list[Member]:
-    """The controller, and as many brokers as are asked for; it may be in the first one.
+    """Return the controller and the brokers; with ``--combined``, one broker is the controller.
 
-    Without a data directory the controller has the folder ``for_now``: brokers that were killed get
-    back from others what they had, and there is nobody whom a controller could ask.
+    Without a data directory, the controller uses the folder ``for_now``: killed brokers get their
+    data back from other brokers, but a controller has no other one to ask.
     """
     given = []
     if options.config:
@@ -242,9 +244,9 @@ def _client_listener(options: argparse.Namespace) -> str:
 
 
 def _listening_at(options: argparse.Namespace, wanted: int, *more: str) -> Listen:
-    """For clients, for other brokers if those come another way, and for what there is more.
+    """Return options for a listener for clients, one for brokers if it is another, and ``more``.
 
-    What runs on this machine needs no login: nobody else reaches the listener of brokers.
+    The listener of brokers needs no login, because it is on the loopback address.
     """
     host = options.host or DEFAULT_HOST
     to_clients = _client_listener(options)
@@ -262,7 +264,7 @@ def _listening_at(options: argparse.Namespace, wanted: int, *more: str) -> Liste
 
 
 async def create(bootstrap: str, topics: Sequence[WantedTopic]) -> None:
-    """Create topics once all brokers are there, so that all of them get their share."""
+    """Create topics once all brokers run, so that every broker gets its share."""
     if not topics:
         return
     from fencepost_client import Admin, KafkaError, NewTopic, TopicAlreadyExistsError
@@ -285,7 +287,7 @@ def _kept(options: argparse.Namespace, folder: str) -> list[str]:
 
 
 def _announce(options: argparse.Namespace, supervisor: Supervisor) -> None:
-    """One line for people, or for programs."""
+    """Print that the cluster is ready, as a line or as JSON."""
     members = [each.told() for each in supervisor.members.values()]
     told = {"bootstrap": supervisor.bootstrap, "pid": os.getpid(), "members": members}
     line = f"ready at {supervisor.bootstrap} ({len(supervisor.brokers)} brokers)"

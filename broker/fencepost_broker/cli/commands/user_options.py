@@ -1,4 +1,4 @@
-"""``fencepost up --user``: who has to log in, where passwords come from, and how clients log in."""
+"""``fencepost up --user``: who must log in, where passwords come from, how clients log in."""
 
 from __future__ import annotations
 
@@ -19,23 +19,23 @@ _FILE_BYTES_MAX: Final = 1 << 20
 
 
 def add_user_options(parser: argparse.ArgumentParser) -> None:
-    """Let a command take users."""
+    """Add the options for users to a command."""
     parser.add_argument(
         "--user", action="append", default=[], metavar="NAME[:PASSWORD]",
-        help="clients have to log in as this user, by PLAIN or SCRAM; may be given several times."
-        " Everybody on this machine can see a password that stands here: without one it comes from"
-        f" the environment, {_VARIABLE}NAME",
+        help="require clients to log in as this user, with PLAIN or SCRAM; may be repeated."
+        " Other users of this machine can see a password on the command line: without one, it is"
+        f" read from the environment variable {_VARIABLE}NAME",
     )  # fmt: skip
     parser.add_argument(
         "--users-file", metavar="FILE",
-        help="users and passwords from a file, NAME:PASSWORD in each line",
+        help="read users from a file with NAME:PASSWORD on each line",
     )  # fmt: skip
 
 
 def users_of(
     options: argparse.Namespace, environment: Mapping[str, str] | None = None
 ) -> dict[str, str]:
-    """Users and passwords of all places; a ValueError says what is wrong, without a password."""
+    """Return users and passwords of all sources; errors do not contain passwords."""
     variables = os.environ if environment is None else environment
     users: dict[str, str] = {}
     for name, password, place in (
@@ -43,7 +43,7 @@ def users_of(
         *_from_file(options.users_file),
     ):
         if name in users:
-            raise ValueError(f"{place}: user {name} is there twice")
+            raise ValueError(f"{place}: user {name} is given twice")
         users[name] = password
     return users
 
@@ -64,8 +64,8 @@ def _from_options(
         password = password or environment.get(variable, "")
         if not name or not password:
             raise ValueError(
-                f"--user {name}: where is the password? It must be NAME:PASSWORD, or {variable} in"
-                " the environment, or NAME:PASSWORD in a line of --users-file FILE"
+                f"--user {name}: the password is missing: write NAME:PASSWORD, set {variable} in"
+                " the environment, or use --users-file FILE with NAME:PASSWORD on a line"
             )
         yield name, password, f"--user {name}"
 
@@ -80,7 +80,7 @@ def _from_file(path: str | None) -> Iterator[tuple[str, str, str]]:
     except OSError as error:
         raise ValueError(f"--users-file {path}: {error.strerror}") from None
     except UnicodeDecodeError:
-        raise ValueError(f"--users-file {path}: it is no text in UTF-8") from None
+        raise ValueError(f"--users-file {path}: it is not UTF-8 text") from None
     if len(content) > _FILE_BYTES_MAX:
         raise ValueError(f"--users-file {path}: it is larger than {_FILE_BYTES_MAX} bytes")
     for number, line in enumerate(text.splitlines(), 1):
@@ -94,7 +94,7 @@ def _from_file(path: str | None) -> Iterator[tuple[str, str, str]]:
 
 
 def how_to_log_in(settings: Settings, users: Iterable[str]) -> str:
-    """Lines for a client's properties, listener by listener; without any password."""
+    """Return the client properties for each listener that needs them, without passwords."""
     first = next(iter(users), "...")
     lines = []
     for endpoint in settings.advertised_endpoints:
@@ -103,7 +103,7 @@ def how_to_log_in(settings: Settings, users: Iterable[str]) -> str:
             continue
         lines += [
             "",
-            f"for {endpoint.name} a client.properties needs",
+            f"clients of listener {endpoint.name} need these properties",
             f"  security.protocol={protocol}",
         ]
         if protocol.startswith("SASL"):
@@ -120,6 +120,6 @@ def how_to_log_in(settings: Settings, users: Iterable[str]) -> str:
         if protocol.endswith("SSL"):
             lines += [
                 "  ssl.truststore.type=PEM",
-                "  ssl.truststore.location=FILE  # with the certificate, or who has signed it",
+                "  ssl.truststore.location=FILE  # the broker's certificate, or its CA's",
             ]
     return "\n".join(lines)

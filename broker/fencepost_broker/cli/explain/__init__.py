@@ -1,6 +1,5 @@
-"""What only a Fencepost tells of transactions, asked of running brokers over the SDK's Admin.
+"""What only Fencepost tells about transactions, asked of running brokers through the Admin client.
 
-explaining.py      what a transaction waits for, and who holds a last stable offset
-explained_text.py  the same for people
-explain_action.py  the subcommand ``explain`` of ``fencepost transactions``
+queries.py   what a transaction waits for, and which one holds a last stable offset
+command.py   the subcommand ``explain`` of ``fencepost transactions``
 """

@@ -1,4 +1,4 @@
-"""``fencepost transactions explain``: asked over the SDK's Admin, and told as lines or as JSON."""
+"""``fencepost transactions explain``: explanations as lines or as JSON."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ from fencepost_broker.observability.explained import (
 
 
 async def explain(admin: Admin, options: argparse.Namespace) -> None:
-    """Of a transactional id, or of a partition."""
+    """Explain a transactional id or a partition."""
     if (options.id is None) == (options.place is None) or options.id == "":
-        raise UsageError("what? a transactional id, or --partition TOPIC:N")
+        raise UsageError("give either a transactional id or --partition TOPIC:N")
     explainer = Explainer(admin, options.timeout)
     told: ExplainedTransaction | ExplainedPartition
     lines: Iterable[str]
@@ -45,7 +45,7 @@ async def explain(admin: Admin, options: argparse.Namespace) -> None:
 
 
 def _command_for(options: argparse.Namespace) -> str:
-    """How another question to the same cluster begins, for advice that can be pasted."""
+    """Return how further commands for the same cluster begin, for advice that can be pasted."""
     where = f" --bootstrap {options.bootstrap}" if options.bootstrap != DEFAULT_BOOTSTRAP else ""
     settings = f" --command-config {options.command_config}" if options.command_config else ""
     return f"{COMMAND}{where}{settings}"

@@ -1,8 +1,8 @@
-"""What a transaction waits for, and who holds a last stable offset, asked of running brokers.
+"""What a transaction waits for, and which one holds a last stable offset, asked of brokers.
 
-Offsets, producers and states are Kafka's APIs and told by every broker. Since when a state lasts,
-markers on their way, requests behind them and the state clock are told by a Fencepost only (tag
-60900 of DescribeTransactions): of another broker they are ``None``, and ``not_told`` is true.
+Every Kafka broker tells offsets, producers and states. Only Fencepost tells the time of the last
+step, missing markers, waiting requests and the state clock (tag 60900 of DescribeTransactions):
+with another broker these are ``None``, and ``not_told`` is true.
 """
 
 from __future__ import annotations
@@ -41,21 +41,21 @@ from fencepost_broker.observability.explained import (
 )
 
 NEVER_MS: Final = (1 << 31) - 1
-"""The timeout of a transaction that waits for its owner alone (two-phase commit, KIP-939)."""
+"""Timeout of a transaction without a time limit (two-phase commit, KIP-939)."""
 
 
 class Explainer:
-    """Asks a cluster until it knows; what changes meanwhile is asked again for ``timeout_s``."""
+    """Asks a cluster, again for up to ``timeout_s`` if answers contradict each other."""
 
     def __init__(self, admin: Admin, timeout_s: float) -> None:
         self._admin = admin
         self._timeout_s = timeout_s
 
     async def transaction(self, transactional_id: str) -> ExplainedTransaction:
-        """All of one transactional id."""
+        """Explain a transactional id."""
         [told] = await described(self._admin, [transactional_id])
         explanation = told.explanation
-        # What its producer has open although no coordinator knows of it belongs here most of all.
+        # Most important: transactions of its producer that no coordinator knows.
         touched = dict.fromkeys([*told.partitions, *await self._open_of(told.producer_id)])
         brokers = (await self._admin.describe_cluster()).brokers
         expires_ms = None if explanation is None else explanation.expires_ms
@@ -83,7 +83,7 @@ class Explainer:
     async def partition(
         self, partition: TopicPartition, *, explained: int | None = None
     ) -> ExplainedPartition:
-        """Who holds the last stable offset of a partition; ``explained`` is a producer's id."""
+        """Explain the last stable offset of a partition; ``explained`` is a producer id."""
         return await retry_until_timeout(
             lambda: self._partition(partition, explained), self._timeout_s
         )
@@ -100,7 +100,7 @@ class Explainer:
         if first is not None:
             holder = await self._holder(partition, first)
             if holder.hangs:
-                # Or it has ended since the partition was asked: then all is to be asked again.
+                # Or it has ended since the partition was described: then ask everything again.
                 again = await producers_of(self._admin, partition)
                 if _start_of(again, first.producer_id) != first.start_offset:
                     topic, number = partition
@@ -111,7 +111,7 @@ class Explainer:
         )
 
     async def _open_of(self, producer_id: int) -> list[TopicPartition]:
-        """The partitions in which a producer has a transaction open."""
+        """Return the partitions in which a producer has an open transaction."""
         known = await self._admin.describe_producers()
         return [
             partition
@@ -135,7 +135,7 @@ class Explainer:
         )
 
     async def _owner_of(self, producer_id: int) -> TransactionDescription | None:
-        """The transaction of a producer; ``None``: no coordinator knows it."""
+        """Return the transaction of a producer, or ``None`` if no coordinator knows it."""
         for listed in await self._admin.list_transactions(producer_ids=[producer_id]):
             with suppress(TransactionalIdNotFoundError):  # forgotten between the two questions
                 found = await self._admin.describe_transactions([listed.transactional_id])
@@ -153,7 +153,7 @@ def _start_of(producers: Producers, producer_id: int | None) -> int | None:
 
 
 def ends_in_ms(told: TransactionDescription) -> int | None:
-    """How long a transaction may stay open yet; ``None`` when no time ends it."""
+    """Return how long a transaction may stay open, or ``None`` without a time limit."""
     if told.explanation is not None:
         times_out_ms = told.explanation.times_out_ms
         return None if times_out_ms is None else times_out_ms - told.now_ms

@@ -1,14 +1,14 @@
-"""A broker in its controller's eyes: it registers, lives by heartbeats, and asks for leave to go.
+"""A broker's lifecycle at its controller: registration, heartbeats, controlled shutdown.
 
-    registering --registered--> catching up --read its own registration--> fenced, may count
+    registering --registered--> catching up --read its own registration--> fenced, may be unfenced
     fenced      --heartbeat, the controller says so----------------------> active
-    active      --the controller says so (it was silent for too long)----> fenced
+    active      --the controller says so (its session has ended)---------> fenced
     any         --the controller does not know its epoch-----------------> registering
-    any         --leave is asked for-------------------------------------> leaving
-    leaving     --the controller lets it go, or does not answer in time--> gone
+    any         --controlled shutdown begins-----------------------------> leaving
+    leaving     --the controller agrees, or does not answer in time------> gone
 
-Nothing here waits: ``request`` gives what is to be sent now, ``answered`` and ``failed`` take what
-came of it, ``deadline`` tells when to ask again. One request is under way at a time.
+Nothing here waits: ``request`` returns what to send now, ``answered`` and ``failed`` take the
+outcome, ``deadline`` says when to ask again. One request is sent at a time.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from fencepost_protocol.generated.broker_registration import (
 )
 
 AGAIN_MS: Final = 100
-"""After what could not be sent or was not answered, and while it waits to be let go."""
+"""Pause after a failed request, and between heartbeats of a controlled shutdown."""
 FINAL: Final = frozenset(
     {
         ErrorCode.INCONSISTENT_CLUSTER_ID,
@@ -38,11 +38,11 @@ FINAL: Final = frozenset(
         ErrorCode.CLUSTER_AUTHORIZATION_FAILED,
     }
 )
-"""A registration that is refused so is refused the next time, too."""
+"""Errors of a registration that another attempt cannot change."""
 
 
 class State(Enum):
-    """See the picture above."""
+    """States in the diagram above."""
 
     REGISTERING = "registering"
     CATCHING_UP = "catching up"
@@ -52,37 +52,37 @@ class State(Enum):
     GONE = "gone"
 
 
-class Lifecycle:
-    """One incarnation of a broker."""
+class BrokerLifecycle:
+    """Lifecycle of one incarnation of a broker."""
 
     def __init__(
-        self, introduction: BrokerRegistrationRequest, now_ms: int, *, heartbeat_ms: int
+        self, registration: BrokerRegistrationRequest, now_ms: int, *, heartbeat_ms: int
     ) -> None:
-        self._introduction = introduction
+        self._registration = registration
         self._heartbeat_ms = heartbeat_ms
         self.state = State.REGISTERING
         self.broker_epoch = -1
         self.refusal = ErrorCode.NONE
-        """Why the controller does not take it; final, if it is one of ``FINAL``."""
-        self._may_count = False
+        """Why the controller refuses it; final if it is one of ``FINAL``."""
+        self._is_ready_to_unfence = False
         self._is_under_way = False
         self._next_ms = now_ms
 
     # -- what happens here ----------------------------------------------------------------------
 
-    def may_count(self, now_ms: int) -> None:
-        """All is open: it may lead from now on."""
-        self._may_count = True
+    def ready_to_unfence(self, now_ms: int) -> None:
+        """Let the controller unfence the broker: its logs are open."""
+        self._is_ready_to_unfence = True
         self._next_ms = now_ms
 
     def caught_up(self, metadata_offset: int, now_ms: int) -> None:
-        """So much of the metadata was read: perhaps as far as its registration."""
+        """Note that the metadata was read up to an offset, perhaps that of its registration."""
         if self.state is State.CATCHING_UP and metadata_offset >= self.broker_epoch:
             self.state = State.FENCED
             self._next_ms = now_ms
 
-    def leave(self, now_ms: int) -> None:
-        """Ask to be let go; what it leads goes to others first."""
+    def begin_controlled_shutdown(self, now_ms: int) -> None:
+        """Ask to shut down; other brokers take over its leaderships first."""
         is_known = self.state is not State.REGISTERING
         self.state = State.LEAVING if is_known else State.GONE
         self._next_ms = now_ms
@@ -90,36 +90,36 @@ class Lifecycle:
     # -- asking ---------------------------------------------------------------------------------
 
     def deadline(self) -> int | None:
-        """When there is something to send."""
+        """Return when there is something to send."""
         return None if self._is_under_way or self.state is State.GONE else self._next_ms
 
     def request(
         self, now_ms: int, metadata_offset: int
     ) -> BrokerRegistrationRequest | BrokerHeartbeatRequest | None:
-        """What is to be sent now, if anything."""
+        """Return the request to send now, if any."""
         due_ms = self.deadline()
         if due_ms is None or now_ms < due_ms:
             return None
         self._is_under_way = True
         if self.state is State.REGISTERING:
             if self.broker_epoch < 0:
-                return self._introduction
-            return replace(self._introduction, previous_broker_epoch=self.broker_epoch)
+                return self._registration
+            return replace(self._registration, previous_broker_epoch=self.broker_epoch)
         return BrokerHeartbeatRequest(
-            self._introduction.broker_id,
+            self._registration.broker_id,
             self.broker_epoch,
             metadata_offset,
-            want_fence=not self._may_count,
+            want_fence=not self._is_ready_to_unfence,
             want_shut_down=self.state is State.LEAVING,
         )
 
     def failed(self, now_ms: int) -> None:
-        """There is no answer."""
+        """Note that the last request has no answer."""
         self._is_under_way = False
         self._next_ms = now_ms + AGAIN_MS
 
     def answered(self, response: Any, now_ms: int) -> None:
-        """The controller answers what was asked last."""
+        """Take the controller's answer to the last request."""
         self._is_under_way = False
         if isinstance(response, BrokerRegistrationResponse):
             self._registered(response, now_ms)
@@ -142,7 +142,7 @@ class Lifecycle:
         if response.error_code:
             self._next_ms = now_ms + AGAIN_MS
             if response.error_code == ErrorCode.STALE_BROKER_EPOCH:
-                # Who leaves and is not known has left; who stays introduces itself again.
+                # An unknown broker has left if it was leaving; otherwise it registers again.
                 self.state = State.GONE if leaving else State.REGISTERING
             return
         if leaving:
@@ -153,5 +153,5 @@ class Lifecycle:
         self._next_ms = now_ms + self._heartbeat_ms
         if self.state is not State.CATCHING_UP:
             self.state = State.FENCED if response.is_fenced else State.ACTIVE
-            if response.is_fenced and self._may_count:
+            if response.is_fenced and self._is_ready_to_unfence:
                 self._next_ms = now_ms + AGAIN_MS

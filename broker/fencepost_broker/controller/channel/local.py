@@ -1,7 +1,7 @@
-"""The controller in this process: it decides, the metadata log has it, then it is carried out.
+"""A controller in this process: decides, writes to the metadata log, applies.
 
-One decision is one batch of the log. What it changed is handed on record by record, before the
-answer leaves, so whoever asked finds it done.
+One decision is one batch of the log. Its changes are published record by record, before the answer
+is sent, so that a client sees the effect of what it asked for.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 @dataclass(slots=True)
 class Observer:
-    """How far a broker has come in the log of the metadata, by its fetches."""
+    """How far a broker has read the metadata log, by its fetches."""
 
     end_offset: int = -1
     fetched_ms: int = -1
@@ -42,21 +42,21 @@ class Observer:
     directory_id: bytes = ZERO_UUID
 
     def fetched(self, offset: int, end_offset: int, now_ms: int, directory_id: bytes) -> None:
-        """It asks for what comes at an offset, so it has all that is before."""
+        """Note a fetch at an offset: the broker has everything before it."""
         self.end_offset, self.fetched_ms, self.directory_id = offset, now_ms, directory_id
         if offset >= end_offset:
             self.caught_up_ms = now_ms
 
 
-class Waiter(Protocol):
-    """Who waits for the next decision."""
+class WaitingFetch(Protocol):
+    """A fetch that waits for the next decision."""
 
     def answer(self) -> None:
-        """There is more in the log."""
+        """Answer it: the log has more records."""
 
 
 class LocalController:
-    """The controller's machine and the log that it writes."""
+    """The controller's machine and the metadata log that it writes."""
 
     def __init__(
         self,
@@ -66,24 +66,25 @@ class LocalController:
         publisher: MetadataPublisher,
         stood_still: Callable[[int], None],
     ) -> None:
-        """``stood_still`` hears for how many ms this process did not run, and heard no broker."""
+        """``stood_still`` is called with the time for which this process did not run."""
         self.machine = machine
         self.log = log
         self._now_ms = now_ms
         self._publisher = publisher
         self._stood_still = stood_still
-        self._lateness = StandstillClock(machine.session_ms)
+        self._standstill = StandstillClock(machine.session_ms)
         self.is_serving = False
-        """Somebody waits for answers: a decision that cannot be written is an answer then."""
-        self.waiting: dict[Waiter, None] = {}
-        """Brokers' fetches that wait for more."""
+        """Whether clients wait for answers: a decision that cannot be written is then an error
+        response."""
+        self.waiting: dict[WaitingFetch, None] = {}
+        """Fetches of brokers that wait for more records."""
         self.observers: dict[int, Observer] = {}
         """Brokers in other processes that follow the log, by id."""
 
     # -- starting ------------------------------------------------------------------------------
 
     def replay(self) -> None:
-        """Apply what the log has."""
+        """Apply the records of the log."""
         for record, offset in self.log.replay(self._now_ms()):
             if record is None:
                 self.machine.image.skip(offset)
@@ -91,9 +92,9 @@ class LocalController:
                 self._publisher.on_changes(self.machine.replay(record.message, offset))
 
     def activate(self, levels: Mapping[str, int], producer_ids_from: str | None) -> None:
-        """Begin to decide; a new cluster begins with these levels of features.
+        """Begin to decide; a new cluster gets these feature levels.
 
-        Producer ids go on behind the block of a file of ZooKeeper's, if there is one.
+        ``producer_ids_from`` is a file with ZooKeeper's last block of producer ids.
         """
         first = first_records(levels, self.machine.min_insync_replicas)
         self.commit(self.machine.activate(self._now_ms(), first))
@@ -109,24 +110,24 @@ class LocalController:
     # -- deciding ------------------------------------------------------------------------------
 
     def command(self, message: Message) -> Any:
-        """Decide, and have it carried out.
+        """Decide a request and apply the decision.
 
-        If the decision cannot be written, it is withdrawn, and the answer says so.
+        A decision that cannot be written is withdrawn, and the answer has the error.
         """
         decision = self.machine.handle(self._now_ms(), message)
         try:
             return self.commit(decision)
         except StorageError as error:
             if not self.is_serving:
-                raise  # whoever starts the process has to know
+                raise  # the start of the process must fail
             return withdraw(decision.answer, ErrorCode.KAFKA_STORAGE_ERROR, str(error))
 
     def ask(self, message: Message, then: Callable[[Any], None]) -> None:
-        """As ``command``; ``then`` hears the answer at once."""
+        """Decide as ``command`` does; ``then`` gets the answer at once."""
         then(self.command(message))
 
     def commit(self, decision: Decision[Any]) -> Any:
-        """Write a decision down, and have it carried out."""
+        """Write a decision, and apply it."""
         if decision.records:
             offset = self.log.append(decision.records, self._now_ms())
             self._publisher.on_decision(self._carry_out(decision.records, offset), decision)
@@ -134,9 +135,9 @@ class LocalController:
             self.machine.apply_soft(soft)
         if decision.records:
             if self.machine.awaits_heartbeats:
-                self._lateness.begin(self._now_ms())
-            for waiter in list(self.waiting):
-                waiter.answer()
+                self._standstill.begin(self._now_ms())
+            for fetch in list(self.waiting):
+                fetch.answer()
         return decision.answer
 
     def _carry_out(self, records: Iterable[Any], offset: int) -> Changes:
@@ -150,34 +151,34 @@ class LocalController:
     # -- time ----------------------------------------------------------------------------------
 
     def deadline_ms(self) -> int | None:
-        """When the machine wants to be woken."""
-        return self._lateness.deadline_ms(self.machine.deadline())
+        """Return when ``expire`` should be called."""
+        return self._standstill.deadline_ms(self.machine.deadline())
 
     def expire(self, now_ms: int) -> None:
-        """Decide what time alone makes be decided; not before heartbeats that wait are read."""
-        late = self._lateness.came(now_ms, is_watched=self.machine.awaits_heartbeats)
-        if late.by_ms:
-            self.machine.apply_soft(StoodStill(now_ms, late.by_ms))
-            self._stood_still(late.by_ms)
-        if late.decides_later:
+        """Decide what is due by time, but only after heartbeats that wait in sockets were read."""
+        check = self._standstill.check(now_ms, is_watched=self.machine.awaits_heartbeats)
+        if check.late_ms:
+            self.machine.apply_soft(StoodStill(now_ms, check.late_ms))
+            self._stood_still(check.late_ms)
+        if check.is_postponed:
             return
         while (due_ms := self.machine.deadline()) is not None and due_ms <= now_ms:
             self.commit(self.machine.expire(now_ms))
 
     def release_waiting(self) -> None:
-        """Answer who waits: the process stops."""
-        for waiter in list(self.waiting):
-            waiter.answer()
+        """Answer waiting fetches: the process stops."""
+        for fetch in list(self.waiting):
+            fetch.answer()
 
     def maintain(self, now_ms: int, settings: Settings) -> None:
-        """Write a snapshot when it is time."""
+        """Write a snapshot if it is due."""
         self.log.write_snapshot_if_due(self.machine.image, now_ms, settings)
 
 
 def make_machine(
     image: MetadataImage, rules: ConfigRules, chance: Chance, settings: Settings, cluster_id: str
 ) -> Controller:
-    """The controller's machine, as settings have it."""
+    """Return the controller's machine, with these settings."""
     return Controller(
         image,
         rules,

@@ -1,17 +1,17 @@
-"""What a broker asks its controller, until there is a connection, and until there is an answer.
+"""Requests of a broker to its controller that have no answer yet.
 
-    waiting   --taken: it goes out------------------------> under way
-    under way --answered----------------------------------> told the answer
-    under way --lost, it may be asked once only-----------> told ``None``
-    under way --lost, it has a time limit-----------------> waiting, where it was
-    under way --lost, and that too often------------------> told ``None``
-    either    --its time is over--------------------------> told ``None``
-    either    --nobody waits for the answer any more------> forgotten
+    waiting   --taken: it is sent--------------------------> in flight
+    in flight --answered-----------------------------------> completed
+    in flight --lost, without a time limit-----------------> completed with ``None``
+    in flight --lost, with a time limit--------------------> waiting, at its old place
+    in flight --lost too often-----------------------------> completed with ``None``
+    either    --its time limit is over---------------------> completed with ``None``
+    either    --withdrawn----------------------------------> forgotten
 
-What has no limit waits for as long as the controller is away, and is asked once: whoever asks
-knows whether the same may be asked twice. What has one is asked again and again, as Kafka's brokers
-do with what they pass on, but not for ever: one that the controller does not survive, or answers by
-closing the connection, would keep all others from it.
+A request without a time limit waits as long as the controller is away, and is sent once, since only
+its sender knows whether it may be repeated. A request with a time limit is repeated, as Kafka's
+brokers do with forwarded requests, but not for ever: one that crashes the controller, or that it
+answers by closing the connection, would block all others.
 """
 
 from __future__ import annotations
@@ -24,100 +24,100 @@ from typing import Any, Final
 from fencepost_protocol.apis import Message
 
 LOSSES_MAX: Final = 5
-"""A controller that goes away by itself does not do so with the same question so often."""
+"""Number of losses after which a request is given up."""
 
 
 @dataclass(slots=True, eq=False)
-class Question:
-    """A request for the controller, and who hears the answer."""
+class PendingRequest:
+    """A request for the controller, and the callback for its answer."""
 
     message: Message | None
-    """``None`` when nobody waits for the answer any more; it may be large, so it is let go."""
+    """``None`` when the answer is not needed any more; a large message is freed then."""
     then: Callable[[Any], None]
     give_up_ms: int | None = None
-    """It is asked again until then; ``None``: it is asked once."""
+    """It is repeated until then; ``None``: it is sent once."""
     losses: int = 0
-    """How often it went out, and no answer came."""
+    """Number of times that it was sent without an answer."""
     number: int = 0
-    """Its place among all: one that was lost goes out before what was asked later."""
+    """Its position: a lost request is sent before later ones."""
 
     def withdraw(self) -> None:
-        """Nobody waits for the answer any more: do not ask, and tell nobody."""
-        self.message, self.then = None, _tell_nobody
+        """Drop the request: its answer is not needed any more."""
+        self.message, self.then = None, _ignore
 
-    def tell(self, answer: Any | None) -> None:
-        """Say what came of it."""
+    def complete(self, answer: Any | None) -> None:
+        """Call the callback with the answer, or with ``None``."""
         then = self.then
         self.withdraw()
         then(answer)
 
 
 class PendingRequests:
-    """All questions that are not answered yet."""
+    """All requests without an answer."""
 
     def __init__(self) -> None:
-        self._waiting: list[tuple[int, Question]] = []
-        """A heap: the one that was asked first comes first."""
-        self._under_way: set[Question] = set()
-        self._asked = 0
+        self._waiting: list[tuple[int, PendingRequest]] = []
+        """A heap: the oldest request is first."""
+        self._under_way: set[PendingRequest] = set()
+        self._put = 0
         self._is_closed = False
 
     def __len__(self) -> int:
-        """How many wait."""
-        return sum(question.message is not None for _, question in self._waiting)
+        """Number of requests that wait to be sent."""
+        return sum(request.message is not None for _, request in self._waiting)
 
-    def put(self, question: Question) -> None:
-        """Ask it when there is a connection."""
-        self._asked += 1
-        question.number = self._asked
-        heappush(self._waiting, (question.number, question))
+    def put(self, request: PendingRequest) -> None:
+        """Add a request; it is sent when there is a connection."""
+        self._put += 1
+        request.number = self._put
+        heappush(self._waiting, (request.number, request))
 
-    def take(self) -> Question | None:
-        """The next one: it goes out now."""
+    def take(self) -> PendingRequest | None:
+        """Return the next request to send."""
         while self._waiting:
-            question = heappop(self._waiting)[1]
-            if question.message is not None:
-                self._under_way.add(question)
-                return question
+            request = heappop(self._waiting)[1]
+            if request.message is not None:
+                self._under_way.add(request)
+                return request
         return None
 
-    def answered(self, question: Question, answer: Any | None, now_ms: int) -> None:
-        """What came of one that went out; ``None``: nobody knows."""
-        self._under_way.discard(question)
-        limit_ms = question.give_up_ms
-        question.losses += answer is None
+    def answered(self, request: PendingRequest, answer: Any | None, now_ms: int) -> None:
+        """Take the answer to a request in flight; ``None``: it was lost."""
+        self._under_way.discard(request)
+        limit_ms = request.give_up_ms
+        request.losses += answer is None
         again = answer is None and limit_ms is not None and now_ms < limit_ms
-        if again and question.losses < LOSSES_MAX and not self._is_closed:
-            heappush(self._waiting, (question.number, question))
+        if again and request.losses < LOSSES_MAX and not self._is_closed:
+            heappush(self._waiting, (request.number, request))
         else:
-            question.tell(answer)
+            request.complete(answer)
 
     def deadline(self) -> int | None:
-        """When the time of the first one is over."""
+        """Return when the first time limit is over."""
         return min((limit_ms for limit_ms, _ in self._limited()), default=None)
 
     def expire(self, now_ms: int) -> None:
-        """Tell those whose time is over, whether they wait or are under way."""
-        late = [question for limit_ms, question in self._limited() if limit_ms <= now_ms]
-        for question in sorted(late, key=lambda each: each.number):
-            question.tell(None)
+        """Complete requests whose time limit is over."""
+        late = [request for limit_ms, request in self._limited() if limit_ms <= now_ms]
+        for request in sorted(late, key=lambda each: each.number):
+            request.complete(None)
 
-    def _limited(self) -> list[tuple[int, Question]]:
-        """All that have a limit and are wanted."""
-        questions = [*(each for _, each in self._waiting), *self._under_way]
+    def _limited(self) -> list[tuple[int, PendingRequest]]:
+        """Return all requests with a time limit that were not withdrawn."""
+        requests = [*(each for _, each in self._waiting), *self._under_way]
         return [
             (each.give_up_ms, each)
-            for each in questions
+            for each in requests
             if each.give_up_ms is not None and each.message is not None
         ]
 
     def close(self) -> None:
-        """Nothing will be asked any more."""
+        """Complete all waiting requests: none will be sent any more."""
         self._is_closed = True
         waiting, self._waiting = sorted(self._waiting), []
-        for _, question in waiting:
-            question.tell(None)
+        for _, request in waiting:
+            request.complete(None)
 
 
-def _tell_nobody(_: Any) -> None:
-    """Whoever asked does not want to know."""
+def _ignore(_: Any) -> None:
+    """Callback of a withdrawn request."""

@@ -1,4 +1,4 @@
-"""Whether another process is heard, over all connections to it: told once, not at each try."""
+"""Reachability of another process, over all connections to it: logged once, not at each attempt."""
 
 from __future__ import annotations
 
@@ -6,22 +6,22 @@ from dataclasses import dataclass, field
 
 
 @dataclass(slots=True)
-class Contact:
-    """Connections by name, those of them that are lost, and since when."""
+class Reachability:
+    """Connections that are lost, and since when."""
 
     _lost: set[str] = field(default_factory=set)
     _since_ms: int = 0
 
     def lost(self, now_ms: int, connection: str = "") -> bool:
-        """One does not work; says whether all did before."""
+        """Note a failed connection; returns whether all connections worked before."""
         is_news = not self._lost
         if is_news:
             self._since_ms = now_ms
         self._lost.add(connection)
         return is_news
 
-    def heard(self, now_ms: int, connection: str = "") -> int | None:
-        """One works; gives for how long not all did, if by this all do again."""
+    def reached(self, now_ms: int, connection: str = "") -> int | None:
+        """Note a working connection; returns how long the outage was, if all work again."""
         if connection not in self._lost:
             return None
         self._lost.remove(connection)

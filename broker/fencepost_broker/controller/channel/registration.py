@@ -1,4 +1,4 @@
-"""How this broker is registered with its controller."""
+"""Registration of this broker at its controller."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ class Registration:
     def __init__(
         self, identity: Identity, rack: str | None, previous_epoch: int, chance: Chance
     ) -> None:
-        """``previous_epoch`` is that of the last start, if it ended with a clean stop."""
+        """``previous_epoch`` is the epoch of the last start, if that was stopped cleanly."""
         self._identity = identity
         self._rack = rack
         self._previous_epoch = previous_epoch
         self._chance = chance
         self.epoch = NO_EPOCH
-        """What the controller gave this start; ``NO_EPOCH`` until then."""
+        """Epoch of this start; ``NO_EPOCH`` before the controller has assigned it."""
 
     @property
     def node_id(self) -> int:
@@ -36,11 +36,11 @@ class Registration:
 
     @property
     def last_epoch(self) -> int:
-        """The epoch of this start, or of the one before while there is none."""
+        """Epoch of this start, or of the last one before there is one."""
         return self._previous_epoch if self.epoch == NO_EPOCH else self.epoch
 
     def request(self, addresses: Iterable[Address]) -> BrokerRegistrationRequest:
-        """A registration of a new incarnation at these addresses."""
+        """Return a registration of a new incarnation at these addresses."""
         return registration(
             self._identity.node_id,
             self._identity.cluster_id,

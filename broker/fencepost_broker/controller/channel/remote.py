@@ -1,8 +1,8 @@
-"""The controller at the other end of a wire: it is asked, and its log is followed.
+"""A controller in another process: it gets requests, and its log is followed.
 
-What it decided arrives by the log, before or behind the answer. Whoever asks hears the answer, or
-``None`` when the connection broke while the controller may have been deciding: only who asks knows
-whether the same may be asked twice.
+Its decisions arrive by the log, before or after the answer. The callback of a request gets the
+answer, or ``None`` if the connection was lost when the controller might have decided: only the
+sender knows whether the request may be repeated.
 """
 
 from __future__ import annotations
@@ -13,24 +13,26 @@ from typing import Any, Protocol
 from fencepost_protocol.apis import Message
 
 from fencepost_broker.config import Settings
-from fencepost_broker.controller.channel.pending_requests import Question
+from fencepost_broker.controller.channel.pending_requests import PendingRequest
 from fencepost_broker.metadata.image import MetadataImage
 from fencepost_broker.metadata.log import MetadataLog
 from fencepost_broker.metadata.publishing import MetadataPublisher
 
 
 class Wire(Protocol):
-    """The connection to the controller, made anew when it breaks."""
+    """The connection to the controller, opened again when it is lost."""
 
     def ask(self, message: Message, then: Callable[[Any], None]) -> None:
         """Send a request as soon as there is a connection."""
 
-    def ask_within(self, limit_ms: int, message: Message, then: Callable[[Any], None]) -> Question:
-        """Send a request, again and again until it is answered or its time is over."""
+    def ask_within(
+        self, limit_ms: int, message: Message, then: Callable[[Any], None]
+    ) -> PendingRequest:
+        """Send a request, repeatedly until it is answered or its time is over."""
 
 
 class RemoteController:
-    """Stands where a ``LocalController`` stands in a process that has one."""
+    """Has the interface of ``LocalController``, for a controller in another process."""
 
     is_serving = False
 
@@ -49,7 +51,7 @@ class RemoteController:
         self._wire = wire
 
     def replay(self) -> None:
-        """Apply what there is of the log here."""
+        """Apply the records that the local copy of the log has."""
         for record, offset in self.log.replay(self._now_ms()):
             if record is None:
                 self.image.skip(offset)
@@ -57,27 +59,29 @@ class RemoteController:
                 self._publisher.on_changes(self.image.apply(record.message, offset))
 
     def command(self, message: Message) -> Any:
-        """Nobody here decides: whoever comes here should have asked."""
+        """Never called: requests go to the other process."""
         raise AssertionError(f"{message.NAME} is for the controller, which is another process")
 
     def ask(self, message: Message, then: Callable[[Any], None]) -> None:
-        """Have the controller decide."""
+        """Let the controller decide; ``then`` gets the answer."""
         self._wire.ask(message, then)
 
-    def ask_within(self, limit_ms: int, message: Message, then: Callable[[Any], None]) -> Question:
-        """Have it decide what may be asked twice; ``then`` hears ``None`` when time is over."""
+    def ask_within(
+        self, limit_ms: int, message: Message, then: Callable[[Any], None]
+    ) -> PendingRequest:
+        """Let it decide a repeatable request; ``then`` gets ``None`` after the time limit."""
         return self._wire.ask_within(limit_ms, message, then)
 
     def deadline_ms(self) -> int | None:
-        """Time makes nothing be decided here."""
+        """Nothing is decided by time here."""
         return None
 
     def expire(self, now_ms: int) -> None:
-        """Nothing is due."""
+        """Nothing is due here."""
 
     def release_waiting(self) -> None:
-        """Nobody waits."""
+        """No fetches wait here."""
 
     def maintain(self, now_ms: int, settings: Settings) -> None:
-        """Write a snapshot of what was read when it is time, so that a start is quick."""
+        """Write a snapshot of what was read if it is due, so that the next start is fast."""
         self.log.write_snapshot_if_due(self.image, now_ms, settings)

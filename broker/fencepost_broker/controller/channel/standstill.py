@@ -1,10 +1,10 @@
-"""Whether the controller itself stood still, while it waited for heartbeats.
+"""Detection of standstills: times in which the controller itself did not run.
 
-A process that was stopped, or busy for long, wakes with all its timers due, and what brokers have
-sent meanwhile still waits in its sockets. So it looks at the time several times a session. A look
-that comes late tells for how long nobody could be heard; it decides nothing, and the next one comes
-when the sockets have been read. That one decides, however late it is: a machine that is always late
-fences whoever is gone, too.
+A process that was stopped, or busy for long, wakes with all its timers due, while heartbeats wait
+unread in its sockets. So it checks the time several times in a session. A late check tells for how
+long no heartbeat could be received; it decides nothing, and the next check follows when the sockets
+were read. That one decides, however late it is: a machine that is always late must fence dead
+brokers, too.
 """
 
 from __future__ import annotations
@@ -13,49 +13,49 @@ from typing import Final, NamedTuple
 
 LOOKS_A_SESSION: Final = 8
 FIRST_LOOK_MS: Final = 1000
-"""A process looks once a second, whatever it has to do: by then it knows whom it waits for."""
+"""Time of the first check: until then a process has other work, and learns its brokers."""
 READ_MS: Final = 100
-"""What waits in the sockets is read in this time, and connections that were given up are made."""
+"""Time to read sockets, and to accept lost connections again."""
 
 
-class Late(NamedTuple):
-    """What is the matter with a look."""
+class Check(NamedTuple):
+    """Result of a check."""
 
-    by_ms: int = 0
-    """For so long nobody could be heard."""
-    decides_later: bool = False
+    late_ms: int = 0
+    """For how long no heartbeat could be received."""
+    is_postponed: bool = False
 
 
 class StandstillClock:
-    """When the controller has to look at the time, and how late it came."""
+    """Times at which the controller checks the time, and how late it was."""
 
     def __init__(self, session_ms: int) -> None:
         self._apart_ms = max(session_ms // LOOKS_A_SESSION, 1)
         self._due_ms: int | None = None
-        """None while there is nobody to wait for."""
-        self._is_put_off = False
+        """``None`` while no heartbeat is expected."""
+        self._is_postponed = False
 
     def deadline_ms(self, wanted_ms: int | None) -> int | None:
-        """When to look next, if there is something to do at ``wanted_ms``."""
+        """Return when to check next, if there is something to do at ``wanted_ms``."""
         if self._due_ms is None:
             return wanted_ms
-        if self._is_put_off or wanted_ms is None:
+        if self._is_postponed or wanted_ms is None:
             return self._due_ms
         return min(self._due_ms, wanted_ms)
 
     def begin(self, now_ms: int) -> None:
-        """There is somebody to wait for; to stop before the first look is to be late, too."""
+        """Begin to expect heartbeats; a standstill before the first check counts, too."""
         if self._due_ms is None:
             self._due_ms = now_ms + FIRST_LOOK_MS
 
-    def came(self, now_ms: int, *, is_watched: bool) -> Late:
-        """It looks; ``is_watched``: there are brokers whose heartbeats are waited for."""
+    def check(self, now_ms: int, *, is_watched: bool) -> Check:
+        """Check the time; ``is_watched``: heartbeats of other brokers are expected."""
         late_ms = 0 if self._due_ms is None else now_ms - self._due_ms
-        if self._is_put_off and late_ms < 0:
-            return Late(0, decides_later=True)  # woken for something else: nothing was read yet
+        if self._is_postponed and late_ms < 0:
+            return Check(0, is_postponed=True)  # woken for something else: nothing was read yet
         if late_ms < self._apart_ms:
             late_ms = 0
-        self._is_put_off = late_ms > 0 and not self._is_put_off
-        wait_ms = READ_MS if self._is_put_off else self._apart_ms
+        self._is_postponed = late_ms > 0 and not self._is_postponed
+        wait_ms = READ_MS if self._is_postponed else self._apart_ms
         self._due_ms = now_ms + wait_ms if is_watched else None
-        return Late(late_ms, self._is_put_off)
+        return Check(late_ms, self._is_postponed)

@@ -1,4 +1,4 @@
-"""Topics that this broker asks its controller for, because a client needs them."""
+"""Creation of topics on demand: requests of this broker to its controller."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 class TopicCreation:
-    """Creates topics on demand, as Kafka's ``AutoTopicCreationManager``."""
+    """Creates topics on demand (Kafka: AutoTopicCreationManager)."""
 
     def __init__(
         self,
@@ -32,7 +32,7 @@ class TopicCreation:
         clock: Clock,
         warn: Callable[[str], None],
     ) -> None:
-        """``warn`` takes a text for people."""
+        """``warn`` takes a text for the log."""
         self._controller = controller
         self._config = config
         self._clock = clock
@@ -41,13 +41,13 @@ class TopicCreation:
         self._is_stopped = False
 
     def stop(self) -> None:
-        """Ask for nothing more."""
+        """Send no more requests."""
         self._is_stopped = True
 
     def auto_create(self, topics: Sequence[str]) -> None:
         """Create topics that a client named, if that is allowed.
 
-        It is one command, so the controller's limits for one request hold for all of them together.
+        It is one command, so the controller's limits for one request apply to all of them together.
         """
         settings = self._config.settings
         if not settings.auto_create_topics_enable:
@@ -62,9 +62,9 @@ class TopicCreation:
     def _warn_of_refusals(self, results: Sequence[CreatableTopicResult]) -> None:
         for result in results:
             if result.error_code not in (ErrorCode.NONE, ErrorCode.TOPIC_ALREADY_EXISTS):
-                # The client is only told that there is no such topic, as Kafka tells it.
+                # As in Kafka, the client only gets the error that the topic does not exist.
                 self._warn(
-                    f"a client asks for topic {result.name}, which cannot be created: "
+                    f"a client uses topic {result.name}, which cannot be created: "
                     f"{result.error_message}"
                 )
 
@@ -74,7 +74,7 @@ class TopicCreation:
         then: Callable[[Sequence[CreatableTopicResult]], None],
         delay_ms: int = 0,
     ) -> None:
-        """Ask for topics, at once or after a delay, unless they are asked for already."""
+        """Request topics, at once or after a delay, unless they are requested already."""
         asked = [each for each in wanted if each.name not in self._asked_for]
         if not asked:
             return

@@ -36,7 +36,7 @@ from fencepost_broker.observability.tap.hiding import (
     shown_request,
     shown_response,
 )
-from fencepost_broker.observability.tap.leases import OUTBOX_DATAGRAMS, Address, Leases, Limits
+from fencepost_broker.observability.tap.leases import OUTBOX_DATAGRAMS, Address, Leases, TapLimits
 
 _HIDES: Final = {
     api.key.value: (api.hides_in_request, api.hides_in_response)
@@ -72,7 +72,7 @@ class Tap:
         self, stream: asyncio_dgram.DatagramServer, server: SocketServer, settings: Settings,
         facts: Facts, log: Any,
     ) -> None:  # fmt: skip
-        limits = Limits(
+        limits = TapLimits(
             settings.tap_subscribers_max, settings.tap_lease_ms, settings.tap_datagram_max_bytes
         )
         self._stream = stream

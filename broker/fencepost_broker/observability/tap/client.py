@@ -1,12 +1,11 @@
-"""A subscriber of a broker's tap.
+"""Client of a broker's tap.
 
     async with TapClient(host, port, api_keys=(26,)) as tap:
         async for event in tap.events():
             ...
     print(tap.seen, tap.lost)
 
-Everything that was lost on the way is counted: by the broker's numbers of the events, and at the
-end by how many there were.
+Lost events are counted by the broker's sequence numbers, and at the end by its total.
 """
 
 from __future__ import annotations
@@ -45,27 +44,27 @@ from fencepost_broker.observability.tap.datagrams import (
 _TRIES: Final = 10
 _PATIENCE_S: Final = 0.3
 _WAITING_MAX: Final = 2000
-"""Datagrams that wait for a slow reader; later ones are lost."""
+"""Datagrams that wait for a slow reader; later ones are dropped."""
 _RECEIVE_BUFFER_BYTES: Final = 8 << 20
 
 Answer = TypeVar("Answer", bound=Datagram)
 
 
 class TapError(Exception):
-    """The broker cannot be watched; the text says why in one line."""
+    """The broker cannot be watched; the text is one line."""
 
 
 class TapClient:
-    """One subscription, or only questions when ``subscribe`` is false."""
+    """One subscription, or only questions if ``subscribe`` is false."""
 
     def __init__(
         self, host: str, port: int, *, api_keys: Iterable[int] = (),
         client_ids: Iterable[str] = (), snap_bytes: int = 0, subscribe: bool = True,
     ) -> None:  # fmt: skip
         self.seen = 0
-        """How many events have arrived."""
+        """Number of events that have arrived."""
         self.broker: Leased | None = None
-        """What the broker has told about itself."""
+        """Description of the broker."""
         self._address = (host, port)
         self._wishes = (snap_bytes, tuple(api_keys), tuple(client_ids))
         self._wants_events = subscribe
@@ -80,7 +79,7 @@ class TapClient:
 
     @property
     def lost(self) -> int:
-        """How many events never arrived."""
+        """Number of events that did not arrive."""
         return self._before + self._last - self.seen
 
     # -- beginning and end ---------------------------------------------------------------------
@@ -111,7 +110,7 @@ class TapClient:
         return list(dict.fromkeys((str(each[4][0]), int(each[4][1])) for each in found))
 
     async def _connect(self, address: tuple[str, int]) -> None:
-        """Find out whether a tap is there, and get its cookie."""
+        """Find out whether a tap answers, and get its cookie."""
         try:
             self._stream = await asyncio_dgram.connect(address)
         except OSError as error:
@@ -133,7 +132,7 @@ class TapClient:
             await self._close()
 
     async def leave(self) -> None:
-        """End the subscription; what was lost up to now is known then."""
+        """End the subscription; after this, ``lost`` is final."""
         if self._is_over or self._error is not None or not self._wants_events:
             return
         with suppress(TapError):
@@ -152,12 +151,12 @@ class TapClient:
     # -- events --------------------------------------------------------------------------------
 
     async def events(self) -> AsyncIterator[Event]:
-        """What happens, as it arrives; ends when ``leave`` is called."""
+        """Yield events as they arrive, until ``leave`` is called."""
         while True:
             while self._waiting:
                 for _, event in self._waiting.popleft().events:
                     yield event
-                await asyncio.sleep(0)  # whoever reads slowly still has to renew
+                await asyncio.sleep(0)  # a slow reader must still renew its lease
             if self._error is not None:
                 raise self._error
             if self._is_over:
@@ -168,7 +167,7 @@ class TapClient:
     # -- questions -----------------------------------------------------------------------------
 
     async def topic_names(self, topic_ids: Iterable[bytes]) -> dict[bytes, str]:
-        """The names of topics; those that do not exist are not among them."""
+        """Return the names of topics; unknown ids are left out."""
         wanted = list(topic_ids)
         names = {}
         for at in range(0, len(wanted), TOPICS_MAX):
@@ -178,13 +177,13 @@ class TapClient:
         return names
 
     async def stats(self) -> dict[str, Any]:
-        """All counters of the broker."""
+        """Return all counters of the broker."""
         first = await self._ask(AskStats(self._cookie, 0, 0), Stats)
         data = [first.data]
         for part in range(1, first.parts):
             answer = await self._ask(AskStats(self._cookie, first.snapshot, part), Stats)
             if (answer.snapshot, answer.part) != (first.snapshot, part):
-                raise TapError(f"{self._name}: the counters came in disorder; ask again")
+                raise TapError(f"{self._name}: the counters arrived out of order; ask again")
             data.append(answer.data)
         made: dict[str, Any] = json.loads(b"".join(data))
         return made
@@ -198,7 +197,7 @@ class TapClient:
         return Subscribe(self._cookie, *self._wishes)
 
     async def _ask(self, question: Datagram, kind: type[Answer], *, tries: int = _TRIES) -> Answer:
-        """Ask until there is an answer; a datagram may get lost either way."""
+        """Send a question until it is answered, since datagrams may be lost."""
         answer: asyncio.Future[Answer] = asyncio.get_running_loop().create_future()
         self._answers[kind] = answer
         try:
@@ -228,7 +227,7 @@ class TapClient:
             except asyncio_dgram.TransportClosed:
                 return
             except (OSError, DatagramError):
-                continue  # nobody there yet, or no answer of ours
+                continue  # no broker listens yet, or it is not an answer to us
 
     def _take(self, datagram: Datagram) -> None:
         if isinstance(datagram, Events):
@@ -236,7 +235,7 @@ class TapClient:
             return
         if isinstance(datagram, Leased):
             self._renewed_s = asyncio.get_running_loop().time()
-            if not datagram.sequence:  # a lease that was over meanwhile begins again
+            if not datagram.sequence:  # a lease that has ended in the meantime begins again
                 self._before, self._last = self._before + self._last, 0
         waiting = self._answers.get(type(datagram))
         if waiting is not None and not waiting.done():
@@ -264,13 +263,13 @@ class TapClient:
         while True:
             await asyncio.sleep(lease_ms / 3000)
             if loop.time() - self._renewed_s > lease_ms / 1000:
-                self._fail(TapError(f"{self._name} has stopped answering"))
+                self._fail(TapError(f"{self._name} no longer answers"))
                 return
             with suppress(TapError):
                 await self._say(self._subscription())
 
 
 _ADVICE: Final = (
-    "is a broker of Fencepost there, with tap.enable, and is this its first listener's port"
-    " (or tap.port)?"
+    "check that a Fencepost broker with tap.enable runs there, and that the port is the one of"
+    " its first listener (or tap.port)"
 )

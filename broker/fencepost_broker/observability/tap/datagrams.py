@@ -1,11 +1,11 @@
-"""The tap's datagrams: what each holds, as bytes and back.
+"""Datagrams of the tap: their contents, as bytes and back.
 
-Every datagram begins with a magic, the format's version and its kind. Numbers are big-endian, a
-string has its size before it. Whatever is malformed raises ``DatagramError`` and nothing else, on
-either side: a UDP port hears from everybody.
+Every datagram begins with a magic, the format's version and its kind. Numbers are big-endian, and a
+string follows its size. A malformed datagram raises ``DatagramError`` on either side, and nothing
+else: anybody can send to a UDP port.
 
-The first word is the subscriber's: a HELLO, which is larger than the COOKIE that answers it. Only
-who sends the cookie back can receive at the address it writes from; everything else needs it.
+A subscriber begins with a HELLO, which is larger than the COOKIE that answers it. Every other
+datagram must contain the cookie, which proves that the sender receives at its address.
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ from typing import Final, TypeAlias
 MAGIC: Final = b"fptap\x01"
 COOKIE_BYTES: Final = 16
 HELLO_BYTES: Final = 64
-"""The least size of a HELLO: asking costs more than the answer."""
+"""Least size of a HELLO: it must be larger than the answer."""
 TOPICS_MAX: Final = 20
-"""Topic ids in one question; with the longest names the answer is 5 KB."""
+"""Topic ids in one question; with the longest names, the answer has 5 KB."""
 FILTERS_MAX: Final = 64
 
 _TEXT_BYTES_MAX: Final = 128
@@ -30,11 +30,11 @@ _TOPIC_ID_BYTES: Final = 16
 
 
 class DatagramError(ValueError):
-    """Not a datagram of the tap's."""
+    """The bytes are not a datagram of the tap."""
 
 
 class Kind(IntEnum):
-    """What a datagram is; the broker's begin at 65."""
+    """Kinds of datagrams; the broker's begin at 65."""
 
     HELLO = 1
     SUBSCRIBE = 2
@@ -60,15 +60,15 @@ class Hello:
 
 @dataclass(frozen=True, slots=True)
 class Subscribe:
-    """Asks for events for the time of a lease; sent again, it renews the lease."""
+    """Asks for events for the time of a lease; another one renews the lease."""
 
     cookie: bytes
     snap_bytes: int = 0
-    """How many bytes of each frame; 0 is as many as fit."""
+    """Number of bytes of each frame; 0: as many as fit."""
     api_keys: tuple[int, ...] = ()
-    """Only these APIs; none named is all."""
+    """Only these APIs; empty: all."""
     client_ids: tuple[str, ...] = ()
-    """Only these clients; ``name*`` is all that begin so."""
+    """Only these clients; ``name*`` is a prefix."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +80,7 @@ class Leave:
 
 @dataclass(frozen=True, slots=True)
 class AskTopics:
-    """Asks for the names of topics that were seen by their ids."""
+    """Asks for the names of topics by their ids."""
 
     cookie: bytes
     topic_ids: tuple[bytes, ...]
@@ -88,7 +88,7 @@ class AskTopics:
 
 @dataclass(frozen=True, slots=True)
 class AskStats:
-    """Asks for a part of the counters; part 0 with snapshot 0 makes a new snapshot."""
+    """Asks for a part of the counters; part 0 of snapshot 0 makes a new snapshot."""
 
     cookie: bytes
     snapshot: int
@@ -107,39 +107,39 @@ class Cookie:
 
 @dataclass(frozen=True, slots=True)
 class Leased:
-    """A subscription is on."""
+    """Confirms a subscription."""
 
     lease_ms: int
     sequence: int
-    """How many events it has had so far."""
+    """Number of events of the subscription so far."""
     node_id: int
     cluster_id: str
 
 
 @dataclass(frozen=True, slots=True)
 class Refused:
-    """It is not, and why."""
+    """Refuses a request, with the reason."""
 
     reason: str
 
 
 @dataclass(frozen=True, slots=True)
 class Left:
-    """The subscription is over, after so many events."""
+    """The subscription has ended, after this number of events."""
 
     sequence: int
 
 
 @dataclass(frozen=True, slots=True)
 class Topics:
-    """Ids and names; a topic that does not exist has an empty one."""
+    """Ids and names; the name of an unknown topic is empty."""
 
     names: tuple[tuple[bytes, str], ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Stats:
-    """A part of the counters, which are JSON when put together."""
+    """A part of the counters, which are JSON as a whole."""
 
     snapshot: int
     part: int
@@ -160,37 +160,37 @@ class EventKind(IntEnum):
 
 @dataclass(frozen=True, slots=True)
 class Event:
-    """One thing that happened to a connection, and the bytes that it happened with."""
+    """An event of a connection, with the frame."""
 
     kind: EventKind
     time_us: int
     """Since 1970."""
     connection: int
-    """Counts from 1; each connection has its own number."""
+    """Number of the connection, from 1."""
     address: str
     software: str
-    """The client's name and version of itself, once it has told them."""
+    """Name and version of the client's software, once they are known."""
     client_id: str | None = None
     api_key: int = -1
     version: int = -1
     correlation_id: int = -1
     elapsed_us: int = -1
-    """Of a response: the time since the request; -1 when the tap did not see that."""
+    """For responses: time since the request; -1 if the tap did not see the request."""
     size: int = 0
-    """Of the whole frame, without the four bytes of its size."""
+    """Size of the whole frame, without its four bytes of size."""
     reason: str = ""
     frame: bytes = b""
-    """The frame's beginning, or all of it."""
+    """The frame, or its beginning."""
 
     @property
     def is_cut(self) -> bool:
-        """Whether the frame was too large to be sent whole."""
+        """Whether only the frame's beginning was sent."""
         return len(self.frame) < self.size
 
 
 @dataclass(frozen=True, slots=True)
 class Events:
-    """Events with their sequence numbers; what is missing between them was lost."""
+    """Events with their sequence numbers; missing numbers were lost."""
 
     events: tuple[tuple[int, Event], ...]
 
@@ -212,7 +212,7 @@ _RUN: Final = struct.Struct(">QI")
 _EVENT: Final = struct.Struct(">BqIhhiqIB")
 _NO_CLIENT_ID: Final = 0xFF
 RUN_BYTES: Final = _RUN.size
-"""What an event costs in a datagram beside itself."""
+"""Bytes of an event in a datagram, besides its own."""
 EVENTS_START: Final = MAGIC + bytes([Kind.EVENTS])
 
 
@@ -222,7 +222,7 @@ def _text(text: str, bytes_max: int = _TEXT_BYTES_MAX) -> bytes:
 
 
 def event_head(event: Event) -> bytes:
-    """An event without its frame, which stands behind it."""
+    """Encode an event without its frame, which follows."""
     client_id = b"" if event.client_id is None else _text(event.client_id)
     return b"".join(
         (
@@ -240,12 +240,12 @@ def event_head(event: Event) -> bytes:
 
 
 def event_run(sequence: int, head: bytes, frame: bytes) -> bytes:
-    """An event as it stands in a datagram."""
+    """Encode an event as part of a datagram."""
     return b"".join((_RUN.pack(sequence, len(head) + len(frame)), head, frame))
 
 
 def encode(datagram: Datagram) -> bytes:
-    """A datagram's bytes."""
+    """Encode a datagram."""
     kind, writer = _WRITERS[type(datagram)]
     body: bytes = writer(datagram)
     return MAGIC + bytes([kind]) + body
@@ -304,7 +304,7 @@ _WRITERS: Final[dict[type, tuple[Kind, Callable[..., bytes]]]] = {
 
 
 class _Reader:
-    """Takes one thing after the other from a datagram, and never more than there is."""
+    """Reads values from a datagram, in order and within its bounds."""
 
     __slots__ = ("_data", "_pos")
 
@@ -339,7 +339,7 @@ class _Reader:
 
 
 def decode(data: bytes) -> Datagram:
-    """What a datagram says; raises ``DatagramError``."""
+    """Decode a datagram; raises ``DatagramError``."""
     if data[: len(MAGIC)] != MAGIC or len(data) < _HEAD_BYTES:
         raise DatagramError("not a datagram of this version of the tap")
     reader = _READERS.get(data[len(MAGIC)])

@@ -1,8 +1,8 @@
-"""What the tap shows to nobody: secrets of logins, settings with passwords, the metadata's log.
+"""What the tap hides: secrets of logins, settings with passwords, the metadata log.
 
-In the log, which brokers read from the controller, are the keys of SCRAM and such settings. What is
-hidden is as long as it was, of zeros, so that sizes stay true.
-Of the log nothing is shown.
+The metadata log, which brokers fetch from the controller, contains SCRAM keys and such settings.
+Hidden values are replaced by zeros of the same length, so that sizes stay true. The metadata log is
+not shown at all.
 """
 
 from __future__ import annotations
@@ -23,19 +23,19 @@ from fencepost_broker.metadata.names import METADATA_TOPIC
 
 
 def hide_token(message: Any) -> None:
-    """Hide what a login sends, or hears."""
+    """Hide the token of a login."""
     message.auth_bytes = bytes(len(message.auth_bytes))
 
 
 def hide_credentials(message: Any) -> None:
-    """Hide the keys of SCRAM."""
+    """Hide SCRAM keys."""
     for each in message.upsertions:
         each.salt = bytes(len(each.salt))
         each.salted_password = bytes(len(each.salted_password))
 
 
 def hide_settings(message: Any) -> None:
-    """Hide settings that are passwords, and those that nobody knows."""
+    """Hide settings that are passwords, and unknown ones."""
     for resource in message.resources:
         for each in resource.configs:
             setting = Settings.setting_of(each.name)
@@ -46,17 +46,17 @@ def hide_settings(message: Any) -> None:
 
 
 METADATA_APIS: Final = (ApiKey.FETCH, ApiKey.FETCH_SNAPSHOT)
-"""Those whose responses may have the cluster's metadata in them."""
+"""APIs whose responses may contain the cluster's metadata."""
 BEGINNING_BYTES: Final = 64
-"""So much of a response says whether it is of the metadata."""
+"""Bytes of a response that show whether it contains metadata."""
 _FETCHES_BY_ID_FROM: Final = 13
 _ID_AT: Final = 11
-"""Behind the throttle time, an error, the session, and how many topics there are."""
+"""Offset of the first topic id: after throttle time, error, session and number of topics."""
 _NAME_WITHIN: Final = 40
 
 
 def shown_request(frame: memoryview, hide: Callable[[Any], None]) -> bytes:
-    """A request without its secrets; one that cannot be read is not shown at all."""
+    """Return a request without its secrets; an unreadable one is hidden completely."""
     try:
         api_key, version, *_, body = read_request_head(frame)
         return _hidden(request_class(api_key), hide, frame, version, body)
@@ -67,7 +67,7 @@ def shown_request(frame: memoryview, hide: Callable[[Any], None]) -> bytes:
 def shown_response(
     pieces: list[Buffer], skip: int, api_key: int, version: int, hide: Callable[[Any], None] | None
 ) -> bytes:
-    """A response behind its size, without its secrets."""
+    """Return a response without its secrets."""
     frame = memoryview(b"".join(pieces))[skip:]
     if hide is None or not frame:
         return frame.tobytes()
@@ -79,9 +79,9 @@ def shown_response(
 
 
 def is_of_metadata(api_key: int, version: int, beginning: bytes) -> bool:
-    """Whether a response, of which this is the beginning, has the cluster's metadata in it.
+    """Return whether the response with this beginning contains the cluster's metadata.
 
-    That is always alone in a Fetch, so that it stands before all records what it is.
+    A Fetch of metadata has no other topic, so its topic comes before all records.
     """
     if api_key != ApiKey.FETCH:
         return api_key == ApiKey.FETCH_SNAPSHOT

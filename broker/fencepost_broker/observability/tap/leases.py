@@ -1,11 +1,11 @@
-"""Who watches, until when, and what is on its way to them.
+"""Subscriptions of the tap: who subscribes, until when, and what waits to be sent.
 
-A UDP port can be written to by anybody in anybody's name. So nothing is sent to an address before
-it has returned a cookie, which proves that it can receive there; the answer to a datagram without
-one is smaller than the datagram; and answers as a whole are few in a second.
+Anybody can send to a UDP port with a forged address. So the broker sends nothing to an address
+before it has returned a cookie, which proves that it receives there; the answer to a datagram
+without a cookie is smaller than the datagram; and the number of answers in a second is limited.
 
-Each subscription numbers its events. What does not fit into its outbox is dropped: its number is
-missing then, and the subscriber knows.
+Each subscription numbers its events. Events that do not fit into its outbox are dropped; the
+subscriber notices the missing numbers.
 """
 
 from __future__ import annotations
@@ -41,19 +41,19 @@ from fencepost_broker.observability.tap.datagrams import (
 )
 
 Address = tuple[Any, ...]
-"""As the socket gives it; only compared and hashed here."""
+"""Address as the socket gives it; it is only compared and hashed here."""
 
 COOKIE_MS: Final = 60_000
-"""A cookie is good for this long at least, and for twice as long at most."""
+"""A cookie is valid for at least this long, and at most twice as long."""
 ANSWERS_PER_SECOND: Final = 500
 SNAPSHOT_MS: Final = 250
-"""Counters are collected this often at most: with many topics that is work."""
+"""Shortest time between two collections of counters, which is expensive with many topics."""
 OUTBOX_DATAGRAMS: Final = 64
-"""How much may wait for one subscriber; the sender empties it every few milliseconds."""
+"""Datagrams that may wait for one subscriber; the sender empties it every few milliseconds."""
 _STATS_HEAD_BYTES: Final = 32
 
 
-class Limits(NamedTuple):
+class TapLimits(NamedTuple):
     """The tap's settings."""
 
     subscribers_max: int
@@ -62,22 +62,22 @@ class Limits(NamedTuple):
 
 
 class Facts(Protocol):
-    """What subscribers may ask about."""
+    """What subscribers may ask for."""
 
     node_id: int
     cluster_id: str
 
     def topic_name(self, topic_id: bytes) -> str | None:
-        """The name of a topic, if there is one with this id."""
+        """Return the name of the topic with this id, if there is one."""
 
     def stats(self) -> bytes:
-        """All counters, as JSON."""
+        """Return all counters as JSON."""
 
 
 class Lease:
     """One subscription."""
 
-    def __init__(self, address: Address, asked: Subscribe, limits: Limits) -> None:
+    def __init__(self, address: Address, asked: Subscribe, limits: TapLimits) -> None:
         self.address = address
         self.sequence = 0
         self.until_ms = 0
@@ -88,14 +88,14 @@ class Lease:
         self.ask(asked)
 
     def ask(self, asked: Subscribe) -> None:
-        """Take the wishes of a subscriber, who may change them."""
+        """Take the filters of a subscriber, who may change them."""
         self.cookie = asked.cookie
         self.wants = Chosen(asked.api_keys, asked.client_ids).wants
-        """Whether the filters let an event through, by its API and client id."""
+        """Whether the filters accept an event of an API and client id."""
         self.snap_bytes = min(asked.snap_bytes or self._bytes_max, self._bytes_max)
 
     def add(self, head: bytes, frame: bytes) -> bool:
-        """Number an event and put it on its way; false when it is lost."""
+        """Number an event and queue it; returns false if it was dropped."""
         self.sequence += 1
         room = self._bytes_max - len(EVENTS_START) - RUN_BYTES - len(head)
         frame = frame[: max(0, min(room, self.snap_bytes))]
@@ -115,7 +115,7 @@ class Lease:
             self._filled = len(EVENTS_START)
 
     def take(self) -> bytes | None:
-        """The next datagram to send, if anything waits."""
+        """Return the next datagram, if any."""
         if not self._outbox:
             self._close_datagram()
         return self._outbox.popleft() if self._outbox else None
@@ -124,11 +124,11 @@ class Lease:
 class Leases:
     """All subscriptions of a broker."""
 
-    def __init__(self, secret: bytes, limits: Limits, facts: Facts) -> None:
+    def __init__(self, secret: bytes, limits: TapLimits, facts: Facts) -> None:
         self.limits = limits
         self.active: dict[Address, Lease] = {}
         self.ignored = 0
-        """Datagrams that were malformed, without a good cookie, or too many."""
+        """Datagrams that were malformed, had no valid cookie, or were too many."""
         self._secret = secret
         self._facts = facts
         self._answers_left = ANSWERS_PER_SECOND
@@ -138,7 +138,7 @@ class Leases:
         self._snapshot_number = 0
 
     def receive(self, now_ms: int, data: bytes, address: Address) -> bytes | None:
-        """The answer to a datagram, or nothing."""
+        """Return the answer to a datagram, or ``None``."""
         second = now_ms // 1000
         if second != self._second:
             self._second, self._answers_left = second, ANSWERS_PER_SECOND
@@ -168,8 +168,8 @@ class Leases:
             lease.ask(asked)
         elif len(self.active) >= self.limits.subscribers_max:
             return Refused(
-                f"{len(self.active)} are watching already (tap.subscribers.max ="
-                f" {self.limits.subscribers_max})"
+                f"the limit of {self.limits.subscribers_max} subscribers is reached"
+                " (tap.subscribers.max)"
             )
         else:
             lease = self.active[address] = Lease(address, asked, self.limits)
@@ -194,7 +194,9 @@ class Leases:
         size = self.limits.datagram_bytes_max - _STATS_HEAD_BYTES
         parts = -(-len(self._snapshot) // size)
         if asked.snapshot not in (0, self._snapshot_number) or asked.part >= parts:
-            return Refused("the counters were asked for by somebody else meanwhile: ask again")
+            return Refused(
+                "another subscriber has asked for the counters in the meantime: ask again"
+            )
         part = self._snapshot[asked.part * size : (asked.part + 1) * size]
         return Stats(self._snapshot_number, asked.part, parts, part)
 
@@ -208,13 +210,13 @@ class Leases:
     # -- time ----------------------------------------------------------------------------------
 
     def expire(self, now_ms: int) -> None:
-        """Forget those who did not renew."""
+        """End subscriptions that were not renewed."""
         over = [each.address for each in self.active.values() if each.until_ms <= now_ms]
         for address in over:
             del self.active[address]
 
     def deadline(self) -> int | None:
-        """When the next lease ends."""
+        """Return when the next subscription ends."""
         return min((each.until_ms for each in self.active.values()), default=None)
 
     # -- cookies -------------------------------------------------------------------------------
@@ -226,7 +228,7 @@ class Leases:
     def _is_good(self, cookie: bytes, now_ms: int, address: Address) -> bool:
         lease = self.active.get(address)
         if lease is not None and hmac.compare_digest(cookie, lease.cookie):
-            return True  # Who goes on renewing need not say hello again.
+            return True  # A subscriber that renews its lease needs no new HELLO.
         period = now_ms // COOKIE_MS
         return any(
             hmac.compare_digest(cookie, self._cookie(each, address))

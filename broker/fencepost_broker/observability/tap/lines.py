@@ -1,4 +1,4 @@
-"""How an event looks: a line for people, an object for programs."""
+"""Rendering of events: a line for people, an object for programs."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _COLOURS: Final = {
 
 
 def text_of(event: Event, summary: Summary, style: Style) -> str:
-    """One line: time, connection, client, direction, API, what is in it, how long, how large."""
+    """Return a line: time, connection, client, direction, API, contents, duration, size."""
     clock = f"{_time(event).astimezone():%H:%M:%S.%f}"
     client = printable(event.client_id) if event.client_id is not None else "-"
     software = f" ({printable(event.software)})" if event.software else ""
@@ -46,7 +46,7 @@ def _body(event: Event, summary: Summary) -> tuple[str, ...]:
     if event.kind is EventKind.PARKED:
         return (head, "waits")
     if event.kind is EventKind.RESPONSE and not event.size:
-        return (head, _elapsed(event), "is not answered")
+        return (head, _elapsed(event), "has no response")
     size = size_text(event.size)
     if event.is_cut:
         size = f"{size}, cut at {size_text(len(event.frame))}"
@@ -57,7 +57,7 @@ def _time(event: Event) -> datetime:
     try:
         return _EPOCH + timedelta(microseconds=event.time_us)
     except OverflowError:
-        return _EPOCH  # whoever sends this is no broker
+        return _EPOCH  # the sender is not a broker
 
 
 def _elapsed(event: Event) -> str:
@@ -65,7 +65,7 @@ def _elapsed(event: Event) -> str:
 
 
 def object_of(event: Event, summary: Summary, tree: Node | None, *, with_hex: bool) -> str:
-    """One line of JSON."""
+    """Return a line of JSON."""
     made: dict[str, Any] = {
         "time": f"{_time(event):%Y-%m-%dT%H:%M:%S.%f}Z",
         "kind": event.kind.name.lower(),
@@ -94,12 +94,12 @@ def object_of(event: Event, summary: Summary, tree: Node | None, *, with_hex: bo
 
 
 def dissection_of(tree: Node, style: Style) -> str:
-    """Every byte of a frame by name, below its line."""
+    """Return every byte of a frame by name, for the lines after its event."""
     return "\n".join(f"    {line}" for line in text_lines(tree, style))
 
 
 def hex_of(frame: bytes) -> str:
-    """The bytes of a frame, sixteen to a line."""
+    """Return the bytes of a frame, sixteen on each line."""
     rows = (frame[at : at + _HEX_WIDTH] for at in range(0, len(frame), _HEX_WIDTH))
     return "\n".join(
         f"    {number * _HEX_WIDTH:04x}  {row.hex(' '):<48}  {_as_ascii(row)}"

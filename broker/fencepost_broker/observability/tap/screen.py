@@ -1,4 +1,4 @@
-"""The subscriber's end of ``fencepost tap``: events in, lines out."""
+"""The output of ``fencepost tap``: events in, lines out."""
 
 from __future__ import annotations
 
@@ -21,16 +21,16 @@ from fencepost_broker.observability.tap.datagrams import Event, EventKind
 from fencepost_broker.observability.tap.summary import summary_of, tree_of
 
 NAMES_MAX: Final = 100_000
-"""Topics whose names are remembered; clients can make up any number of ids."""
+"""Number of topic names that are kept; clients can make up any number of ids."""
 
 
 def watch(host: str, port: int, api_keys: list[int], options: argparse.Namespace) -> int:
-    """Show what the options ask for until Ctrl-C; gives the exit code."""
+    """Print events until Ctrl-C, and return the exit code."""
     return asyncio.run(_watch(host, port, api_keys, options))
 
 
 def print_stats(host: str, port: int, *, as_json: bool) -> int:
-    """Print the broker's counters; gives the exit code."""
+    """Print the broker's counters, and return the exit code."""
     return asyncio.run(_stats(host, port, as_json=as_json))
 
 
@@ -65,7 +65,7 @@ async def _watch(host: str, port: int, api_keys: list[int], options: argparse.Na
 
 
 class Screen:
-    """Writes the events that were asked for."""
+    """Prints the events that options select."""
 
     def __init__(self, tap: TapClient, options: argparse.Namespace) -> None:
         self._tap = tap
@@ -77,7 +77,7 @@ class Screen:
         self._told_lost = 0
 
     async def show(self, event: Event) -> bool:
-        """Write an event, if it is one of those that were asked for."""
+        """Print an event, if the options select it."""
         options = self._options
         self._tell_lost()
         tree = tree_of(event, records=options.verbose)
@@ -101,7 +101,7 @@ class Screen:
         return True
 
     async def _learn(self, topic_ids: set[bytes]) -> None:
-        """Ask for names that are not known yet; an id that has none now never gets one."""
+        """Ask for unknown names; an id without a name never gets one."""
         unknown = topic_ids - self._names.keys() - self._nameless
         if not unknown:
             return
@@ -131,7 +131,7 @@ async def _stats(host: str, port: int, *, as_json: bool) -> int:
 
 
 def _table(value: Any, name: str) -> list[str]:
-    """Counters as lines of a dotted name and a number."""
+    """Return counters as lines of a dotted name and a number."""
     if isinstance(value, dict):
         return [
             line

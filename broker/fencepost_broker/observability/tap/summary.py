@@ -1,4 +1,4 @@
-"""What an event of the tap says: its tree, its API, its line."""
+"""Summary of an event: its decoded frame, its API, its line."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from fencepost_broker.observability.tap.datagrams import Event, EventKind
 
 
 def tree_of(event: Event, *, records: bool) -> Node | None:
-    """The dissected frame of an event, if it has one."""
+    """Return the dissected frame of an event, if it has one."""
     if not event.frame:
         return None
     if event.kind is EventKind.REQUEST:
@@ -28,14 +28,14 @@ def tree_of(event: Event, *, records: bool) -> Node | None:
 
 
 def api_name(event: Event) -> str:
-    """``Produce v9``."""
+    """Return the API and version, as in ``Produce v9``."""
     if event.kind is EventKind.REQUEST and len(event.frame) >= REQUEST_HEAD.size:
         return str(request_of(event.frame))
     return str(Exchange(event.api_key, event.version))
 
 
 def summary_of(event: Event, tree: Node, names: Mapping[bytes, str]) -> Summary:
-    """What an event's frame says; ``names`` are those of topics by their ids."""
+    """Return a summary of an event's frame; ``names`` are topic names by id."""
     suffix = "Request" if event.kind is EventKind.REQUEST else "Response"
     message = f"{Exchange(event.api_key, event.version).name}{suffix}"
     return summarise(message, tree, names, is_whole=not event.is_cut)

@@ -1,1 +1,1 @@
-"""Who comes by a listener: SASL as the broker speaks it. No loop, no socket, no chance."""
+"""Authentication of a listener's clients: the broker's side of SASL, without loop or socket."""

@@ -1,7 +1,7 @@
-"""The name in a certificate, as Kafka's brokers write it: RFC 2253, the last part first.
+"""Names in certificates, as Kafka's brokers write them: RFC 2253, the last part first.
 
-Behaviour: as Java's ``X500Principal.getName``. What has no short name there, an e-mail address say,
-is its object identifier and the encoded value in hexadecimal digits.
+Behaviour: as Java's ``X500Principal.getName``. An attribute without a short name (such as an e-mail
+address) is written as its object identifier and its encoded value in hexadecimal digits.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _CODECS: Final = {
     0x1B: "ascii",
     0x1E: "utf-16-be",
 }
-"""Types of texts: UTF8String, PrintableString, T61String, IA5String, GeneralString, BMPString."""
+"""String types: UTF8String, PrintableString, T61String, IA5String, GeneralString, BMPString."""
 _VERSION: Final = 0xA0
 _UTC_TIME: Final = 0x17
 _LONG: Final = 0x80
@@ -43,13 +43,13 @@ class _Value(NamedTuple):
 
 
 def subject_of(certificate: bytes) -> str:
-    """The subject of an encoded certificate that was verified before."""
+    """Return the subject of an encoded certificate that was verified before."""
     subject = _fields(certificate)[4]  # after number, algorithm, issuer and dates
     return ",".join(reversed([_part(each.content) for each in _values(subject.content)]))
 
 
 def dates_of(certificate: bytes) -> tuple[datetime, datetime]:
-    """From when and until when an encoded certificate is valid; a ValueError if that is unclear."""
+    """Return the validity of an encoded certificate; raises ValueError if it is unclear."""
     begin, end = _values(_fields(certificate)[3].content)
     return _moment(begin), _moment(end)
 
@@ -106,7 +106,7 @@ def _identifier(content: bytes) -> str:
 
 
 def _values(data: bytes) -> Iterator[_Value]:
-    """What stands one behind the other, each with tag and length in front."""
+    """Yield encoded values that follow one another."""
     position = 0
     while position < len(data):
         tag, length, start = data[position], data[position + 1], position + 2

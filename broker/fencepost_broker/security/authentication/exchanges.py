@@ -1,12 +1,11 @@
 """The broker's side of each mechanism: PLAIN (RFC 4616) and SCRAM (RFC 5802, 7677).
 
-Behaviour: as in Apache Kafka, a SCRAM user who has no credentials is refused at the first message;
-names and passwords are taken as they are, without SASLprep; extensions of the second message are
-not part of what is signed, and what it says of channel binding is not looked at. What is compared
-with a secret is compared in a time that tells nothing.
+Behaviour: as in Apache Kafka, a SCRAM user without credentials is refused at the first message;
+names and passwords are used without SASLprep; extensions of the second message are not signed, and
+its channel binding is ignored.
 
-No error has a password in it. What it says is for the broker's log: clients are told the same
-words whatever was wrong.
+Secrets are compared in constant time. Errors contain no passwords; they are for the broker's log,
+and clients get the same text for every reason.
 """
 
 from __future__ import annotations
@@ -45,16 +44,16 @@ _DELEGATED: Final = ",tokenauth=true"
 
 
 class RefusedError(Exception):
-    """A login that is refused; the text is for the log."""
+    """A login is refused; the text is for the log."""
 
 
 class Exchange(Protocol):
-    """One login by one mechanism: token in, token out, until ``user`` is known."""
+    """One login by one mechanism: tokens in and out until ``user`` is known."""
 
     user: str | None
 
     def receive(self, token: bytes) -> bytes:
-        """The answer to a token of the client's; a RefusedError ends it."""
+        """Return the answer to a token of the client; raises RefusedError."""
 
 
 class PlainExchange:
@@ -65,20 +64,20 @@ class PlainExchange:
         self.user: str | None = None
 
     def receive(self, token: bytes) -> bytes:
-        """Compare what was sent with what is known."""
+        """Check the user and the password."""
         try:
             other, user, password = token.decode().split("\0")
         except ValueError:
-            raise RefusedError("a token that is not [other]NUL user NUL password") from None
+            raise RefusedError("the token is not [other]NUL user NUL password") from None
         if not user or not password:
             raise RefusedError(f"no {'password' if user else 'user'} was sent")
         known = self._users.get(user)
-        # A user who is unknown takes as long as one with another password, however long that is.
+        # An unknown user takes as long as a wrong password, whatever its length.
         is_right = hmac.compare_digest(_digest(password), _digest("\0" if known is None else known))
         if known is None:
-            raise RefusedError(f"user {user!r:.100} is not among the users of PLAIN")
+            raise RefusedError(f"there is no PLAIN user {user!r:.100}")
         if not is_right:
-            raise RefusedError(f"the password of {user!r:.100} is another one")
+            raise RefusedError(f"the password of {user!r:.100} is wrong")
         _check_other(other, user)
         self.user = user
         return b""
@@ -89,7 +88,7 @@ def _digest(password: str) -> bytes:
 
 
 class ScramExchange:
-    """Two messages: who it is, then the proof of knowing the password."""
+    """Two messages: the user, and the proof of the password."""
 
     def __init__(self, mechanism: str, credentials: Credentials, nonce: str) -> None:
         self._mechanism = mechanism
@@ -99,16 +98,16 @@ class ScramExchange:
         self._nonce = ""
         self._name = ""
         self._first = ""
-        """Both first messages, which the proof is about."""
+        """Both first messages, which the proof signs."""
         self._credential: UserScramCredentialRecord | None = None
         self.user: str | None = None
 
     def receive(self, token: bytes) -> bytes:
-        """Answer the first message or the second one."""
+        """Answer the first or the second message."""
         try:
             text = token.decode()
         except UnicodeDecodeError:
-            raise RefusedError("a message of SCRAM that is no text") from None
+            raise RefusedError("the SCRAM message is not UTF-8 text") from None
         if self._credential is None:
             return self._begin(text)
         return self._finish(text, self._credential)
@@ -119,16 +118,18 @@ class ScramExchange:
             raise RefusedError("its first message is not n,,n=user,r=nonce")
         self._name = message["user"].replace("=2C", ",").replace("=3D", "=")
         if _DELEGATED in message["more"]:
-            raise RefusedError("there are no delegation tokens here")
+            raise RefusedError("delegation tokens are not supported")
         self._credential = self._credentials.scram(self._name, self._number)
         if self._credential is None:
             raise RefusedError(
-                f"user {self._name!r:.100} has no credentials for {self._mechanism}: "
-                "kafka-configs --alter --entity-type users --add-config makes them"
+                f"user {self._name!r:.100} has no {self._mechanism} credentials: "
+                "add them with kafka-configs --alter --entity-type users --add-config"
             )
         _check_other((message["other"] or "").replace("=2C", ",").replace("=3D", "="), self._name)
         if self._credential.iterations < _ITERATIONS_MIN:
-            raise RefusedError(f"{self._name!r:.100} has too few iterations: set the password anew")
+            raise RefusedError(
+                f"{self._name!r:.100} has too few iterations: set its password again"
+            )
         self._nonce = message["nonce"] + self._own_nonce
         salt = base64.b64encode(self._credential.salt).decode()
         answer = f"r={self._nonce},s={salt},i={self._credential.iterations}"
@@ -147,10 +148,10 @@ class ScramExchange:
             proof = base64.b64decode(message["proof"], validate=True)
             client_key = bytes(one ^ other for one, other in zip(proof, signature, strict=True))
         except (binascii.Error, ValueError):
-            raise RefusedError("its proof is none of this mechanism") from None
+            raise RefusedError("its proof does not fit the mechanism") from None
         stored_key = hashlib.new(self._hash, client_key).digest()
         if not hmac.compare_digest(stored_key, credential.stored_key):
-            raise RefusedError(f"the password of {self._name!r:.100} is another one")
+            raise RefusedError(f"the password of {self._name!r:.100} is wrong")
         self.user = self._name
         verifier = hmac.digest(credential.server_key, signed, self._hash)
         return b"v=" + base64.b64encode(verifier)
@@ -159,7 +160,7 @@ class ScramExchange:
 def begin_exchange(
     mechanism: str, policy: Policy, credentials: Credentials, nonce: str
 ) -> Exchange:
-    """A login by one of the listener's mechanisms; ``nonce`` is a chance text."""
+    """Begin a login with one of the listener's mechanisms; ``nonce`` is random text."""
     if mechanism == PLAIN:
         return PlainExchange(policy.plain_users)
     return ScramExchange(mechanism, credentials, nonce)
@@ -167,4 +168,6 @@ def begin_exchange(
 
 def _check_other(other: str, user: str) -> None:
     if other and other != user:
-        raise RefusedError(f"{user!r:.100} wants to act for {other!r:.100}, which nobody may")
+        raise RefusedError(
+            f"{user!r:.100} may not act for {other!r:.100}: no user may act for another"
+        )

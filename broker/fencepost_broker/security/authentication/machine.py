@@ -1,15 +1,15 @@
-"""One connection's login: SaslHandshake and SaslAuthenticate, from the first byte to a user.
+"""Login of one connection: SaslHandshake and SaslAuthenticate, from the first byte to a user.
 
-Behaviour: ApiVersions may come first, once (and before that a few times in versions that there are
-not, which is told); anything else that is not SaslHandshake closes the connection. What is refused
-is answered, after a pause, and closes it. After SaslHandshake 0 tokens are frames by themselves,
-without Kafka's headers (KIP-43), from version 1 on they are in SaslAuthenticate (KIP-152). A login
-that ends (KIP-368) is made again on the living connection, by the same mechanism and user.
+Behaviour: ApiVersions may come first, once (and before that a few times in unsupported versions,
+which get an error); any other request before SaslHandshake closes the connection. A refused login
+is answered after a pause, and then the connection is closed. After SaslHandshake version 0, tokens
+are frames without Kafka's headers (KIP-43); after version 1 they are in SaslAuthenticate (KIP-152).
+A login that expires (KIP-368) is renewed on the same connection, with the same mechanism and user.
 
-The machine is given frames and says in a Step what is to be done; it never sees a socket. Its
-refusals read alike whatever was wrong, but by SCRAM they come at the first message where there is
-no such user, and at the second for a wrong password, as Apache Kafka's do: so it can be found out
-who exists. ``reason`` is for the broker's log.
+The machine takes frames and returns a Step; it has no socket. Refusals have the same text for every
+reason. With SCRAM an unknown user is refused at the first message and a wrong password at the
+second, as in Apache Kafka, so that a client can find out which users exist. ``reason`` is for the
+broker's log.
 """
 
 from __future__ import annotations
@@ -44,41 +44,41 @@ from fencepost_broker.security.authentication.policy import Credentials, Policy
 _FRAMED_FROM: Final = 1
 _SIZE: Final = struct.Struct(">i")
 _VERSIONS_ASKED_MAX: Final = 5
-"""Requests for ApiVersions in versions that there are not, before one in a version that there is.
+"""Number of ApiVersions requests in unsupported versions that are answered before a supported one.
 
-Each costs an answer to somebody unknown; who was told once knows which there are.
+Each answer costs something for an unknown client, and one answer lists the supported versions.
 """
 _RENEWABLE_FROM_MS: Final = 1000
-"""A login is not renewed more often than this."""
+"""Shortest time between two logins of a connection."""
 
 
 class Act(Enum):
-    """What is to be done with a frame."""
+    """What the connection does with a frame."""
 
     ASK_SERVER = auto()
-    """It is an ApiVersions request, which the server answers; tell ``asked`` what came of it."""
+    """It is an ApiVersions request: the server answers it; then call ``asked``."""
     ANSWER = auto()
-    """Send ``frame`` and wait for the next."""
+    """Send ``frame`` and wait for the next one."""
     LET_IN = auto()
-    """Send ``frame``: this is ``user`` from now on."""
+    """Send ``frame``; the connection now belongs to ``user``."""
     REFUSE = auto()
-    """After a pause send ``frame``, if there is one, and close."""
+    """Send ``frame``, if there is one, after a pause, and close the connection."""
 
 
 class Step(NamedTuple):
-    """What is to be done, the answer's bytes, and why."""
+    """What to do, the bytes of the answer, and the reason."""
 
     act: Act
     frame: bytes | bytearray = b""
     reason: str = ""
     response: Message | None = None
-    """What the frame says, for those who count errors."""
+    """The response in the frame, for counting errors."""
 
 
 class _Stage(Enum):
     FIRST = auto()
     HANDSHAKE = auto()
-    """ApiVersions has been asked for."""
+    """ApiVersions was answered."""
     TOKENS = auto()
     RAW_TOKENS = auto()
     OVER = auto()
@@ -91,7 +91,7 @@ class _Head(NamedTuple):
 
 
 class Login:
-    """One login; ``previous`` is the one that it renews."""
+    """One login; ``previous`` is the session that it renews."""
 
     def __init__(
         self, policy: Policy, credentials: Credentials, nonce: Callable[[], str],
@@ -108,13 +108,13 @@ class Login:
         self.mechanism = ""
         self.user = ""
         self.session_ms = 0
-        """For how long it holds; 0 is for ever."""
+        """How long the login is valid; 0: without a limit."""
 
     def __repr__(self) -> str:
-        return f"<Login of {self.user or 'nobody yet'} by {self.mechanism or 'nothing yet'}>"
+        return f"<Login of {self.user or 'no user yet'} by {self.mechanism or 'no mechanism yet'}>"
 
     def receive(self, frame: memoryview) -> Step:
-        """The next frame; a RemoteProtocolError when it is none."""
+        """Take the next frame; raises RemoteProtocolError for an invalid one."""
         if self._stage is _Stage.RAW_TOKENS:
             return self._receive_raw(bytes(frame))
         api_key, version, correlation_id, _, body = read_request_head(frame)
@@ -131,7 +131,7 @@ class Login:
         return self._out_of_turn(api_key)
 
     def asked(self, *, is_answered: bool) -> None:
-        """The server has answered ApiVersions, or told which versions there are."""
+        """Tell whether the server has answered ApiVersions, or refused its version."""
         if is_answered:
             self._stage = _Stage.HANDSHAKE
 
@@ -141,10 +141,10 @@ class Login:
         self._stage = _Stage.OVER
         name = _name_of(api_key)
         if api_key == ApiKey.API_VERSIONS:
-            return Step(Act.REFUSE, reason="ApiVersions came too often before SaslHandshake")
+            return Step(Act.REFUSE, reason="too many ApiVersions requests before SaslHandshake")
         return Step(
             Act.REFUSE,
-            reason=f"{name} came before a login: this listener wants SASL by "
+            reason=f"{name} before a login: this listener requires SASL with "
             f"{', '.join(self._policy.mechanisms)} (security.protocol, sasl.mechanism)",
         )
 
@@ -155,7 +155,7 @@ class Login:
         if mechanism not in offered:
             self._stage = _Stage.OVER
             reason = (
-                f"the client wants SASL by {mechanism!r:.100}, and this listener has "
+                f"the client asks for SASL mechanism {mechanism!r:.100}; this listener supports "
                 f"{', '.join(offered)} (sasl.enabled.mechanisms)"
             )
             if self._previous is not None:
@@ -177,7 +177,7 @@ class Login:
             return self._other_mechanism()
         if head.api_key != ApiKey.SASL_AUTHENTICATE:
             self._stage = _Stage.OVER
-            reason = f"{_name_of(head.api_key)} came in the middle of a login"
+            reason = f"{_name_of(head.api_key)} during a login"
             answer = _ILLEGAL_STATE.get(head.api_key)
             if answer is None or not _is_served(head):
                 return Step(Act.REFUSE, reason=reason)
@@ -214,8 +214,8 @@ class Login:
         if exchange.user is not None:
             if self._previous is not None and exchange.user != self._previous.user:
                 raise RefusedError(
-                    f"the connection is {self._previous.user!r:.100}, and "
-                    f"{exchange.user!r:.100} cannot go on with it: connect anew"
+                    f"{exchange.user!r:.100} cannot log in on a connection of "
+                    f"{self._previous.user!r:.100}: open a new connection"
                 )
             self._stage = _Stage.OVER
             self.user = exchange.user
@@ -228,19 +228,19 @@ class Login:
         assert self._previous is not None
         return Step(
             Act.REFUSE,
-            reason=f"a login by {self._previous.mechanism} cannot be renewed by {self.mechanism}",
+            reason=f"a {self._previous.mechanism} login cannot be renewed with {self.mechanism}",
         )
 
     def _told(self) -> str:
         doing = "login" if self._previous is None else "renewed login"
-        return f"this {doing} by {self.mechanism} is refused: check user and password"
+        return f"this {doing} with {self.mechanism} is refused: check user and password"
 
     def _why(self, error: RefusedError) -> str:
-        return f"a login by {self.mechanism} is refused: {error}"
+        return f"a login with {self.mechanism} is refused: {error}"
 
 
 class Session:
-    """For how long a connection is somebody's, on the loop's clock."""
+    """How long a connection is authenticated, on the loop's clock."""
 
     __slots__ = ("_ends_ms", "_renewed_ms", "login")
 
@@ -250,18 +250,18 @@ class Session:
         self._renewed_ms: int | None = None
 
     def is_over(self, now_ms: int) -> bool:
-        """Whether nothing but a new login may come."""
+        """Whether only a new login is allowed."""
         return now_ms > self._ends_ms
 
     def may_renew(self, now_ms: int) -> bool:
-        """Whether a handshake begins a new login, or came too soon behind the last one."""
+        """Whether a handshake begins a new login, or comes too soon after the last one."""
         if self._renewed_ms is not None and now_ms - self._renewed_ms < _RENEWABLE_FROM_MS:
             return False
         self._renewed_ms = now_ms
         return True
 
     def renewed(self, login: Login, now_ms: int) -> None:
-        """Go on with a new login."""
+        """Continue with a new login."""
         self.login = login
         self._ends_ms = now_ms + login.session_ms
 
@@ -270,7 +270,7 @@ _ILLEGAL_STATE: Final[dict[int, Callable[[], Message]]] = {
     ApiKey.SASL_HANDSHAKE: lambda: SaslHandshakeResponse(ErrorCode.ILLEGAL_SASL_STATE),
     ApiKey.API_VERSIONS: lambda: ApiVersionsResponse(ErrorCode.ILLEGAL_SASL_STATE),
 }
-"""Answers to what comes instead of a token."""
+"""Responses to requests other than the expected token."""
 
 
 def _is_served(head: _Head) -> bool:
@@ -284,7 +284,7 @@ def _check_version(head: _Head) -> None:
         assert api is not None
         low, high = api.advertised
         raise RemoteProtocolError(
-            f"only versions {low} to {high} are served", api=api.name, version=head.version
+            f"only versions {low} to {high} are supported", api=api.name, version=head.version
         )
 
 
@@ -297,4 +297,4 @@ def _encoded(head: _Head, response: Message) -> bytearray:
 
 
 def _name_of(api_key: int) -> str:
-    return APIS[api_key][0] if api_key in APIS else f"a request that is none of Kafka's ({api_key})"
+    return APIS[api_key][0] if api_key in APIS else f"an unknown request (API key {api_key})"

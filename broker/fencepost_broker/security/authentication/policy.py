@@ -1,4 +1,4 @@
-"""What a listener asks of those who come by it."""
+"""What a listener requires for a login."""
 
 from __future__ import annotations
 
@@ -13,24 +13,24 @@ SCRAM_MECHANISMS: Final = {
     "SCRAM-SHA-256": (1, "sha256"),
     "SCRAM-SHA-512": (2, "sha512"),
 }
-"""Their numbers in records of credentials, and their hashes."""
+"""Number in metadata records, and hash, of each SCRAM mechanism."""
 MECHANISMS: Final = (PLAIN, *SCRAM_MECHANISMS)
-"""Those that there are here."""
+"""Supported mechanisms."""
 
 
 @dataclass(frozen=True, slots=True)
 class Policy:
-    """The mechanisms of a listener, and what belongs to them."""
+    """A listener's mechanisms and their settings."""
 
     mechanisms: tuple[str, ...]
     plain_users: Mapping[str, str] = field(default_factory=dict, repr=False)
-    """Their passwords."""
+    """Passwords of the PLAIN users."""
     session_ms: Mapping[str, int] = field(default_factory=dict)
-    """For how long a login holds, by mechanism; for ever where there is none (KIP-368)."""
+    """How long a login is valid, by mechanism; without a limit if it is missing (KIP-368)."""
 
 
 class Credentials(Protocol):
-    """What is known of users who have SCRAM credentials."""
+    """Gives the SCRAM credentials of users."""
 
     def scram(self, user: str, mechanism: int) -> UserScramCredentialRecord | None:
-        """What is kept of a password; ``None`` when the user has none by that mechanism."""
+        """Return a user's credential for a mechanism, or ``None``."""

@@ -1,1 +1,1 @@
-"""Who may do what: access control lists (ACLs), and decisions by them."""
+"""Authorization: access control lists (ACLs), and decisions by them."""

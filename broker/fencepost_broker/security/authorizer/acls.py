@@ -1,7 +1,7 @@
-"""Access control lists as requests and records name them: entries, and filters over them.
+"""Access control lists as requests and records contain them: entries, and filters.
 
 An entry allows or denies a principal at a host an operation on the resources that a pattern names:
-one name (LITERAL; ``*`` stands for all), or all names that begin alike (PREFIXED, KIP-290).
+one name (LITERAL; ``*`` is every name), or all names with a prefix (PREFIXED, KIP-290).
 """
 
 from __future__ import annotations
@@ -10,13 +10,13 @@ from enum import IntEnum
 from typing import Final, NamedTuple, Protocol
 
 CLUSTER_NAME: Final = "kafka-cluster"
-"""What the one resource of type CLUSTER is called."""
+"""Name of the only resource of type CLUSTER."""
 WILDCARD: Final = "*"
 """As a literal name: every resource of the type. As a host: every address."""
 
 
 class AclResource(IntEnum):
-    """What kind of thing is protected."""
+    """Type of a protected resource."""
 
     UNKNOWN = 0
     ANY = 1
@@ -29,7 +29,7 @@ class AclResource(IntEnum):
 
 
 class Pattern(IntEnum):
-    """How names are compared; ANY and MATCH are for filters alone."""
+    """How names are compared; ANY and MATCH occur in filters only."""
 
     UNKNOWN = 0
     ANY = 1
@@ -39,7 +39,7 @@ class Pattern(IntEnum):
 
 
 class Operation(IntEnum):
-    """What somebody wants to do; ANY is for filters alone."""
+    """What a user does; ANY occurs in filters only."""
 
     UNKNOWN = 0
     ANY = 1
@@ -60,7 +60,7 @@ class Operation(IntEnum):
 
 
 class Permission(IntEnum):
-    """What an entry says; ANY is for filters alone."""
+    """Whether an entry allows or denies; ANY occurs in filters only."""
 
     UNKNOWN = 0
     ANY = 1
@@ -69,7 +69,7 @@ class Permission(IntEnum):
 
 
 class Acl(NamedTuple):
-    """One entry, with numbers as they travel."""
+    """One entry, with numbers as in requests."""
 
     resource_type: int
     resource_name: str
@@ -81,7 +81,7 @@ class Acl(NamedTuple):
 
 
 class AclRecord(Protocol):
-    """What a metadata record says of an entry."""
+    """Fields of a metadata record about an entry."""
 
     resource_type: int
     resource_name: str
@@ -93,7 +93,7 @@ class AclRecord(Protocol):
 
 
 def acl_of(record: AclRecord) -> Acl:
-    """The entry that a record adds."""
+    """Return the entry of a record."""
     return Acl(
         record.resource_type, record.resource_name, record.pattern_type, record.principal,
         record.host, record.operation, record.permission_type,
@@ -101,7 +101,7 @@ def acl_of(record: AclRecord) -> Acl:
 
 
 class AclFilter(NamedTuple):
-    """Which entries are meant; ``None`` is any name, principal or host."""
+    """Selects entries; ``None`` is any name, principal or host."""
 
     resource_type: int
     resource_name: str | None
@@ -112,7 +112,7 @@ class AclFilter(NamedTuple):
     permission_type: int
 
     def matches(self, acl: Acl) -> bool:
-        """Whether an entry is meant."""
+        """Return whether the filter selects an entry."""
         return (
             self.resource_type in (AclResource.ANY, acl.resource_type)
             and self.principal in (None, acl.principal)

@@ -1,11 +1,11 @@
-"""Decides by access control lists as Kafka's StandardAuthorizer does.
+"""Authorizer: decides by access control lists, as Kafka's StandardAuthorizer does.
 
-A super user may do everything. Of the entries that are about a resource (by its name, by ``*``, by
-a prefix of its name) and about who asks, one that denies decides, else one that allows. Where no
-entry is about the resource at all, ``allow.everyone.if.no.acl.found`` decides; else nobody may.
+A super user may do everything. Among the entries for the resource (its name, ``*``, or a prefix)
+and the user, a denying entry decides first, then an allowing one. If the resource has no entry at
+all, ``allow.everyone.if.no.acl.found`` decides; otherwise the request is denied.
 
-What is allowed implies more: reading, writing, deleting or altering something implies describing
-it, altering its settings implies describing them. What is denied is denied alone.
+Being allowed to read, write, delete or alter implies describing; being allowed to alter configs
+implies describing configs. A denial implies nothing else.
 """
 
 from __future__ import annotations
@@ -36,16 +36,16 @@ _IMPLIED_BY: Final[dict[int, frozenset[int]]] = {
 }
 _NOTHING: Final[frozenset[int]] = frozenset()
 _REMEMBERED_MAX: Final = 10_000
-"""Clients choose names: what was decided about them is kept within bounds."""
+"""Number of decisions that are kept; clients choose the names, so it is bounded."""
 _ANY_NAME: Final = "hardcode"
-"""What Kafka asks about first where any name will do; super users are told by it, too."""
+"""The name that Kafka checks first if any name will do; super users are recognized by it."""
 
 _Question: TypeAlias = tuple[str, str, int, int, str]
 """User, host, operation, resource type and name."""
 
 
 class Authorizer:
-    """What may be done, by the entries that are there now."""
+    """Decides what users may do, by the current entries."""
 
     def __init__(
         self,
@@ -54,7 +54,7 @@ class Authorizer:
         *,
         allows_without_acls: bool,
     ) -> None:
-        """Super users by their names; ``entries`` gives those that there are."""
+        """``entries`` returns the current entries."""
         self._entries = entries
         self._is_stale = True
         self._super_users = frozenset(super_users)
@@ -63,11 +63,11 @@ class Authorizer:
         """Literal entries."""
         self._by_prefix: dict[tuple[int, str], list[Acl]] = {}
         self._prefix_lengths: dict[int, list[int]] = {}
-        """Of each resource type, each once."""
+        """Distinct lengths of prefixes, by resource type."""
         self._decided: dict[_Question, bool] = {}
 
     def changed(self) -> None:
-        """There are other entries: they are read when something is asked next."""
+        """Note that entries have changed; they are read at the next decision."""
         self._is_stale = True
 
     def _read(self) -> None:
@@ -83,7 +83,7 @@ class Authorizer:
         self._prefix_lengths = {kind: sorted(each) for kind, each in lengths.items()}
 
     def allows(self, user: str, host: str, operation: int, resource_type: int, name: str) -> bool:
-        """Whether a user at an address may do this to one resource."""
+        """Return whether a user at an address may do this to a resource."""
         if self._is_stale:
             self._read()
         if user in self._super_users:
@@ -122,7 +122,7 @@ class Authorizer:
             yield from self._by_prefix.get((resource_type, name[:length]), ())
 
     def allows_any(self, user: str, host: str, operation: int, resource_type: int) -> bool:
-        """Whether there may be a resource of the type to which this may be done."""
+        """Return whether the user may do this to at least one possible resource of the type."""
         if self.allows(user, host, operation, resource_type, _ANY_NAME):
             return True
         principals = (_USER + user, _EVERYBODY)
@@ -155,7 +155,7 @@ class Authorizer:
         )
 
     def operations(self, user: str, host: str, resource_type: int, name: str, among: int) -> int:
-        """Those of a set of operations that a user may do to one resource, as bits."""
+        """Return those operations among a set that a user may do to a resource, as bits."""
         return sum(
             1 << operation
             for operation in Operation
@@ -168,7 +168,7 @@ def _begins_with_any(name: str, prefixes: set[str]) -> bool:
 
 
 def _as_java_has_it(address: str) -> str:
-    """An IPv6 address with all of its eight numbers, as ACLs for Kafka name them."""
+    """Return an IPv6 address with all eight numbers, as ACLs for Kafka write it."""
     try:
         parsed = IPv6Address(address.partition("%")[0])
     except ValueError:
@@ -190,29 +190,29 @@ class Rights:
         self.host = _as_java_has_it(host) if ":" in host else host
 
     def may(self, operation: int, resource_type: int, name: str) -> bool:
-        """Whether they may do this to one resource."""
+        """Return whether the user may do this to a resource."""
         return self._authorizer.allows(self.user, self.host, operation, resource_type, name)
 
     def may_any(self, operation: int, resource_type: int) -> bool:
-        """Whether there may be a resource of the type to which they may do this."""
+        """Return whether the user may do this to at least one possible resource of the type."""
         return self._authorizer.allows_any(self.user, self.host, operation, resource_type)
 
     def operations(self, resource_type: int, name: str, among: int) -> int:
-        """Those of the operations that they may do to one resource."""
+        """Return those operations among a set that the user may do to a resource."""
         return self._authorizer.operations(self.user, self.host, resource_type, name, among)
 
     def of_cluster(self, operation: int) -> bool:
-        """Whether they may do this to the cluster."""
+        """Return whether the user may do this to the cluster."""
         return self.may(operation, AclResource.CLUSTER, CLUSTER_NAME)
 
     def of_topic(self, operation: int, name: str) -> bool:
-        """Whether they may do this to a topic."""
+        """Return whether the user may do this to a topic."""
         return self.may(operation, AclResource.TOPIC, name)
 
     def of_group(self, operation: int, group_id: str) -> bool:
-        """Whether they may do this to a group."""
+        """Return whether the user may do this to a group."""
         return self.may(operation, AclResource.GROUP, group_id)
 
     def of_transaction(self, operation: int, transactional_id: str) -> bool:
-        """Whether they may do this to a transactional id."""
+        """Return whether the user may do this to a transactional id."""
         return self.may(operation, AclResource.TRANSACTIONAL_ID, transactional_id)

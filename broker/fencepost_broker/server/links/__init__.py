@@ -1,1 +1,1 @@
-"""Connections of this process to other processes of its cluster."""
+"""Connections of this process to the other processes of its cluster."""

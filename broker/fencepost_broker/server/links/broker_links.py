@@ -1,6 +1,6 @@
-"""Connections over which this broker asks others: one to each broker for each kind of request.
+"""Connections for requests to other brokers: one for each broker and kind of request.
 
-So a WriteTxnMarkers that waits for followers there holds up no question about a transaction.
+So a WriteTxnMarkers that waits for followers does not block a question about a transaction.
 """
 
 from __future__ import annotations
@@ -16,27 +16,33 @@ from fencepost_client.network.link import Link
 from fencepost_protocol.apis import Message
 from fencepost_protocol.framing import api_key_of
 
-from fencepost_broker.controller.channel.reachability import Contact
+from fencepost_broker.controller.channel.reachability import Reachability
 from fencepost_broker.metadata.dynamic_config import DynamicConfig
 from fencepost_broker.metadata.image import MetadataImage
-from fencepost_broker.server.links.dialing import DIAL_MS, Asked, dialled, place_of, send
+from fencepost_broker.server.links.dialing import (
+    DIAL_MS,
+    OutgoingRequest,
+    address_of_broker,
+    dialled,
+    send,
+)
 
 
 @dataclass(slots=True, eq=False)
 class _Channel:
-    """One broker and one kind of request."""
+    """Connection for one broker and one kind of request."""
 
     broker_id: int
     name: str
-    queue: deque[Asked] = field(default_factory=deque)
+    queue: deque[OutgoingRequest] = field(default_factory=deque)
     wake: asyncio.Event = field(default_factory=asyncio.Event)
     link: Link | None = None
     task: asyncio.Task[None] | None = None
-    contact: Contact = field(default_factory=Contact)
+    reachability: Reachability = field(default_factory=Reachability)
 
 
 class BrokerLinks:
-    """Asks brokers at their inter-broker listeners. Whoever hears ``None`` may ask again."""
+    """Sends requests to brokers' inter-broker listeners; ``None`` means: try again."""
 
     def __init__(self, node_id: int, config: DynamicConfig, image: MetadataImage, log: Any) -> None:
         self._node_id = node_id
@@ -48,7 +54,7 @@ class BrokerLinks:
         self._is_closed = False
 
     def ask(self, broker_id: int, message: Message, then: Callable[[Any], None]) -> None:
-        """Send a request; ``then`` hears the answer, or ``None``, and never at once."""
+        """Send a request; ``then`` gets the answer, or ``None``, always later."""
         if self._is_closed:
             asyncio.get_running_loop().call_soon(then, None)
             return
@@ -57,14 +63,14 @@ class BrokerLinks:
         if channel is None:
             channel = self._channels[key] = _Channel(broker_id, type(message).__name__)
             channel.task = asyncio.get_running_loop().create_task(self._run(channel))
-        channel.queue.append(Asked(message, then))
+        channel.queue.append(OutgoingRequest(message, then))
         if channel.link is not None and channel.link.is_ready:
             self._send_all(channel, channel.link)
         else:
             channel.wake.set()
 
     def drop(self, broker_id: int) -> None:
-        """Wait for nothing more from a broker: who asked it hears ``None``."""
+        """Give up all requests to a broker: their callbacks get ``None``."""
         for key in [key for key in self._channels if key[0] == broker_id]:
             task = self._channels.pop(key).task
             if task is not None:
@@ -73,7 +79,7 @@ class BrokerLinks:
                 task.cancel()
 
     async def close(self) -> None:
-        """Ask nobody any more."""
+        """Close all connections."""
         self._is_closed = True
         for broker_id in {each.broker_id for each in self._channels.values()}:
             self.drop(broker_id)
@@ -98,10 +104,10 @@ class BrokerLinks:
 
     async def _connect(self, channel: _Channel) -> None:
         settings = self._config.settings
-        place = place_of(self._image, settings, channel.broker_id)
+        address = address_of_broker(self._image, settings, channel.broker_id)
         client_id = f"broker-{self._node_id}-{channel.name}"
         within_ms = min(settings.request_timeout_ms, DIAL_MS)
-        async with dialled(place, client_id, channel.wake.set, within_ms=within_ms) as link:
+        async with dialled(address, client_id, channel.wake.set, within_ms=within_ms) as link:
             channel.link = link
             self._back(channel)
             try:
@@ -113,31 +119,31 @@ class BrokerLinks:
                 channel.link = None
 
     def _lost(self, channel: _Channel, why: str) -> None:
-        if channel.contact.lost(_now_ms()):
+        if channel.reachability.lost(_now_ms()):
             told = {"broker": channel.broker_id, "request": channel.name, "why": why}
-            self._log.warning("another broker cannot be asked", kind="broker-lost", **told)
+            self._log.warning("cannot reach another broker", kind="broker-lost", **told)
 
     def _back(self, channel: _Channel) -> None:
-        away_ms = channel.contact.heard(_now_ms())
+        away_ms = channel.reachability.reached(_now_ms())
         if away_ms is not None:
             told = {"broker": channel.broker_id, "request": channel.name, "after_ms": away_ms}
-            self._log.info("another broker can be asked again", kind="broker-back", **told)
+            self._log.info("another broker can be reached again", kind="broker-back", **told)
 
     def _send_all(self, channel: _Channel, link: Link) -> None:
         timeout_ms = self._config.settings.request_timeout_ms
         while channel.queue and link.is_ready:
-            asked = channel.queue.popleft()
+            request = channel.queue.popleft()
             try:
-                send(link, asked, timeout_ms)
+                send(link, request, timeout_ms)
             except KafkaError as error:
-                self._log.warning("another broker was not asked", why=str(error))
-                asyncio.get_running_loop().call_soon(asked.then, None)
+                self._log.warning("a request to another broker could not be sent", why=str(error))
+                asyncio.get_running_loop().call_soon(request.then, None)
 
     @staticmethod
     def _fail(channel: _Channel) -> None:
         queue, channel.queue = channel.queue, deque()
-        for asked in queue:
-            asked.then(None)
+        for request in queue:
+            request.then(None)
 
 
 def _now_ms() -> int:

@@ -1,8 +1,8 @@
-"""The wire to a controller in another process: one connection asks, a second one follows its log.
+"""Link to a controller in another process: one connection for requests, one for its log.
 
-What is asked goes out at once, and is answered in order; while there is no connection it waits. A
-heartbeat goes the same way. The log has a connection of its own, since a Fetch that waits for news
-would hold up whatever is behind it.
+Requests are sent at once and answered in order; without a connection they wait. Heartbeats use the
+same connection. The log has its own, since a Fetch that waits for new records would block the
+requests after it.
 """
 
 from __future__ import annotations
@@ -20,10 +20,10 @@ from fencepost_protocol.framing import api_key_of
 from fencepost_protocol.generated.describe_cluster import DescribeClusterRequest
 
 from fencepost_broker.config import Settings
-from fencepost_broker.config.logins import own_login, way_to_controller
-from fencepost_broker.controller.channel.broker_lifecycle import FINAL, Lifecycle, State
-from fencepost_broker.controller.channel.pending_requests import PendingRequests, Question
-from fencepost_broker.controller.channel.reachability import Contact
+from fencepost_broker.config.logins import controller_listener, own_login
+from fencepost_broker.controller.channel.broker_lifecycle import FINAL, BrokerLifecycle, State
+from fencepost_broker.controller.channel.pending_requests import PendingRequest, PendingRequests
+from fencepost_broker.controller.channel.reachability import Reachability
 from fencepost_broker.controller.channel.registration import Registration
 from fencepost_broker.metadata.image import MetadataImage
 from fencepost_broker.metadata.log_follower import (
@@ -34,51 +34,57 @@ from fencepost_broker.metadata.log_follower import (
 )
 from fencepost_broker.ports import Address
 from fencepost_broker.server.errors import BrokerFailedError
-from fencepost_broker.server.links.dialing import DIAL_MS, Asked, Place, dialled, send
+from fencepost_broker.server.links.dialing import (
+    DIAL_MS,
+    OutgoingRequest,
+    PeerAddress,
+    dialled,
+    send,
+)
 from fencepost_broker.server.links.security import security_of
 from fencepost_broker.storage.log import StorageError
 
 TURN_S: Final = 0.02
-"""What the controller decided is taken in for so long at a time."""
+"""Time for which decisions of the controller are applied without a pause."""
 REST_S: Final = 0.001
-"""Then others have the loop. A bare ``sleep(0)`` lets one step of theirs go on; what a timer or a
-socket begins takes several."""
+"""Pause between turns. A bare ``sleep(0)`` allows other tasks one step only; answering a timer or a
+socket takes several."""
 _AGAIN_S: Final = 0.1
 _FOLLOW: Final = "follow"
 _AFTER_A_BUG: Final = (
-    "start it again: it takes in the metadata anew; if it ends again, report what its log says"
+    "start it again: it then reads the metadata anew; if it stops again, please report its log"
 )
 _BACK_SOON_MS: Final = 500
-"""So long a broker that stops waits for a controller that it has lost."""
+"""How long a stopping broker waits for a controller that it has lost."""
 _ANSWER_MS_MIN: Final = 2000
 _CONTROLLERS: Final = 2
 _UNREACHABLE: Final = (KafkaError, OSError, TimeoutError)
 
 
 class ControllerUnavailableError(BrokerFailedError, OSError):
-    """The controller did not take this broker in."""
+    """The controller did not register or unfence this broker."""
 
 
-def places_of_controller(settings: Settings) -> list[Place]:
-    """Where settings say that the controller is."""
-    security = security_of(settings, way_to_controller(settings))
+def addresses_of_controller(settings: Settings) -> list[PeerAddress]:
+    """Return the addresses of the controller in the settings."""
+    security = security_of(settings, controller_listener(settings))
     words = [
         *settings.controller_quorum_bootstrap_servers,
         *(word.partition("@")[2] for word in settings.controller_quorum_voters),
     ]
     parts = (word.rpartition(":") for word in words)
-    return [Place(host.strip("[]"), int(port), security) for host, _, port in parts]
+    return [PeerAddress(host.strip("[]"), int(port), security) for host, _, port in parts]
 
 
 async def ask_cluster_id(settings: Settings, log: Any) -> str:
-    """What cluster the controller is of, once it can be asked."""
+    """Return the id of the controller's cluster, once it can be reached."""
     said = ""
     loop = asyncio.get_running_loop()
     give_up_at = loop.time() + settings.initial_broker_registration_timeout_ms / 1000
     while True:
-        for place in places_of_controller(settings):
+        for address in addresses_of_controller(settings):
             try:
-                async with dialled(place, f"broker-{settings.node_id}") as link:
+                async with dialled(address, f"broker-{settings.node_id}") as link:
                     request = DescribeClusterRequest(endpoint_type=_CONTROLLERS)
                     version = link.machine.choose_version(DescribeClusterRequest.API_KEY)
                     response, _ = await link.send(request, version, _ANSWER_MS_MIN)
@@ -87,42 +93,42 @@ async def ask_cluster_id(settings: Settings, log: Any) -> str:
                 text = str(error) or type(error).__name__
             if text != said:
                 said = text
-                log.warning("the controller cannot be asked yet", why=text)
+                log.warning("the controller cannot be reached yet", why=text)
         if loop.time() > give_up_at:
-            raise ControllerUnavailableError(f"the controller cannot be asked: {said}")
+            raise ControllerUnavailableError(f"the controller cannot be reached: {said}")
         await asyncio.sleep(_AGAIN_S)
 
 
 class ControllerLink:
-    """A broker's way to its controller."""
+    """A broker's link to its controller."""
 
     def __init__(self, settings: Settings, on_failure: Callable[[str], None], log: Any) -> None:
-        """``on_failure`` hears why this broker cannot go on."""
+        """``on_failure`` gets the reason why the broker cannot continue."""
         self._settings = settings
         self._on_failure = on_failure
         self._log = log
         self._loop = asyncio.get_running_loop()
-        self._places = places_of_controller(settings)
+        self._addresses = addresses_of_controller(settings)
         self._timeout_ms = settings.controller_socket_timeout_ms
-        # So that a black hole is noticed while the session still lasts; not less than a machine may
+        # So that a black hole is noticed within the session; not less than a machine may
         # stand still that runs tests with short sessions. Kafka gives a heartbeat no longer than
         # broker.heartbeat.interval.ms, on a connection of its own: here, others would be lost too.
         half_session_ms = max(settings.broker_session_timeout_ms // 2, _ANSWER_MS_MIN)
         self._heartbeat_timeout_ms = min(self._timeout_ms, half_session_ms)
         self._fetch_timeout_ms = max(settings.controller_quorum_request_timeout_ms, 2 * WAIT_MS)
-        self._contact = Contact()
+        self._reachability = Reachability()
         self._refused_ms: int | None = None
-        """Since when the controller does not take this broker in."""
+        """Since when the controller refuses this broker's registration."""
         self._outbox = PendingRequests()
         self._giving_up: asyncio.TimerHandle | None = None
         self._give_up_ms = 0
-        """When that is due."""
+        """When that call is due."""
         self._wake = asyncio.Event()
         self._moved = asyncio.Event()
-        """Something was heard from the controller."""
+        """Set when the controller has answered, or the log has new records."""
         self._tasks: list[asyncio.Task[None]] = []
         self._is_asking = False
-        """There is a connection."""
+        """Whether there is a connection for requests."""
         self._failure = ""
         """Why the log is not followed any more."""
 
@@ -138,11 +144,11 @@ class ControllerLink:
         image: MetadataImage,
         follower: MetadataFollower,
     ) -> None:
-        """Register at these addresses, and read the metadata up to there."""
+        """Register at these addresses, and read the metadata up to the registration."""
         self._registration = registration
         self._image = image
         self._follower = follower
-        self._lifecycle = Lifecycle(
+        self._lifecycle = BrokerLifecycle(
             registration.request(addresses),
             self._now_ms(),
             heartbeat_ms=self._settings.broker_heartbeat_interval_ms,
@@ -155,9 +161,9 @@ class ControllerLink:
             self._tasks.append(self._loop.create_task(keep))
         await self._until(lambda: self._lifecycle.state is State.FENCED)
 
-    async def be_counted(self) -> None:
-        """Wait until the controller lets this broker lead, and it has read so."""
-        self._lifecycle.may_count(self._now_ms())
+    async def wait_until_unfenced(self) -> None:
+        """Wait until the controller has unfenced this broker, and this broker has read so."""
+        self._lifecycle.ready_to_unfence(self._now_ms())
         self._wake.set()
         await self._until(self._is_counted)
 
@@ -181,21 +187,21 @@ class ControllerLink:
                     await self._moved.wait()
         except TimeoutError:
             raise ControllerUnavailableError(
-                f"the controller did not take this broker in within {timeout_ms} ms"
-                f" (initial.broker.registration.timeout.ms), it is {self._lifecycle.state.value}"
+                f"the controller did not unfence this broker within {timeout_ms} ms"
+                f" (initial.broker.registration.timeout.ms): it is {self._lifecycle.state.value}"
             ) from None
 
     def _hint(self, refusal: ErrorCode) -> str:
-        """What a person can do about it."""
+        """Return what a user can do about a refusal."""
         settings = self._settings
-        login = own_login(settings, way_to_controller(settings))
+        login = own_login(settings, controller_listener(settings))
         if refusal is not ErrorCode.CLUSTER_AUTHORIZATION_FAILED or login is None:
             return ""
-        return f"; it logs in as {login.username!r:.100}: name that in the controller's super.users"
+        return f"; it logs in as {login.username!r:.100}: add it to the controller's super.users"
 
     async def leave(self, timeout_ms: int) -> None:
-        """Hand over what this broker leads, and be let go; no longer than this."""
-        self._lifecycle.leave(self._now_ms())
+        """Shut down under the controller's control, within this time."""
+        self._lifecycle.begin_controlled_shutdown(self._now_ms())
         self._wake.set()
         if not self._is_asking:
             timeout_ms = min(timeout_ms, _BACK_SOON_MS)
@@ -210,7 +216,7 @@ class ControllerLink:
             )
 
     async def close(self) -> None:
-        """Ask and follow no more."""
+        """Close both connections."""
         for task in self._tasks:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
@@ -221,34 +227,35 @@ class ControllerLink:
     async def _keep(
         self, what: str, run: Callable[[Link], Coroutine[Any, Any, None]], within_ms: int
     ) -> None:
-        """Have a connection, again and again.
+        """Keep a connection open, and open it again when it is lost.
 
-        What goes wrong with the asking is logged, and asked again. Where the following breaks off
-        in a way that nobody has thought of, a decision may be taken in by half: its records are in
-        the log, and the image, the partitions or the coordinators lack some of it. To go on would
-        be to lead by that, so this broker ends; what it reads at its next start is whole.
+        A failure of the connection for requests is logged, and it is opened again. After an
+        unexpected failure of the other one, a decision may be applied in part: its records are in
+        the log, and the image, the partitions or the coordinators lack some of it. A broker must
+        not lead with that, so it stops; its next start reads the whole log.
         """
         client_id = f"broker-{self._settings.node_id}-{what}"
         while True:
-            for place in self._places:
+            for address in self._addresses:
                 try:
                     async with dialled(
-                        place, client_id, self._wake.set, within_ms=within_ms
+                        address, client_id, self._wake.set, within_ms=within_ms
                     ) as link:
                         self._heard_over(what)
                         await run(link)
-                        self._lost("the connection is gone", what)
+                        self._lost("the connection was closed", what)
                 except (*_UNREACHABLE, FollowError, StorageError) as error:
                     self._lost(str(error) or type(error).__name__, what)
                 except UnfinishedError as error:
                     self._log.error(
-                        "a decision of the controller cannot be carried out", exc_info=error
+                        "a decision of the controller cannot be applied", exc_info=error
                     )
-                    self._end(str(error), "when that is mended, start it again")
+                    self._end(str(error), "fix that, and start it again")
                     return
                 except Exception as error:  # noqa: BLE001 (our bug must not fence it for ever)
                     self._log.error(
-                        f"a broker's way to its controller ({what}) failed: please report this",
+                        f"the link to the controller ({what}) failed: this is a bug: please report"
+                        " it",
                         exc_info=error,
                     )
                     if what == _FOLLOW:
@@ -258,41 +265,43 @@ class ControllerLink:
 
     def _end(self, why: str, what_to_do: str) -> None:
         self._failure = (
-            f"broker {self._settings.node_id} ends: it could not carry out what the controller has"
-            f" decided ({why}); {what_to_do}"
+            f"broker {self._settings.node_id} stops: it could not apply a decision of the"
+            f" controller ({why}); {what_to_do}"
         )
         self._on_failure(self._failure)
         self._moved.set()
 
     def _lost(self, why: str, what: str) -> None:
-        if self._contact.lost(self._now_ms(), what):
+        if self._reachability.lost(self._now_ms(), what):
             self._log.warning("the controller cannot be reached", kind="controller-lost", why=why)
 
     def _heard_over(self, what: str) -> None:
-        away_ms = self._contact.heard(self._now_ms(), what)
+        away_ms = self._reachability.reached(self._now_ms(), what)
         if away_ms is not None:
             self._log.info(
-                "the controller is reached again", kind="controller-back", after_ms=away_ms
+                "the controller can be reached again", kind="controller-back", after_ms=away_ms
             )
 
     # -- asking ---------------------------------------------------------------------------------
 
     def ask(self, message: Message, then: Callable[[Any], None]) -> None:
         """Send a request as soon as there is a connection."""
-        self._outbox.put(Question(message, then))
+        self._outbox.put(PendingRequest(message, then))
         self._wake.set()
 
-    def ask_within(self, limit_ms: int, message: Message, then: Callable[[Any], None]) -> Question:
-        """Send a request, again and again until it is answered or its time is over."""
+    def ask_within(
+        self, limit_ms: int, message: Message, then: Callable[[Any], None]
+    ) -> PendingRequest:
+        """Send a request, repeatedly until it is answered or its time is over."""
         give_up_ms = self._now_ms() + limit_ms
-        question = Question(message, then, give_up_ms)
-        self._outbox.put(question)
+        pending = PendingRequest(message, then, give_up_ms)
+        self._outbox.put(pending)
         self._wake.set()
         self._give_up_at(give_up_ms)
-        return question
+        return pending
 
     def _give_up_at(self, deadline_ms: int | None) -> None:
-        """Come back when the time of a question is over; there may be no connection."""
+        """Call ``expire`` when a request's time is over, since there may be no connection."""
         if deadline_ms is None:
             return
         if self._giving_up is not None:
@@ -309,8 +318,8 @@ class ControllerLink:
         finally:
             self._give_up_at(self._outbox.deadline())
 
-    def _answered(self, question: Question, answer: Any | None) -> None:
-        self._outbox.answered(question, answer, self._now_ms())
+    def _answered(self, pending: PendingRequest, answer: Any | None) -> None:
+        self._outbox.answered(pending, answer, self._now_ms())
         self._wake.set()
 
     async def _ask_all(self, link: Link) -> None:
@@ -324,16 +333,16 @@ class ControllerLink:
         lifecycle = self._lifecycle
         while link.is_ready:
             self._wake.clear()
-            # First: a question that the controller closes the connection for costs no session.
+            # First: a request for which the controller closes the connection must not delay it.
             now_ms = self._now_ms()
             due = lifecycle.request(now_ms, self._image.last_offset)
             if due is not None:
                 self._send_due(link, due)
-            while link.is_ready and (question := self._outbox.take()) is not None:
-                assert question.message is not None, "what is taken is wanted"
-                answered = partial(self._answered, question)
+            while link.is_ready and (pending := self._outbox.take()) is not None:
+                assert pending.message is not None, "it was not withdrawn"
+                answered = partial(self._answered, pending)
                 try:
-                    send(link, Asked(question.message, answered), self._timeout_ms)
+                    send(link, OutgoingRequest(pending.message, answered), self._timeout_ms)
                 except KafkaError:
                     answered(None)
                     raise
@@ -347,13 +356,13 @@ class ControllerLink:
 
     def _send_due(self, link: Link, message: Message) -> None:
         try:
-            send(link, Asked(message, self._heard), self._heartbeat_timeout_ms)
+            send(link, OutgoingRequest(message, self._heard), self._heartbeat_timeout_ms)
         except KafkaError:
             self._heard(None)
             raise
 
     def _heard(self, response: Any) -> None:
-        """An answer to a registration or a heartbeat, or none."""
+        """Take the answer to a registration or a heartbeat, or ``None``."""
         lifecycle = self._lifecycle
         before, refused = lifecycle.state, lifecycle.refusal
         now_ms = self._now_ms()
@@ -365,7 +374,7 @@ class ControllerLink:
         self._catch_up()
         if lifecycle.state is not before:
             told = {"state": lifecycle.state.value, "epoch": lifecycle.broker_epoch}
-            self._log.info("the state of this broker at the controller", **told)
+            self._log.info("the broker's state has changed", **told)
         if lifecycle.refusal is not refused:
             self._tell_refusal(lifecycle.refusal, now_ms)
         self._wake.set()
@@ -385,13 +394,12 @@ class ControllerLink:
         if refusal is ErrorCode.DUPLICATE_BROKER_REGISTRATION:
             told["up_to_ms"] = settings.broker_session_timeout_ms
             text = (
-                f"the controller still waits for heartbeats of the process that was broker "
-                f"{self._settings.node_id} before: this one waits until that session is over "
-                f"(broker.session.timeout.ms)"
+                f"the session of the previous process of broker {self._settings.node_id} has not"
+                " ended: this process waits for it (broker.session.timeout.ms)"
             )
         else:
             told["up_to_ms"] = settings.initial_broker_registration_timeout_ms
-            text = "the controller does not register this broker yet, and is asked again"
+            text = "the controller does not register this broker yet: trying again"
         self._log.warning(text, **told)
 
     # -- following ------------------------------------------------------------------------------
@@ -407,7 +415,7 @@ class ControllerLink:
             self._moved.set()
 
     async def _in_turns(self, steps: Iterator[None]) -> None:
-        """Go through steps; when they take long, heartbeats and clients have a turn in between."""
+        """Run steps; when they take long, pause so that heartbeats and clients get a turn."""
         turn_ends = self._loop.time() + TURN_S
         for _ in steps:
             if self._loop.time() >= turn_ends:

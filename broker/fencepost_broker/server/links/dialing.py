@@ -16,7 +16,7 @@ from fencepost_protocol.framing import api_key_of
 
 from fencepost_broker.config import Settings
 from fencepost_broker.config.errors import SettingsError
-from fencepost_broker.config.logins import way_to_brokers
+from fencepost_broker.config.logins import broker_listener
 from fencepost_broker.metadata.image import MetadataImage
 from fencepost_broker.server.links.security import PLAIN_TEXT, security_of
 
@@ -24,8 +24,8 @@ DIAL_MS: Final = 10_000
 """As ``socket.connection.setup.timeout.ms`` of Kafka's clients."""
 
 
-class Place(NamedTuple):
-    """Where another process is, and how this one shows there who it is."""
+class PeerAddress(NamedTuple):
+    """Address of another process, and how to connect to it."""
 
     host: str
     port: int
@@ -37,24 +37,24 @@ class Place(NamedTuple):
 
 @asynccontextmanager
 async def dialled(
-    place: Place,
+    address: PeerAddress,
     client_id: str,
     on_lost: Callable[[], None] = lambda: None,
     *,
     within_ms: int = DIAL_MS,
 ) -> AsyncIterator[Link]:
-    """A connection over which requests may be sent, closed at the end."""
+    """Open a connection for requests, and close it at the end."""
     loop = asyncio.get_running_loop()
-    context = place.security.context
-    machine = Connection(str(place), client_id, place.security.login)
+    context = address.security.context
+    machine = Connection(str(address), client_id, address.security.login)
     try:
         async with asyncio.timeout(within_ms / 1000):
             _, link = await loop.create_connection(
                 lambda: Link(machine, loop, lambda _: on_lost()),
-                place.host,
-                place.port,
+                address.host,
+                address.port,
                 ssl=context,
-                server_hostname=None if context is None else place.host,
+                server_hostname=None if context is None else address.host,
             )
             try:
                 await link.ready
@@ -62,7 +62,7 @@ async def dialled(
                 link.close()
                 raise
     except TimeoutError:
-        text = f"nothing came from {place} within {within_ms} ms of connecting"
+        text = f"{address} did not answer within {within_ms} ms of connecting"
         raise TimeoutError(text) from None
     try:
         yield link
@@ -71,18 +71,18 @@ async def dialled(
         await asyncio.wait([link.closed])  # which a cancellation ends, and does not cancel
 
 
-class Asked(NamedTuple):
-    """A request, and who hears its answer: ``None`` if there is none."""
+class OutgoingRequest(NamedTuple):
+    """A request, and the callback for its answer (``None`` if there is none)."""
 
     message: Message
     then: Callable[[Any], None]
 
 
-def send(link: Link, asked: Asked, timeout_ms: int) -> None:
-    """Send a request; raises a ``KafkaError`` when it cannot be, and then nobody hears anything."""
-    version = link.machine.choose_version(api_key_of(asked.message))
-    reply = link.send(asked.message, version, timeout_ms)
-    reply.add_done_callback(partial(_answered, asked.then))
+def send(link: Link, request: OutgoingRequest, timeout_ms: int) -> None:
+    """Send a request; raises ``KafkaError`` if that fails, and then does not call the callback."""
+    version = link.machine.choose_version(api_key_of(request.message))
+    reply = link.send(request.message, version, timeout_ms)
+    reply.add_done_callback(partial(_answered, request.then))
 
 
 def _answered(then: Callable[[Any], None], reply: asyncio.Future[Any]) -> None:
@@ -91,17 +91,17 @@ def _answered(then: Callable[[Any], None], reply: asyncio.Future[Any]) -> None:
 
 
 class UnknownBrokerError(OSError):
-    """There is no address for a broker: the text says why, for a person."""
+    """A broker has no address; the text is for users."""
 
 
-def place_of(image: MetadataImage, settings: Settings, broker_id: int) -> Place:
-    """Where another broker is asked: its inter-broker listener, by the metadata."""
+def address_of_broker(image: MetadataImage, settings: Settings, broker_id: int) -> PeerAddress:
+    """Return the address of a broker's inter-broker listener, from the metadata."""
     broker = image.cluster.brokers.get(broker_id)
     if broker is None or not broker.endpoints:
         raise UnknownBrokerError(f"broker {broker_id} is not registered")
-    way = way_to_brokers(settings)
-    chosen = [each for each in broker.endpoints if each.name == way.listener] or broker.endpoints
+    peers = broker_listener(settings)
+    chosen = [each for each in broker.endpoints if each.name == peers.listener] or broker.endpoints
     try:
-        return Place(chosen[0].host, chosen[0].port, security_of(settings, way))
+        return PeerAddress(chosen[0].host, chosen[0].port, security_of(settings, peers))
     except SettingsError as error:  # it was right at start
         raise UnknownBrokerError(str(error)) from error

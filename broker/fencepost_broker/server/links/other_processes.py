@@ -18,22 +18,22 @@ if TYPE_CHECKING:
 
 
 class OtherProcessLinks:
-    """Makes each kind of connection when it is needed: a broker by itself imports none of them."""
+    """Makes each kind of connection on demand: a broker by itself imports none of them."""
 
     def __init__(
         self, settings: Settings, area_log: Callable[[str], Any], on_failure: Callable[[str], None]
     ) -> None:
-        """``area_log`` gives the logger of an area; ``on_failure`` hears why all is over."""
+        """``area_log`` returns the logger of an area; ``on_failure`` gets the reason."""
         self._settings = settings
         self._area_log = area_log
         self._on_failure = on_failure
         self.controller: ControllerLink | None = None
-        """There is one where the controller is another process."""
+        """The link to a controller in another process, if there is one."""
         self._brokers: BrokerLinks | None = None
         self.leaders: ReplicaFetchers | None = None
 
     def to_controller(self) -> ControllerLink:
-        """The way to a controller in another process."""
+        """Return the link to a controller in another process."""
         from fencepost_broker.server.links.controller_link import ControllerLink
 
         log = self._area_log("controller")
@@ -41,7 +41,7 @@ class OtherProcessLinks:
         return self.controller
 
     def to_brokers(self, node_id: int, config: DynamicConfig, image: MetadataImage) -> BrokerLinks:
-        """The way to other brokers."""
+        """Return the connections to other brokers."""
         from fencepost_broker.server.links.broker_links import BrokerLinks
 
         self._brokers = BrokerLinks(node_id, config, image, self._area_log("transaction"))
@@ -55,7 +55,7 @@ class OtherProcessLinks:
         table: PartitionTable,
         clock: Clock,
     ) -> ReplicaFetchers:
-        """What fetches from the leaders of partitions that this broker follows."""
+        """Return the fetchers of the partitions that this broker follows."""
         from fencepost_broker.server.links.replica_fetchers import ReplicaFetchers
 
         log = self._area_log("log")
@@ -63,7 +63,7 @@ class OtherProcessLinks:
         return self.leaders
 
     async def close(self) -> None:
-        """Ask no other process any more."""
+        """Close all connections."""
         for link in (self.leaders, self._brokers, self.controller):
             if link is not None:
                 await link.close()

@@ -1,4 +1,4 @@
-"""Connections over which this broker follows others: one to each leader, one fetch at a time."""
+"""Fetchers of followed partitions: one connection to each leader, one fetch at a time."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from fencepost_protocol.generated.list_offsets import (
     ListOffsetsTopic,
 )
 
-from fencepost_broker.controller.channel.reachability import Contact
+from fencepost_broker.controller.channel.reachability import Reachability
 from fencepost_broker.controller.channel.registration import Registration
 from fencepost_broker.metadata.dynamic_config import DynamicConfig
 from fencepost_broker.metadata.image import MetadataImage
@@ -30,7 +30,7 @@ from fencepost_broker.replication.follower import (
     growing_backoff_ms,
 )
 from fencepost_broker.replication.partition import PartitionTable
-from fencepost_broker.server.links.dialing import DIAL_MS, dialled, place_of
+from fencepost_broker.server.links.dialing import DIAL_MS, address_of_broker, dialled
 from fencepost_broker.storage.log import StorageError
 
 _EARLIEST: Final = -2
@@ -38,20 +38,20 @@ _LATEST: Final = -1
 
 
 class NoLeaderError(Exception):
-    """The leader cannot be asked: the text says why, for a person."""
+    """The leader cannot be reached; the text is for users."""
 
 
 @dataclass(slots=True, eq=False)
 class _Leader:
-    """One leader, the replicas here that follow it, and the task that asks."""
+    """One leader, the replicas that follow it, and the task that fetches."""
 
     broker_id: int
     fetcher: LeaderFetcher
     wake: asyncio.Event = field(default_factory=asyncio.Event)
     task: asyncio.Task[None] | None = None
     is_answering: bool = False
-    """It has answered on the connection that there is, or was last."""
-    contact: Contact = field(default_factory=Contact)
+    """Whether it has answered on the current connection, or on the last one."""
+    reachability: Reachability = field(default_factory=Reachability)
 
 
 class ReplicaFetchers:
@@ -87,7 +87,7 @@ class ReplicaFetchers:
         )
 
     def follow(self, leader_id: int, followed: Followed) -> None:
-        """Follow a replica from now on."""
+        """Begin to follow a replica's leader."""
         self.forget(followed.where)
         leader = self._leaders.get(leader_id)
         if leader is None:
@@ -100,7 +100,7 @@ class ReplicaFetchers:
             leader.task = asyncio.get_running_loop().create_task(self._run(leader))
 
     def forget(self, where: TopicPartition) -> None:
-        """Do so no longer."""
+        """Stop following it."""
         leader = self._leader_of.pop(where, None)
         if leader is not None:
             leader.fetcher.forget(where)
@@ -109,7 +109,7 @@ class ReplicaFetchers:
                 asyncio.get_running_loop().call_soon(self._end_if_idle, leader)
 
     def _end_if_idle(self, leader: _Leader) -> None:
-        """Ask one no more that leads nothing here: it may never answer what it was asked.
+        """Close the connection to a leader that leads nothing here; it may not answer any more.
 
         When it leads again, there is a new connection and nothing to wait for.
         """
@@ -122,7 +122,7 @@ class ReplicaFetchers:
             leader.task.cancel()
 
     async def close(self) -> None:
-        """Ask nobody any more."""
+        """Close all connections."""
         tasks = [each.task for each in self._leaders.values() if each.task is not None]
         tasks += self._ending
         self._leaders.clear()
@@ -149,24 +149,26 @@ class ReplicaFetchers:
                 self._lost(leader, str(error) or type(error).__name__)
             except Exception as error:  # noqa: BLE001 (our bug must not leave replicas behind)
                 leader.fetcher.failed()
-                text = f"following broker {leader.broker_id} failed: please report this"
+                text = (
+                    f"following broker {leader.broker_id} failed: this is a bug: please report it"
+                )
                 self._log.error(text, exc_info=error)
             failures = 0 if leader.is_answering else failures + 1
             await asyncio.sleep(growing_backoff_ms(failures, self._backoff_ms) / 1000)
 
     async def _fetch_from(self, leader: _Leader) -> None:
-        place = place_of(self._image, self._config.settings, leader.broker_id)
+        address = address_of_broker(self._image, self._config.settings, leader.broker_id)
         client_id = f"broker-{self._registration.node_id}-fetcher"
         within_ms = min(self._timeout_ms, DIAL_MS)
-        async with dialled(place, client_id, within_ms=within_ms) as link:
+        async with dialled(address, client_id, within_ms=within_ms) as link:
             await self._fetch(leader, link)
 
     async def _fetch(self, leader: _Leader, link: Link) -> None:
         fetcher = leader.fetcher
         version = link.machine.choose_version(ApiKey.FETCH)
         if version < VERSION_MIN:
-            text = f"broker {leader.broker_id} has Fetch up to version {version} only"
-            raise NoLeaderError(f"{text}, followers use {VERSION_MIN} and later")
+            text = f"broker {leader.broker_id} supports Fetch up to version {version}"
+            raise NoLeaderError(f"{text}, and followers need {VERSION_MIN}")
         while len(fetcher):
             leader.wake.clear()
             for lost in fetcher.out_of_range(link.now_ms()):
@@ -187,16 +189,16 @@ class ReplicaFetchers:
                     partition.moved()
 
     def _lost(self, leader: _Leader, why: str) -> None:
-        if leader.contact.lost(int(asyncio.get_running_loop().time() * 1000)):
+        if leader.reachability.lost(int(asyncio.get_running_loop().time() * 1000)):
             told = {"kind": "leader-lost", "leader": leader.broker_id, "why": why}
             self._log.warning("cannot fetch from a leader", **told)
 
     def _answers(self, leader: _Leader, now_ms: int) -> None:
         leader.is_answering = True
-        away_ms = leader.contact.heard(now_ms)
+        away_ms = leader.reachability.reached(now_ms)
         if away_ms is not None:
             told = {"leader": leader.broker_id, "after_ms": away_ms}
-            self._log.info("fetches from a leader again", kind="leader-back", **told)
+            self._log.info("fetching from a leader again", kind="leader-back", **told)
 
     async def _locate(self, fetcher: LeaderFetcher, lost: Followed, link: Link) -> None:
         """Ask where the leader's log begins and ends."""

@@ -1,6 +1,6 @@
-"""How this process shows who it is where it connects to: its login, by its settings.
+"""Security of outgoing connections: login and TLS, by the settings.
 
-It is read anew for each connection, which are few.
+Settings are read again for each connection, since connections are few.
 """
 
 from __future__ import annotations
@@ -16,23 +16,25 @@ from fencepost_broker.config.logins import own_login
 
 if TYPE_CHECKING:
     from fencepost_broker.config import Settings
-    from fencepost_broker.config.logins import Way
+    from fencepost_broker.config.logins import PeerListener
 
 PLAIN_TEXT: Final = Security()
 
 
-def security_of(settings: Settings, way: Way) -> Security:
-    """What a connection of ours begins with; a SettingsError says what is wrong."""
-    if way.protocol == "PLAINTEXT":
+def security_of(settings: Settings, peers: PeerListener) -> Security:
+    """Return the security of a connection to peers; raises SettingsError."""
+    if peers.protocol == "PLAINTEXT":
         return PLAIN_TEXT
     login = context = None
-    if way.has_login:
-        found = own_login(settings, way)
+    if peers.has_login:
+        found = own_login(settings, peers)
         if found is None:
-            raise SettingsError([f"no login by {way.mechanism} is set for {way.listener}"])
+            raise SettingsError(
+                [f"no {peers.mechanism} login is configured for listener {peers.listener}"]
+            )
         login = Login(found.mechanism, found.username, found.password, secrets.token_urlsafe)
-    if way.has_tls:
+    if peers.has_tls:
         from fencepost_broker.network.tls import client_context
 
-        context = client_context(settings, way.listener)
+        context = client_context(settings, peers.listener)
     return Security(login, context)

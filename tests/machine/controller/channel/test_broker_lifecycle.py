@@ -5,7 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from fencepost_broker.controller.channel.broker_lifecycle import AGAIN_MS, FINAL, Lifecycle, State
+from fencepost_broker.controller.channel.broker_lifecycle import (
+    AGAIN_MS,
+    FINAL,
+    BrokerLifecycle,
+    State,
+)
 from fencepost_protocol.errors import ErrorCode
 from fencepost_protocol.generated.broker_heartbeat import (
     BrokerHeartbeatRequest,
@@ -20,35 +25,35 @@ HEARTBEAT_MS = 2000
 EPOCH = 40
 
 
-def beginning() -> Lifecycle:
+def beginning() -> BrokerLifecycle:
     introduction = BrokerRegistrationRequest(broker_id=3, cluster_id="c", incarnation_id=b"i" * 16)
-    return Lifecycle(introduction, 0, heartbeat_ms=HEARTBEAT_MS)
+    return BrokerLifecycle(introduction, 0, heartbeat_ms=HEARTBEAT_MS)
 
 
-def state(broker: Lifecycle) -> State:
+def state(broker: BrokerLifecycle) -> State:
     return broker.state
 
 
-def registered(broker: Lifecycle, now_ms: int = 0, epoch: int = EPOCH) -> Lifecycle:
+def registered(broker: BrokerLifecycle, now_ms: int = 0, epoch: int = EPOCH) -> BrokerLifecycle:
     assert isinstance(broker.request(now_ms, -1), BrokerRegistrationRequest)
     broker.answered(BrokerRegistrationResponse(broker_epoch=epoch), now_ms)
     return broker
 
 
-def heartbeat(broker: Lifecycle, now_ms: int, offset: int = EPOCH) -> BrokerHeartbeatRequest:
+def heartbeat(broker: BrokerLifecycle, now_ms: int, offset: int = EPOCH) -> BrokerHeartbeatRequest:
     request = broker.request(now_ms, offset)
     assert isinstance(request, BrokerHeartbeatRequest)
     return request
 
 
-def answer(broker: Lifecycle, now_ms: int, **told: Any) -> None:
+def answer(broker: BrokerLifecycle, now_ms: int, **told: Any) -> None:
     broker.answered(BrokerHeartbeatResponse(**told), now_ms)
 
 
-def active() -> Lifecycle:
+def active() -> BrokerLifecycle:
     broker = registered(beginning())
     broker.caught_up(EPOCH, 10)
-    broker.may_count(20)
+    broker.ready_to_unfence(20)
     heartbeat(broker, 20)
     answer(broker, 20, is_fenced=False)
     assert state(broker) is State.ACTIVE
@@ -66,7 +71,7 @@ def test_it_registers_reads_up_to_there_and_counts_when_all_is_open() -> None:
     assert (asked.broker_epoch, asked.current_metadata_offset) == (EPOCH, EPOCH)
     assert asked.want_fence, "its logs are not open yet"
     answer(broker, 10, is_fenced=True)
-    broker.may_count(20)
+    broker.ready_to_unfence(20)
     assert not heartbeat(broker, 20).want_fence
     answer(broker, 20, is_fenced=False)
     assert state(broker) is State.ACTIVE
@@ -124,7 +129,7 @@ def test_a_controller_that_does_not_know_its_epoch_hears_its_name_again() -> Non
 
 def test_leave_is_asked_for_until_it_is_given() -> None:
     broker = active()
-    broker.leave(100)
+    broker.begin_controlled_shutdown(100)
     assert heartbeat(broker, 100).want_shut_down
     answer(broker, 100, is_fenced=False)
     assert state(broker) is State.LEAVING
@@ -137,7 +142,7 @@ def test_leave_is_asked_for_until_it_is_given() -> None:
 @pytest.mark.parametrize("knows", [True, False])
 def test_who_is_not_known_need_not_ask_for_leave(knows: bool) -> None:
     broker = active() if knows else beginning()
-    broker.leave(100)
+    broker.begin_controlled_shutdown(100)
     if knows:
         heartbeat(broker, 100)
         answer(broker, 100, error_code=ErrorCode.STALE_BROKER_EPOCH)

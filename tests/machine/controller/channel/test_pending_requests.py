@@ -7,17 +7,19 @@ from typing import Any
 import pytest
 from fencepost_broker.controller.channel.pending_requests import (
     LOSSES_MAX,
+    PendingRequest,
     PendingRequests,
-    Question,
 )
 from fencepost_protocol.generated.describe_quorum import DescribeQuorumRequest
 
 LIMIT_MS = 60_000
 
 
-def asked(outbox: PendingRequests, give_up_ms: int | None = None) -> tuple[Question, list[Any]]:
+def asked(
+    outbox: PendingRequests, give_up_ms: int | None = None
+) -> tuple[PendingRequest, list[Any]]:
     heard: list[Any] = []
-    question = Question(DescribeQuorumRequest(), heard.append, give_up_ms)
+    question = PendingRequest(DescribeQuorumRequest(), heard.append, give_up_ms)
     outbox.put(question)
     return question, heard
 
@@ -139,7 +141,7 @@ def test_who_cannot_be_told_keeps_nobody_else_from_it() -> None:
         raise ZeroDivisionError
 
     outbox = PendingRequests()
-    outbox.put(Question(DescribeQuorumRequest(), fail, LIMIT_MS))
+    outbox.put(PendingRequest(DescribeQuorumRequest(), fail, LIMIT_MS))
     _, heard = asked(outbox, LIMIT_MS)
     with pytest.raises(ZeroDivisionError):
         outbox.expire(LIMIT_MS)
