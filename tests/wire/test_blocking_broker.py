@@ -63,7 +63,7 @@ def test_one_that_was_stopped_goes_on_where_it_was() -> None:
         assert broker.bootstrap == before
         write(broker, b"two")
         assert read(broker, 2) == [b"one", b"two"]
-        with pytest.raises(RuntimeError, match="is running"):
+        with pytest.raises(RuntimeError, match="is already running"):
             broker.start()
 
 
