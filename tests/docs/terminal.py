@@ -217,7 +217,7 @@ class Terminal:
 
 def _shape(line: str) -> str:
     """Give the line without what differs from run to run: numbers, and the width of columns."""
-    return re.sub(r"\s+", " ", re.sub(r"\d+", "0", line)).strip()
+    return re.sub(r"\s+", " ", re.sub(r"\d+(\.\d+)*", "0", line)).strip()
 
 
 def _are_within(wanted: list[str], printed: list[str]) -> bool:
