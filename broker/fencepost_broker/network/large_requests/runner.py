@@ -289,7 +289,7 @@ class _Large:
         waits, self._waits = self._waits, None
         if waits is not None:
             self._answers.append((waits[0], answer))
-            self._carry_on()
+            self._loop.call_soon(self._carry_on)  # not on the stack of what ended the wait
 
     def refuse_parked(self, request: Request, error: Exception) -> None:
         """A bug of ours has stopped what was parked."""
