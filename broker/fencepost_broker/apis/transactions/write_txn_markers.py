@@ -172,7 +172,7 @@ def _write(
             return ErrorCode.NOT_ENOUGH_REPLICAS
     of_groups = topic.is_internal and name == RecordFamily.GROUPS.value
     if of_groups and not context.coordinators.runtime.takes_markers(number):
-        return ErrorCode.NOT_LEADER_OR_FOLLOWER  # its machine is not loaded: retry later
+        return ErrorCode.NOT_LEADER_OR_FOLLOWER  # its machine must apply markers; retry later
     committed = marker.transaction_result
     log = partition.log
     appended = log.append_marker(
