@@ -1,7 +1,6 @@
 """The server behind the listeners: it accepts connections, dispatches requests, closes idle ones.
 
-There is one event loop per process. Handlers are plain functions; no connection or request has a
-task of its own.
+A process has one event loop. Handlers are plain functions; there is no task per request.
 """
 
 from __future__ import annotations
