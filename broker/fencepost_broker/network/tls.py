@@ -43,7 +43,7 @@ _CHAIN: Final = "ssl.keystore.certificate.chain"
 _KEY: Final = "ssl.keystore.key"
 _TRUSTED_FILE: Final = "ssl.truststore.location"
 _TRUSTED: Final = "ssl.truststore.certificates"
-_PLAIN: Final = "the client does not use TLS but plain text (security.protocol)"
+_PLAIN: Final = "this is not TLS: the client connects in plain text (security.protocol)"
 _REASONS: Final = {
     "WRONG_VERSION_NUMBER": _PLAIN,
     "UNKNOWN_PROTOCOL": _PLAIN,
