@@ -151,7 +151,7 @@ class PassedOn:
         if losses < LOSSES_MAX:
             return self._timed_out("the controller did not answer in time")
         return self._timed_out(
-            f"the controller closed the connection each of the {losses} times that it got this"
+            f"the controller closed the connection each of {losses} times that it got this"
             " request: see its log (its socket.request.max.bytes may be smaller than this broker's)"
         )
 
