@@ -75,8 +75,8 @@ class Longest(NamedTuple):
 class Refusal(Enum):
     """Which of the request's elements are repeated in the response if all of it is refused."""
 
-    OUTERMOST = "nothing below the outermost place for an error"
-    EACH_ELEMENT = "each element, with the error, below that place, too"
+    OUTERMOST = "only the elements down to the outermost error field"
+    EACH_ELEMENT = "also the elements below that field, each with the error"
     EACH_NAME = "as OUTERMOST, but elements with the same name are answered once"
 
 

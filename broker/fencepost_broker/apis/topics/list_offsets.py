@@ -3,9 +3,9 @@
 Behaviour: -1 is the high watermark, or the last stable offset with isolation level 1; -2 and -4
 the log's start; -3 the record with the largest timestamp; -5 and -6 belong to tiered storage, which
 does not exist here: the answer is -1 with NONE. If no record is as late as a time, the answer is
--1, -1 with NONE. A repeated partition is answered once, with INVALID_REQUEST. A new leader whose
-high watermark may be behind the previous leader's answers consumers' requests for the end, and for
-later times, with OFFSET_NOT_AVAILABLE, below version 5 with LEADER_NOT_AVAILABLE (KIP-207).
+-1, -1 with NONE. A repeated partition is answered once, with INVALID_REQUEST. While a new leader's
+high watermark may be lower than the previous leader's, consumers that ask for the end, or for later
+times, get OFFSET_NOT_AVAILABLE, below version 5 LEADER_NOT_AVAILABLE (KIP-207).
 
 Version notes: -3 needs version 7, -4 version 8, -5 version 9, -6 version 11; below, and for any
 other negative number, UNSUPPORTED_VERSION per partition, whether it exists or not.

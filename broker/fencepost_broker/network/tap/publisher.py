@@ -136,7 +136,7 @@ class Tap:
         ):  # these events are lost; the subscriber sees the gap
             await self._stream.send(datagram, address)
 
-    # -- who watches ---------------------------------------------------------------------------
+    # -- subscribers ---------------------------------------------------------------------------
 
     def _now_ms(self) -> int:
         return int(self._loop.time() * 1000)
@@ -155,7 +155,7 @@ class Tap:
             self._server.watcher = self
             self._timer = self._loop.call_at(deadline_ms / 1000 + GATHER_S, self._attach)
 
-    # -- what the server tells -----------------------------------------------------------------
+    # -- events of the server -----------------------------------------------------------------
 
     def opened(self, connection: Connection) -> None:
         """Send an event: a client has connected."""
