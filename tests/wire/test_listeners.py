@@ -80,7 +80,7 @@ async def test_a_port_that_is_taken(host: str) -> None:
     async with Broker(settings={"listeners": "PLAINTEXT://:0"}) as broker:
         port = broker.addresses[0].port
         again = Broker(settings={"listeners": f"PLAINTEXT://{host}:{port}"})
-        with pytest.raises(ListenError, match=f"port {port} of .*: another program listens there"):
+        with pytest.raises(ListenError, match=f"port {port} of .*: the port is in use already"):
             await again.start()
 
 

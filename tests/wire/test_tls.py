@@ -106,10 +106,10 @@ async def test_certificate_and_key_may_stand_in_one_line_each(folder: Path) -> N
         ({"keystore_location": "broker.pem"}, "broker.pem: there is no private key in it"),
         ({"keystore_location": "client.key"}, "client.key: there is no certificate in it"),
         ({"keystore_location": "none.pem"}, "none.pem: cannot be read: No such file"),
-        ({"keystore_location": "store.jks"}, "it is JKS, and only PEM is read.*keytool"),
+        ({"keystore_location": "store.jks"}, "it is JKS, but only PEM is supported.*keytool"),
         (
             {"keystore_location": "broker-chain.pem", "client_auth": "required"},
-            "ssl.truststore.location: ssl.client.auth asks for certificates: whose",
+            "ssl.truststore.location: ssl.client.auth needs trusted authorities",
         ),
         (
             {
@@ -140,7 +140,12 @@ async def test_what_cannot_be_is_told_at_start(
         ("broker.pem", "none.key", "", "--tls-key .*none.key: cannot be read: No such file"),
         ("broker.pem", None, "", "--tls-cert .*broker.pem needs the certificate's key: --tls-key"),
         (None, "broker.key", "", "--tls-key .*broker.key needs the key's certificate: --tls-cert"),
-        ("store.jks", "broker.key", "", "--tls-cert .*store.jks: it is JKS, and only PEM is read"),
+        (
+            "store.jks",
+            "broker.key",
+            "",
+            "--tls-cert .*store.jks: it is JKS, but only PEM is supported",
+        ),
         ("broker.key", "broker.key", "", "--tls-cert .*broker.key: there is no certificate in it"),
         ("broker.pem", "broker.pem", "", "--tls-key .*broker.pem: there is no private key in it"),
         ("damaged.pem", "broker.key", "", "--tls-cert .*damaged.pem: the certificate is damaged"),

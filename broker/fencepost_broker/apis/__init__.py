@@ -1,1 +1,1 @@
-"""One module per family of APIs: a decoded request becomes a command, a decision a response."""
+"""The handlers of all APIs, by family, and what they share."""

@@ -1,11 +1,11 @@
-"""Authorised operations as bit fields (KIP-430): all of them; an authorizer leaves some of them."""
+"""Authorized operations as bit fields (KIP-430), complete; an authorizer removes some of them."""
 
 from __future__ import annotations
 
 from typing import Final
 
 UNASKED: Final = -(1 << 31)
-"""What stands in the field when nobody asked."""
+"""The value of the field if the client did not request it."""
 
 _READ, _WRITE, _CREATE, _DELETE, _ALTER, _DESCRIBE = 3, 4, 5, 6, 7, 8
 _CLUSTER_ACTION, _DESCRIBE_CONFIGS, _ALTER_CONFIGS, _IDEMPOTENT_WRITE = 9, 10, 11, 12

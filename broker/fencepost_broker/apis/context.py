@@ -1,4 +1,4 @@
-"""What handlers may use of the process that they answer for: a broker, or a controller."""
+"""The parts of a broker or a controller that request handlers may use."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class HandlerContext:
-    """What every process has."""
+    """The parts that brokers and controllers share."""
 
     identity: Identity
     clock: Clock
@@ -36,14 +36,14 @@ class HandlerContext:
     metrics: Metrics
     log_levels: LogLevels
     versions: Mapping[int, tuple[int, int]]
-    """The lowest and the highest version of what is served, by API key."""
+    """The lowest and the highest served version, by API key."""
     controller_addresses: Sequence[Address]
-    """Where brokers reach the controller that is here; none may join one without."""
+    """The addresses of this process's controller; without one, no other broker may join."""
 
 
 @dataclass(frozen=True, slots=True)
 class BrokerContext(HandlerContext):
-    """What handlers of a broker's APIs may use."""
+    """The parts that handlers of a broker's APIs may use."""
 
     replicas: ReplicaManager
     coordinators: Coordinators
@@ -53,7 +53,7 @@ class BrokerContext(HandlerContext):
 
 @dataclass(frozen=True, slots=True)
 class ControllerContext(HandlerContext):
-    """What handlers at a controller's listener may use."""
+    """The parts that handlers at a controller's listener may use."""
 
     controller: LocalController
     allocation_rate: AllocationRate

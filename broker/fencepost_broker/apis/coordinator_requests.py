@@ -1,7 +1,7 @@
-"""A request's way to a coordinator's machine and back, at once or later.
+"""Submitting requests to coordinators' machines, and answering them at once or later.
 
-Whether an answer may leave at once is the shard's to know (``Shard.carry_out``): with
-``fsync=always`` each waits for the flush, whether the request wrote anything or not.
+The shard decides whether an answer may be sent at once (``Shard.carry_out``). With
+``fsync=always`` every answer waits for the flush, even if the request wrote nothing.
 """
 
 from __future__ import annotations
@@ -24,12 +24,12 @@ if TYPE_CHECKING:
 
 
 class ParkedRequest:
-    """The token of a transaction's command, and the request that may have to wait for its answer.
+    """The token of a transaction's command, with the request that may have to wait for its answer.
 
-    ``answer`` makes a response of what the machine says. If the request waits in the machine, the
-    wait is over after ``transaction.park.max.ms`` of wire time; if too many requests wait already,
-    it is over at once. The machine answers then, too. ``answer`` may return ``None``: then the
-    request goes on to wait for something else.
+    ``answer`` converts the machine's result to a response. A request waits in the machine for at
+    most ``transaction.park.max.ms`` of wire time, or not at all if too many requests wait already.
+    When the wait ends, the machine still gives a result. ``answer`` may return ``None`` if the
+    request has to wait for something else.
     """
 
     __slots__ = ("_answer", "_context", "_id", "_shard", "_timer", "request")
@@ -50,7 +50,7 @@ class ParkedRequest:
         self._timer: Timer | None = None
 
     def submit(self, command: Any) -> Answer | None:
-        """Carry out a command that has this as its token."""
+        """Carry out a command whose token is this object."""
         told = self._shard.carry_out(command, self)
         if told is not None:
             return self._answer(told)
@@ -62,7 +62,7 @@ class ParkedRequest:
         return None
 
     def __call__(self, answer: Any) -> None:
-        """The machine answers."""
+        """Accept the machine's result; the machine calls this."""
         if self._timer is not None:
             self._timer.cancel()
         told = self._answer(answer)
@@ -74,15 +74,15 @@ class ParkedRequest:
 
 
 Part = tuple["Shard | None", Any]
-"""A shard that answered, and what it said; ``None`` and why where nobody coordinates."""
+"""A shard and its result, or ``None`` and the error if no shard here is responsible."""
 
 
 def answer_when_durable(
     request: Request, parts: Sequence[Part], answer: Callable[[list[Any]], Answer]
 ) -> Answer | None:
-    """Answer by what machines said, once all of them have it on disk.
+    """Answer with the machines' results once all of them are durable.
 
-    If one of them could not get there, an ``AppendRefusedError`` is in its place.
+    A result that could not be written is replaced by an ``AppendRefusedError``.
     """
     told: list[Any] = [None] * len(parts)
     left = 0
@@ -101,7 +101,7 @@ def answer_when_durable(
 
 
 def submit(shard: Shard, command: Any) -> Any:
-    """What a machine answers, or that it could not write what it decided."""
+    """Return a machine's result, or the error if its decision could not be written."""
     try:
         return shard.submit(command)
     except AppendRefusedError as error:
@@ -109,7 +109,7 @@ def submit(shard: Shard, command: Any) -> Any:
 
 
 def submit_at_once(shard: Shard, add: AddPartitions) -> Any:
-    """As ``submit``, but nothing waits for the markers of the last transaction."""
+    """Submit like ``submit``, but never wait for the markers of the previous transaction."""
     add.token = token = _ignore
     outcome = submit(shard, add)
     if outcome is None:
@@ -119,20 +119,20 @@ def submit_at_once(shard: Shard, add: AddPartitions) -> Any:
 
 
 def _ignore(answer: Any) -> None:
-    """Take an answer that is known before the machine gives it."""
+    """Discard the result: it is known already."""
 
 
 def error_or(answer: Any) -> ErrorCode:
-    """The code of an answer that never came about; NONE when there is an answer."""
+    """Return the error if the answer could not be written, else NONE."""
     return answer.error if isinstance(answer, AppendRefusedError) else ErrorCode.NONE
 
 
 def transaction_shard(
     context: BrokerContext, transactional_id: str, of_producer: Request | None = None
 ) -> Shard | None:
-    """The machine of a transactional id, if this broker coordinates it.
+    """Return the shard of a transactional id if this broker coordinates it, else ``None``.
 
-    A request that only its producer sends shows who the producer is.
+    Pass ``of_producer`` for requests that only producers send: it records the producer's client.
     """
     coordination = context.coordinators.runtime
     shard = coordination.shard(RecordFamily.TRANSACTIONS, transactional_id)
@@ -143,7 +143,7 @@ def transaction_shard(
 
 
 def nobody(context: BrokerContext, transactional_id: str) -> ErrorCode:
-    """What is answered when ``transaction_shard`` found none."""
+    """Return the error to answer with if ``transaction_shard`` returned ``None``."""
     if not transactional_id:
         return ErrorCode.INVALID_REQUEST
     return context.coordinators.runtime.refusal(RecordFamily.TRANSACTIONS, transactional_id)

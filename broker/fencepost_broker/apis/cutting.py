@@ -1,8 +1,8 @@
-"""How large requests are cut into parts, and how the responses to the parts are joined.
+"""Cutting of large requests into parts, and joining of the parts' responses.
 
-The elements of a list that is cut do not depend on each other: each succeeds, fails and is answered
-by itself, so that a client sees no difference between one request and several. If the elements have
-long lists of such elements, those are cut, too: a topic of a million partitions.
+A list is cut only if its elements are independent: each succeeds or fails by itself, so that a
+client sees no difference between one request and several. If the elements have long lists of
+independent elements, those are cut, too: a topic may have a million partitions.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from fencepost_broker.apis.context import BrokerContext
 
 ELEMENTS_OF_A_PART: Final = 100
-"""They take about half a millisecond, and 50 where whole topics are described."""
+"""A part takes about half a millisecond, or 50 ms if whole topics are described."""
 _BY_ID_FROM: Final = 12
 _MAGIC_AT: Final = 16
 _ATTRIBUTES: Final = ATTRIBUTES_OFFSET + 1
@@ -42,40 +42,40 @@ _MAY_FORBID_CREATION_FROM: Final = 4
 
 
 def as_it_is(message: Any, _version: int) -> list[Any]:
-    """The message itself."""
+    """Return the message itself, unchanged."""
     return [message]
 
 
 class Cut(NamedTuple):
-    """How large requests of one API are cut."""
+    """The way in which large requests of one API are cut."""
 
     asked: str
-    """The path of the lists that are cut, from the outside in."""
+    """The path of the lists that are cut, outermost first."""
     prepare: Callable[[Any, int], list[Any]] = as_it_is
-    """Makes of a message the one or ones that are cut; none if all of it belongs together."""
+    """Converts a message to those that are cut; to none if it must be carried out as a whole."""
     key: Callable[[Any], Hashable] | None = None
-    """What identifies an element, if the API refuses to name one twice: all repeated elements stay
-    together, in the last part."""
+    """Identifies an element, if the API refuses repeated ones; these stay together in the last
+    part."""
     answered: str = ""
-    """The path of the lists that answer, if they are not those of ``matching_path``."""
+    """The path of the response's lists, if ``matching_path`` does not find them."""
     finish: Callable[[Any, Any, Any], None] | None = None
-    """Called in the loop at the end, with context, request and response."""
+    """Called in the loop after all parts, with context, request and response."""
 
 
 WHOLE: Final = Cut("")
-"""All of a request belongs together."""
+"""Requests of the API are not cut."""
 
 
 class Part(NamedTuple):
-    """A request that is carried out by itself."""
+    """A part of a large request, which is carried out by itself."""
 
     message: Any
     continued: int
-    """On how many levels its first element continues the last one of the previous part."""
+    """The number of levels on which its first element continues the previous part's last one."""
 
 
 def parts_of(message: Any, version: int, cut: Cut) -> list[Part]:
-    """The parts, the first one first; none if the message has to be carried out as a whole."""
+    """Cut a message; return its parts in order, or none if it must be carried out as a whole."""
     if cut is WHOLE:
         return []
     parts = [part for each in cut.prepare(message, version) for part in _parts(each, cut)]
@@ -102,7 +102,7 @@ def _parts(message: Any, cut: Cut) -> Iterator[Part]:
 
 
 def _slices(items: Sequence[Any], inner: Sequence[str]) -> Iterator[tuple[list[Any], int]]:
-    """The elements in order, in slices, and on how many levels each continues the previous one."""
+    """Yield the elements in slices, with the number of levels that continue the previous slice."""
     found: list[Any] = []
     size = 0
     for item in items:
@@ -132,12 +132,12 @@ def _weight(item: Any, inner: Sequence[str]) -> int:
 
 
 def join(answers: Sequence[tuple[Part, Any]], cut: Cut) -> Any:
-    """One response of those to all parts."""
+    """Join the responses to all parts into one."""
     part, whole = answers[0]
     asked = tuple(cut.asked.split("."))
     path = tuple(cut.answered.split(".")) if cut.answered else ()
     path = path or matching_path(class_of(part.message), class_of(whole), asked)
-    # A response may have one list more around those that answer: its only element goes on, too.
+    # A response may have one more list, around the others; its only element continues, too.
     deeper = len(path) - len(asked)
     for part, more in answers[1:]:
         _merge(whole, more, path, max(0, part.continued + deeper))
@@ -156,7 +156,7 @@ def _merge(into: Any, more: Any, path: Sequence[str], continued: int) -> None:
 
 
 def let_go(items: list[Any]) -> None:
-    """Empty a list of messages, and the lists in them, in steps: other threads run in between."""
+    """Empty a list of messages and the lists in them, in steps between which other threads run."""
     is_short = len(items) <= _LET_GO_AT_ONCE
     while items:
         some = items[-_LET_GO_AT_ONCE:]
@@ -169,33 +169,33 @@ def let_go(items: list[Any]) -> None:
                 if len(within) > _LET_GO_AT_ONCE:
                     let_go(within)
                 elif is_short:
-                    let_go(list(within))  # a long list may be deeper: all settings of one topic
+                    let_go(list(within))  # inner lists may be long: all settings of one topic
 
 
 # --- of single APIs -------------------------------------------------------------------------------
 
 
 def to_look_for(message: Any, version: int) -> list[Any]:
-    """Look for each topic once, and create none.
+    """Look up each topic once, without creating any.
 
-    The number of topics that one request creates has a bound, so that ``create_missing`` creates
-    them when all were looked for.
+    The number of topics that one request creates is limited, so ``create_missing`` creates them
+    after all lookups.
     """
     topics = {(each.name, each.topic_id): each for each in message.topics or ()}
     by_id = [each for each in topics.values() if each.topic_id != ZERO_UUID]
     if by_id if version < _BY_ID_FROM else not by_id and any(name is None for name, _ in topics):
-        return []  # all of it is refused
+        return []  # the whole request is refused
     looking = copy(message)
     if message.allow_auto_topic_creation and not by_id:
         if version < _MAY_FORBID_CREATION_FROM:
             return []
         looking.allow_auto_topic_creation = False
-    looking.topics = by_id or list(topics.values())  # with ids, names do not count
+    looking.topics = by_id or list(topics.values())  # names are ignored if there are ids
     return [looking]
 
 
 def create_missing(context: BrokerContext, request: Any, response: Any) -> None:
-    """Create the topics that are not there, if the request allows it."""
+    """Create missing topics, if the request allows it."""
     if request.allow_auto_topic_creation:
         unknown = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
         missing = [each.name for each in response.topics if each.error_code == unknown]
@@ -204,9 +204,9 @@ def create_missing(context: BrokerContext, request: Any, response: Any) -> None:
 
 
 def pairs_last(message: Any, _version: int) -> list[Any]:
-    """Each partition once, and the repeated ones, which are refused, twice and after the others.
+    """Keep each partition once, and repeated ones, which are refused, as pairs after the others.
 
-    A part has room for an even number of partitions, so that both of a pair come into one.
+    A part has an even number of partitions, so that both of a pair are in the same part.
     """
     asked: dict[str, dict[int, list[Any]]] = {}
     for topic in message.topics:
@@ -223,7 +223,7 @@ def pairs_last(message: Any, _version: int) -> list[Any]:
 
 
 def last_of_each(message: Any, _version: int) -> list[Any]:
-    """Each partition once: if it is named twice, its last offset counts."""
+    """Keep each partition once, with the last offset that the request has for it."""
     asked: dict[str, dict[int, Any]] = {}
     for topic in message.topics:
         entries = asked.setdefault(topic.name, {})
@@ -236,31 +236,31 @@ def last_of_each(message: Any, _version: int) -> list[Any]:
 
 
 def names_or_ids(message: Any, _version: int) -> list[Any]:
-    """A topic that is named by its name and by its id is refused: then nothing is cut."""
+    """Do not cut a request that has a topic both by name and by id, which is refused."""
     kinds = {each.name is None for each in message.topics}
     return [] if len(kinds) > 1 else [message]
 
 
 def topic_key(topic: Any) -> Hashable:
-    """What identifies a topic of DeleteTopics."""
+    """Return what identifies a topic of DeleteTopics."""
     return topic if isinstance(topic, str) else (topic.name, topic.topic_id)
 
 
 def few_partitions(message: Any, _version: int) -> list[Any]:
-    """The number of partitions that one request creates has a bound, which a part could not see."""
+    """Do not cut a request near the limit on created partitions, which parts cannot check."""
     asked = sum(max(each.count, 0) for each in message.topics)
     return [message] if asked <= ControllerSettings().records_per_request_max else []
 
 
 def each_group_once(message: Any, _version: int) -> list[Any]:
-    """Each group once."""
+    """Keep each group once."""
     once = copy(message)
     once.groups_names = list(dict.fromkeys(message.groups_names))
     return [once]
 
 
 def each_topic_once(message: Any, _version: int) -> list[Any]:
-    """Each partition of each topic once; without topics, all are asked for."""
+    """Keep each partition of each topic once; a request without topics asks for all."""
     if message.topics is None:
         return []
     wanted: dict[str, dict[int, None]] = {}
@@ -272,7 +272,7 @@ def each_topic_once(message: Any, _version: int) -> list[Any]:
 
 
 def explain_first(message: Any, _version: int) -> list[Any]:
-    """One request explains a bounded number of transactions, so that only the first part does."""
+    """Explain transactions in the first part only, since their number per request is limited."""
     if not message.explain:
         return [message]
     first, rest = copy(message), copy(message)
@@ -286,7 +286,7 @@ RESOURCE: Final = attrgetter("resource_type", "resource_name")
 
 
 def unless_in_transaction(message: ProduceRequest, _version: int) -> list[Any]:
-    """The batches of a transaction belong together: its coordinator is asked once about them."""
+    """Do not cut transactional requests: the coordinator is asked once for all batches."""
     if message.transactional_id is not None:
         return []
     for data in message.topic_data:

@@ -1,7 +1,7 @@
-"""The response to a request that is refused as a whole.
+"""Responses to requests that are refused as a whole.
 
-As in Apache Kafka, the error stands at the outermost place that the version of the response has
-for one: at its top, or else in each element that answers an element of the request.
+As in Apache Kafka, the error is in the outermost error field that the response's version has: at
+the top level, or else in each element that answers an element of the request.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _UNKNOWN: Final = -1
 
 
 def timed_out(api: Served, frame: memoryview, message: str) -> Message:
-    """The response to a request that the controller has not answered in time.
+    """Build the response to a request that the controller has not answered in time.
 
     REQUEST_TIMED_OUT leaves open whether the request was carried out.
     """
@@ -35,7 +35,7 @@ def timed_out(api: Served, frame: memoryview, message: str) -> Message:
 def refused(
     api: Served, asked: Message, version: int, code: ErrorCode, message: str | None
 ) -> Message:
-    """The response to a request that is refused as a whole."""
+    """Build the response to a request that is refused as a whole."""
     kind = response_class(api.key)
     response = kind()
     error = _Error(code, message, api.refusal)
@@ -50,9 +50,9 @@ def refused(
 def refused_elements(
     asked: Any, answer: Any, name: str, items: Iterable[Any], code: ErrorCode, message: str | None
 ) -> list[Any]:
-    """The answers to some elements of a list of a request, if these are refused.
+    """Build the answers to refused elements of a request's list.
 
-    The list is one of the class ``asked``, which the class ``answer`` answers.
+    The list is a field of the class ``asked``, whose response is the class ``answer``.
     """
     kind = lists_of(answer)[matching_lists(asked, answer)[name]]
     error = _Error(code, message, Refusal.OUTERMOST)
@@ -61,7 +61,7 @@ def refused_elements(
 
 @functools.cache
 def _has_error_code(kind: type[Message], version: int) -> bool:
-    """Whether a reader of this version of a response finds an error at its top."""
+    """Whether this version of a response has an error at the top level."""
     response: Any = kind()
     if "error_code" not in response.__slots__:
         return False
@@ -69,20 +69,20 @@ def _has_error_code(kind: type[Message], version: int) -> bool:
     encoded = bytearray()
     try:
         response.encode(version, encoded)
-    except LocalProtocolError:  # the field may not be set in this version
+    except LocalProtocolError:  # this version does not have the field
         return False
     read: Any = kind.decode(memoryview(encoded), version)[0]
     return bool(read.error_code)
 
 
 class _Element(NamedTuple):
-    """How an element of a response is made from the one of the request that it answers."""
+    """The mapping from an element of a request to the element that answers it."""
 
     copied: tuple[tuple[str, str], ...]
-    """Its fields that are copied, and the fields of the request that they are copied from; from
-    an element without fields, the element itself is copied."""
+    """Pairs of a field and the request's field that it is copied from; of an element without
+    fields, the element itself is copied."""
     unknown: tuple[str, ...]
-    """Its fields that are -1."""
+    """The fields that are set to -1."""
     errors: tuple[str, ...]
 
 
@@ -107,7 +107,7 @@ def _element(asked: Any, answer: Any) -> _Element:
 
 
 def _sources(asked: Any, name: str) -> list[str]:
-    """The field of a request's element that says the same as one of the response's, if any."""
+    """Return the request's field that corresponds to one of the response, if any."""
     if asked is int:
         return [""] if name in INDEXES else []
     if asked is str:
@@ -117,7 +117,7 @@ def _sources(asked: Any, name: str) -> list[str]:
 
 
 class _Error(NamedTuple):
-    """One error, to be put into a response."""
+    """An error to put into a response."""
 
     code: ErrorCode
     message: str | None
@@ -129,7 +129,7 @@ class _Error(NamedTuple):
             setattr(answer, name, self.code if name in _ERROR_CODES else self.message)
 
     def put_into_elements(self, asked: Any, answer: Any) -> None:
-        """Answer each element of a request, or of an element of it."""
+        """Add the answers to all elements of a request, or of one of its elements."""
         asked_kind, answer_kind = class_of(asked), class_of(answer)
         matching = matching_lists(asked_kind, answer_kind)
         for answering in dict.fromkeys(matching.values()):
@@ -143,7 +143,7 @@ class _Error(NamedTuple):
             setattr(answer, answering, made)
 
     def answer(self, item: Any, kind: Any) -> Any:
-        """The element of a response that answers one of the request."""
+        """Build the element of a response that answers one of the request."""
         copied, unknown, errors = _element(class_of(item), kind)
         made = kind()
         for name, source in copied:

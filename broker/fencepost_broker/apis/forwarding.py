@@ -1,13 +1,13 @@
-"""Clients' requests for the controller, passed on in an Envelope as they came (KIP-590).
+"""Forwarding of clients' requests to the controller, unchanged, in an Envelope (KIP-590).
 
-The client gets the controller's response as it is; it has the client's own correlation id. While
-the controller cannot be reached the request waits, and after a lost connection it is sent again.
-As with Apache Kafka, the client gets REQUEST_TIMED_OUT if there is no response within a minute; it
-gets that at once if as many requests wait already as may (``requests.parked.max``). If the client
+The client gets the controller's response unchanged, with the client's own correlation id. The
+request waits while the controller cannot be reached, and is sent again after a lost connection.
+As in Apache Kafka, the client gets REQUEST_TIMED_OUT if there is no response within a minute. It
+gets that error at once if too many requests wait already (``requests.parked.max``). If the client
 disconnects, its request is not sent (again).
 
-The broker itself answers what concerns it alone: the levels of its loggers. It refuses to change
-the settings of another broker.
+The broker answers requests about the levels of its own loggers itself. It refuses to change the
+settings of another broker.
 """
 
 from __future__ import annotations
@@ -42,15 +42,15 @@ if TYPE_CHECKING:
     from fencepost_broker.controller.channel.pending_requests import PendingRequest
 
 GIVE_UP_MS: Final = 60_000
-"""As in Kafka's brokers, where no setting changes it."""
+"""The same time as in Kafka, where no setting changes it."""
 _TOO_MANY: Final = "too many requests wait at this broker already (requests.parked.max)"
 _NOWHERE: Final = bytes(4)
-"""The controller refuses a sender without an address."""
+"""Stands for an unknown address: the controller refuses an Envelope without one."""
 _SIZE: Final = struct.Struct(">i")
 
 
 def passed_on(api: Served) -> Served:
-    """The same API, answered by the controller if it is one of those."""
+    """Return an API with a handler that forwards, if the controller answers it."""
     if not api.by_controller:
         return api
 
@@ -74,7 +74,7 @@ def passed_on(api: Served) -> Served:
 
 
 class _State(Enum):
-    """What has become of a request that is passed on."""
+    """The state of a forwarded request."""
 
     ASKED = "the controller may still answer it"
     ANSWERED = "the client has its answer, or its connection is closed"
@@ -82,7 +82,7 @@ class _State(Enum):
 
 
 class PassedOn:
-    """A request that the controller answers in place of this broker."""
+    """A request that is forwarded to the controller."""
 
     def __init__(
         self,
@@ -92,7 +92,7 @@ class PassedOn:
         frame: bytes,
         complete: Callable[[Any], Message] | None = None,
     ) -> None:
-        """``frame`` is what the controller reads; ``complete`` changes its response."""
+        """Take the frame to forward, and ``complete`` to change the controller's response."""
         self._context = context
         self._api = api
         self._request = request
@@ -102,7 +102,7 @@ class PassedOn:
         self._question: PendingRequest | None = None
 
     def ask(self) -> Answer | None:
-        """Ask the controller; if too many requests wait already, the answer is a refusal."""
+        """Forward the request; return an error response if too many requests wait already."""
         from fencepost_protocol.generated.envelope import EnvelopeRequest
 
         peer, controller = self._request.peer, self._context.controller
@@ -129,11 +129,11 @@ class PassedOn:
                 told: Answer = self._late()
             elif answer.error_code or answer.response_data is None:
                 name = ErrorCode(answer.error_code).name
-                request.peer.drop(f"the controller does not take what was passed on: {name}")
+                request.peer.drop(f"the controller refused the forwarded request: {name}")
                 return
             else:
                 told = self._response(bytes(answer.response_data))
-        except RemoteProtocolError as error:  # the request may be malformed: it is read only now
+        except RemoteProtocolError as error:  # a malformed request is first decoded here
             request.peer.drop(str(error))
             return
         request.release(told)
@@ -149,10 +149,10 @@ class PassedOn:
     def _late(self) -> Message:
         losses = 0 if self._question is None else self._question.losses
         if losses < LOSSES_MAX:
-            return self._timed_out("the controller was asked, and has not answered in time")
+            return self._timed_out("the controller did not answer in time")
         return self._timed_out(
-            f"the controller closed the connection each of {losses} times that it was asked this:"
-            " its log tells why (socket.request.max.bytes may be smaller there than here)"
+            f"the controller closed the connection each of {losses} times that it got this"
+            " request: see its log (its socket.request.max.bytes may be smaller than this broker's)"
         )
 
     def _timed_out(self, why: str) -> Message:
@@ -163,7 +163,7 @@ class PassedOn:
 
 
 def _principal(user: str) -> bytes:
-    """The user, as brokers send it: a version, and the principal in it."""
+    """Encode the user as in Kafka's Envelope: a version, then the principal."""
     from fencepost_protocol.generated.default_principal_data import DefaultPrincipalData
 
     out = bytearray(struct.pack(">h", 0))

@@ -1,4 +1,4 @@
-"""Who leads instead: told with the refusal, so that a client need not ask Metadata (KIP-951)."""
+"""Leaders in error responses, so that clients need not send Metadata (KIP-951)."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ if TYPE_CHECKING:
     from fencepost_broker.apis.context import BrokerContext
 
 MOVED: Final = (ErrorCode.NOT_LEADER_OR_FOLLOWER, ErrorCode.FENCED_LEADER_EPOCH)
-"""What is answered where another broker may lead, or this one in another epoch."""
+"""The errors of a partition that another broker may lead, or this one in another epoch."""
 
 
 class Leader(NamedTuple):
-    """Who leads, and since which epoch."""
+    """A partition's leader and its epoch."""
 
     leader_id: int
     leader_epoch: int
 
 
 def leader_of(context: BrokerContext, topic: str, number: int) -> Leader | None:
-    """Who leads a partition, as far as this broker has heard; ``None`` where nobody does."""
+    """Return the leader of a partition by this broker's metadata, or ``None``."""
     found = context.image.topics.partition(topic, number)
     if found is None or found.leader < 0:
         return None
@@ -35,5 +35,5 @@ def leader_of(context: BrokerContext, topic: str, number: int) -> Leader | None:
 def addresses_of(
     context: BrokerContext, listener: str, leaders: Collection[int]
 ) -> list[tuple[int, str, int, str | None]]:
-    """Where these are reached: id, host, port and rack."""
+    """Return id, host, port and rack of these brokers."""
     return [each for each in advertised_brokers(context.image, listener) if each[0] in leaders]

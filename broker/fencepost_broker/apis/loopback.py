@@ -1,4 +1,4 @@
-"""Requests of the broker to itself: messages to the same handlers as anybody's."""
+"""Requests that the broker sends to itself, answered by the same handlers as clients' requests."""
 
 from __future__ import annotations
 
@@ -24,19 +24,19 @@ _NO_FRAME: Final = memoryview(b"")
 
 
 class Route(Protocol):
-    """An API and who answers it."""
+    """An API and its handler."""
 
     @property
     def key(self) -> int:
-        """Its number."""
+        """The API key."""
 
     @property
     def handler(self) -> Handler:
-        """Who answers."""
+        """The handler of its requests."""
 
 
 class Loopback:
-    """A peer like any other, but that it is the broker itself."""
+    """A peer without a connection: the broker itself."""
 
     listener = ""
     client_host = "/loopback"
@@ -62,7 +62,7 @@ class Loopback:
         self._correlation_id = 0
 
     def ask(self, message: Message, version: int, then: Answered) -> None:
-        """Send a request, which its handler may keep; ``then`` gets the response, now or later."""
+        """Send a request; ``then`` is called with the response, at once or later."""
         self._correlation_id = self._correlation_id + 1 & 0x7FFFFFFF
         api_key = api_key_of(message)
         request = Request(self, api_key, version, self._correlation_id, None, _NO_FRAME, 0)
@@ -76,24 +76,24 @@ class Loopback:
             then(response)
 
     def release(self, request: Request, answer: Answer) -> None:
-        """The answer to a request that was parked."""
+        """Deliver the answer to a parked request."""
         then = self._waiting.pop(request, None)
         if then is not None:
             then(answer)
 
     @property
     def may_park(self) -> bool:
-        """Whoever waits for markers is no client: there is always room."""
+        """Always true: the limit on parked requests is for clients."""
         return True
 
     def refuse_parked(self, request: Request, error: Exception) -> None:
-        """There is no connection to close: the loop tells of it."""
+        """Raise the exception in the event loop: there is no connection to close."""
         self._waiting.pop(request, None)
         self._call_later(0, partial(raise_it, error))
 
     def on_loss(self, call: Callable[[], None]) -> None:
-        """There is no connection to lose."""
+        """Do nothing: there is no connection to lose."""
 
     def drop(self, reason: str) -> None:
-        """There is no connection to close: a broker that talks nonsense to itself is broken."""
+        """Raise an error: an invalid request of the broker to itself is a bug."""
         raise AssertionError(reason)

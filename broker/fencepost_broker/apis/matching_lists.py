@@ -1,7 +1,7 @@
-"""Which lists of a response answer which lists of its request.
+"""The correspondence between the lists of a request and those of its response.
 
-A response repeats the lists of its request, with a result for each element. The generated classes
-tell which list answers which: the one that has the same name, or else the one in the same place.
+A response repeats the lists of its request, with a result for each element. A list is answered by
+the list with the same name, or else by the one in the same position of the generated class.
 """
 
 from __future__ import annotations
@@ -12,22 +12,22 @@ from dataclasses import is_dataclass
 from typing import Any, Final, get_args, get_origin, get_type_hints
 
 INDEXES: Final = ("partition_index", "index", "partition", "partition_id")
-"""What messages call the number of a partition."""
+"""The field names of a partition's number in messages."""
 NAMES: Final = ("name", "topic", "topic_name", "user")
-"""What they call the name of what an element is about."""
+"""The field names of an element's name in messages."""
 
 
 def class_of(message: Any) -> Any:
-    """The class of a message or element; mypy takes ``type[Any]`` for not hashable."""
+    """Return the class of a message or element; to mypy ``type[Any]`` is not hashable."""
     return type(message)
 
 
 @functools.cache
 def lists_of(kind: type) -> dict[str, type]:
-    """The lists of a generated class, and the class of their elements."""
+    """Return the lists of a generated class, with the classes of their elements."""
     found: dict[str, type] = {}
     for name, hint in get_type_hints(kind).items():
-        for each in (hint, *get_args(hint)):  # a list that may be null is one of two types
+        for each in (hint, *get_args(hint)):  # a nullable list is a union
             if get_origin(each) is list:
                 (found[name],) = get_args(each)
     return found
@@ -35,10 +35,10 @@ def lists_of(kind: type) -> dict[str, type]:
 
 @functools.cache
 def matching_lists(asked: type, answer: type) -> dict[str, str]:
-    """For each list of a request the list of the response that answers it, if there is one.
+    """Return for each list of a request the response's list that answers it, if there is one.
 
-    Both are classes of messages, or of elements that answer each other. If the response has fewer
-    lists than the request, its last one answers all that are left.
+    Pass two classes of messages, or of elements that answer each other. If the response has fewer
+    lists than the request, its last one answers all remaining ones.
     """
     names = [name for name, element in lists_of(answer).items() if is_dataclass(element)]
     found = {name: name for name in lists_of(asked) if name in names}
@@ -51,7 +51,7 @@ def matching_lists(asked: type, answer: type) -> dict[str, str]:
 
 @functools.cache
 def matching_path(asked: type, answer: type, path: Sequence[str]) -> tuple[str, ...]:
-    """The lists that answer those of a path, from the outside in."""
+    """Return the path of the lists that answer those of a request's path, outermost first."""
     found: list[str] = []
     for name in path:
         found.append(matching_lists(asked, answer)[name])

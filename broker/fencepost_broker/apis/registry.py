@@ -1,7 +1,7 @@
-"""Every API that the broker serves: one line each, and nowhere else.
+"""The table of all APIs that the broker serves, one entry each.
 
-What stands here is what ApiVersions advertises (in the range of ``apis.Api.advertised``) and what
-the support table of the docs lists as served.
+ApiVersions advertises these APIs (in the range of ``apis.Api.advertised``), and the support table
+of the docs lists them as served.
 """
 
 from __future__ import annotations
@@ -448,9 +448,9 @@ SERVED: Final = (
 
 
 def served(settings: Settings) -> tuple[Served, ...]:
-    """What a broker with these settings serves: ``SERVED``, some of it only up to a version.
+    """Return ``SERVED`` as these settings change it: with version caps, and with forwarding.
 
-    Where the controller is another process, what it answers is passed on to it.
+    If the controller is another process, requests for it are forwarded.
     """
     caps = parse_version_caps(settings.api_versions_max)
     apis = tuple(replace(api, version_cap=caps.get(api.key)) for api in SERVED)

@@ -1,4 +1,4 @@
-"""One request on its way through the broker."""
+"""Requests as handlers see them, and the encoding of their answers."""
 
 from __future__ import annotations
 
@@ -20,21 +20,21 @@ from fencepost_broker.ports import RemoteClient
 Pieces = list[Buffer]
 """A response's frame, in one piece or several."""
 Answer = Message | Pieces
-"""What a handler gives: a response, or its frame where it has that already."""
+"""A handler's result: a response, or its frame if it is encoded already."""
 NO_ANSWER: Pieces = []
 """The answer to a request that must not be answered (Produce with acks 0)."""
 Complete = Callable[[Answer], Answer]
-"""Changes an answer before it leaves."""
+"""Changes an answer before it is sent."""
 _MESSAGE_SHOWN: Final = 1_000
 
 
 class Peer(Protocol):
-    """What a handler may know of the connection that a request came by."""
+    """The connection that a request came from, as far as handlers may use it."""
 
     listener: str
     client_host: str
     user: str
-    """The name of the principal: ``ANONYMOUS`` where nobody is asked who it is."""
+    """The principal's name; ``ANONYMOUS`` on listeners without authentication."""
     client_software_name: str
     client_software_version: str
     metrics: Metrics
@@ -42,26 +42,26 @@ class Peer(Protocol):
 
     @property
     def may_park(self) -> bool:
-        """Whether one more request may wait; else it is answered with what there is."""
+        """Whether one more request may wait; if not, it has to be answered at once."""
 
     def release(self, request: Request, answer: Answer) -> None:
-        """Send the answer of a request that was parked."""
+        """Send the answer to a parked request."""
 
     def refuse_parked(self, request: Request, error: Exception) -> None:
-        """Close the connection: a request that was parked ran into a bug of ours."""
+        """Close the connection, because a parked request raised an unexpected exception."""
 
     def on_loss(self, call: Callable[[], None]) -> None:
-        """Have this called if the connection is lost before the parked request is answered."""
+        """Call this if the connection is lost before the parked request is answered."""
 
     def drop(self, reason: str) -> None:
-        """Close the connection, as Kafka does where the protocol has no answer."""
+        """Close the connection, as Kafka does if the protocol has no way to report an error."""
 
 
 class Request:
-    """A request's header, and what is to become of its answer.
+    """A request's header and frame, and the way to release its answer.
 
-    ``frame`` belongs to the connection and is valid only until the handler returns: what a
-    handler keeps, it copies. So it does with what the message has of the frame (records).
+    ``frame`` belongs to the connection and is valid only until the handler returns. A handler
+    copies what it keeps of it, and what it keeps of the message's views of it (records).
     """
 
     __slots__ = (
@@ -69,12 +69,12 @@ class Request:
     )  # fmt: skip
 
     needs_message = False
-    """Whether the answer has to be a message, if there is one."""
+    """Whether the answer has to be a message; a frame is not accepted."""
     has_own_frame = False
-    """Whether the frame stays as it is after the handler has returned."""
+    """Whether the frame stays valid after the handler has returned."""
     true_at: int
-    """The offset of the metadata that the answer goes by, where it may be given again until that
-    changes (``response_cache``)."""
+    """The metadata offset that the answer is based on; set only if the answer may be cached
+    (``response_cache``)."""
 
     def __init__(
         self,
@@ -95,12 +95,12 @@ class Request:
         self.body = body
 
     def release(self, answer: Answer) -> None:
-        """Send the answer later than the handler's return."""
+        """Send the answer after the handler has returned ``None``."""
         self.peer.release(self, answer)
 
 
 class CompletedRequest(Request):
-    """A request whose answer is changed before it leaves, or is watched."""
+    """A request whose answer is changed or observed before it is sent."""
 
     __slots__ = ("_changes",)
     needs_message = True
@@ -119,27 +119,27 @@ class CompletedRequest(Request):
         self._changes: list[Complete] = []
 
     def complete_with(self, change: Complete) -> None:
-        """Have the answer changed by this, whenever it comes; the last of such is the first."""
+        """Register a change to the answer; the change registered last is applied first."""
         self._changes.insert(0, change)
 
     @property
     def is_changed(self) -> bool:
-        """Whether something changes the answer."""
+        """Whether any change is registered."""
         return bool(self._changes)
 
     def take_over(self, other: CompletedRequest) -> None:
-        """Have the answer changed as another request's."""
+        """Use the changes of another request in place of this one's."""
         self._changes = other._changes
 
     def completed(self, answer: Answer) -> Answer:
-        """The answer as it leaves."""
+        """Return the answer with all registered changes."""
         for change in self._changes:
             answer = change(answer)
         return answer
 
 
 def encode_answer(request: Request, response: Message) -> Pieces:
-    """The frame of a response; the errors in it are counted."""
+    """Encode a response, and count the errors in it."""
     told: Any = response
     if response.__class__ not in WITH_ONE_ERROR or told.error_code:
         request.peer.metrics.note_errors(response)
@@ -147,27 +147,27 @@ def encode_answer(request: Request, response: Message) -> Pieces:
 
 
 def encode_uncounted(request: Request, response: Message) -> Pieces:
-    """The frame of a response whose handler has counted the errors in it."""
+    """Encode a response whose errors the handler has counted."""
     return [encoded(response, request.version, request.correlation_id)]
 
 
 def encode_with_records(request: Request, response: MessageWithRecords) -> Pieces:
-    """The same, with records as pieces of their own."""
+    """Encode a response, with its records as separate pieces, without counting errors."""
     return [*encode_response_pieces(response, request.version, request.correlation_id)]
 
 
 def encoded(response: Message, version: int, correlation_id: int) -> bytearray:
-    """A response's frame, with shorter messages if it has to be."""
+    """Encode a response; shorten its error messages if it does not fit otherwise."""
     try:
         return encode_response(response, version, correlation_id)
     except LocalProtocolError:
-        # An error message may repeat what a client sent, and be too long by that.
+        # An error message that quotes the request may be too long to encode.
         shorten_messages(response)
         return encode_response(response, version, correlation_id)
 
 
 def shorten_messages(response: object) -> None:
-    """Cut every error message in a response to what a person would read of it."""
+    """Cut every error message in a response to a readable length."""
     for name in getattr(response, "__slots__", ()):
         value = getattr(response, name)
         if name.endswith("error_message"):

@@ -1,11 +1,11 @@
-"""Answers that are asked for again and again, kept as bytes while they stay true.
+"""A cache of encoded answers to repeated requests, valid until the metadata changes.
 
-A client asks for the metadata of its topics in the same words for as long as it lives, and the
-answer depends on nothing but these words, the listener and the metadata image. Kept as a whole, it
-costs the same for ten partitions and for ten thousand.
+A client repeats the same Metadata request for as long as it runs, and the answer depends only on
+the request's bytes, the listener and the metadata image. A cached answer costs the same for ten
+partitions and for ten thousand.
 
-The server looks here before it reads more of a request than its API, version and correlation id;
-it puts here what a handler says may be kept (``Request.true_at``).
+The server looks here after reading a request's API, version and correlation id only; it keeps the
+answers that a handler allows to be cached (``Request.true_at``).
 """
 
 from __future__ import annotations
@@ -18,17 +18,18 @@ from fencepost_broker.apis.request import Peer, Pieces, Request
 _pack_correlation: Final = struct.Struct(">i").pack_into
 _CORRELATION_AT: Final = 4
 _WORDS_AT: Final = 8
-"""Behind API key, version and correlation id: what is left of a request's header, and its body."""
+"""The offset after API key, version and correlation id, of the rest of the header and the body."""
 REQUEST_BYTES_MAX: Final = 4096
 BYTES_MAX: Final = 4 << 20
 
 _Key = tuple[int, str, str, str, bytes]
-"""Version, listener, the client's software (which ApiVersions tells, and its answer must not be
-given before that is noted), and the words of a request."""
+"""Version, listener, the client's software name and version, and the rest of the request. The
+software is noted when ApiVersions is handled, so that request must not be answered from the cache
+before."""
 
 
 class RememberedAnswers:
-    """The answers of one API, all of which become untrue together."""
+    """The cached answers of one API, all of which become invalid together."""
 
     __slots__ = ("_answers", "_bytes", "_true_at")
 
@@ -40,7 +41,7 @@ class RememberedAnswers:
     def find(
         self, peer: Peer, version: int, correlation_id: int, frame: memoryview, true_at: int
     ) -> Pieces | None:
-        """The answer to the same request, if it was kept at this state of the image."""
+        """Return the cached answer to the same request, if the image has not changed since."""
         if true_at != self._true_at:
             return None
         words = frame[_WORDS_AT:].tobytes()
@@ -60,7 +61,7 @@ class RememberedAnswers:
         return [copy]
 
     def keep(self, request: Request, answer: Pieces, true_at: int) -> None:
-        """Keep an answer that changed nothing when it was made."""
+        """Keep the answer to a request that had no side effects."""
         size = len(request.frame)
         if size > REQUEST_BYTES_MAX:
             return

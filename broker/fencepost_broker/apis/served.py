@@ -1,4 +1,4 @@
-"""One API: its key, its versions, and the handler that answers it."""
+"""An API as the broker serves it: key, versions, handler, rights, limits."""
 
 from __future__ import annotations
 
@@ -20,23 +20,23 @@ if TYPE_CHECKING:
     from fencepost_broker.apis.context import HandlerContext
 
 Handler = Callable[[Any, Request, Any], Answer | None]
-"""Gives the answer to a request and its message, or ``None``: then it is released later."""
+"""Answers a request, given its message; ``None`` means that the answer is released later."""
 Step = Callable[[Any, CompletedRequest, Any], Answer | None]
-"""Comes before the handler, and may answer in its place; ``None`` goes on."""
+"""Runs before the handler, and may answer in its place; ``None`` continues with the next step."""
 Decode = Callable[[memoryview, int, int], tuple[Any, int]]
-"""Reads a message from a frame, by its version, from where its body begins."""
+"""Decodes a message from a frame, given its version and the offset of its body."""
 Encode = Callable[[Request, Any], Pieces]
-"""Makes the frame of a response."""
+"""Encodes a response to a frame."""
 Hide = Callable[[Any], None]
-"""Takes secrets out of a message."""
+"""Removes secrets from a message."""
 ELEMENTS_MAX: Final = ControllerSettings().records_per_request_max
 _APIS: Final = "fencepost_broker.apis"
 
 
 class Later:
-    """A handler whose module its first request imports: starting does not wait for it.
+    """A handler whose module is imported by its first request, so that the broker starts faster.
 
-    The module is named from ``apis`` on.
+    The module's name is relative to ``apis``.
     """
 
     __slots__ = ("_handler", "_module", "_name")
@@ -51,72 +51,73 @@ class Later:
         return (self._handler or self.load())(context, request, message)
 
     def load(self) -> Handler:
-        """The handler itself."""
+        """Import the module if necessary, and return the handler."""
         loaded: Handler = getattr(importlib.import_module(f"{_APIS}.{self._module}"), self._name)
         self._handler = loaded
         return loaded
 
 
 def loaded(handler: Handler) -> Handler:
-    """The handler itself, where it is one whose module is imported later."""
+    """Return the handler itself; a ``Later`` is imported first."""
     return handler.load() if handler.__class__ is Later else handler
 
 
 class Longest(NamedTuple):
-    """How long a large request may be that is one decision; see ``element_limit``."""
+    """The most elements that a request may have if it is decided as one; see ``element_limit``."""
 
     code: ErrorCode
-    """What a longer one is refused with."""
+    """The error of a longer request."""
     lists: tuple[str, ...]
-    """The lists whose elements are counted, by their paths."""
+    """The paths of the lists whose elements are counted."""
     most: int = ELEMENTS_MAX
 
 
 class Refusal(Enum):
-    """What the response to a request that is refused as a whole has of the request's elements."""
+    """Which of the request's elements are repeated in the response if all of it is refused."""
 
-    OUTERMOST = "nothing below the outermost place for an error"
-    EACH_ELEMENT = "each element, with the error, below that place, too"
+    OUTERMOST = "only the elements down to the outermost error field"
+    EACH_ELEMENT = "also the elements below that field, each with the error"
     EACH_NAME = "as OUTERMOST, but elements with the same name are answered once"
 
 
 @dataclass(frozen=True, slots=True)
 class Served:
-    """One API: all that is true of it, whoever goes by it."""
+    """One API, with all facts about it that any part of the broker uses."""
 
     key: ApiKey
     handler: Handler
     rights: str
-    """What its users need, by module and name in ``authorization``."""
+    """The check of the rights that a client needs, as ``module:name`` in ``authorization``."""
     is_frequent: bool = False
-    """It comes so often that not even the size of a request is looked at, below a receive's."""
+    """Whether requests are so common that the check for large ones is skipped below the size of a
+    receive."""
     large: Cut | None = None
-    """How a large request is cut; ``WHOLE``: not, but it is read in a thread."""
+    """How a large request is cut; ``WHOLE`` means that it is not, but is decoded in a thread."""
     longest: Longest | None = None
     by_controller: bool = False
-    """The controller answers it, to whom a broker passes it on."""
+    """Whether the controller answers it; a broker forwards it."""
     refusal: Refusal = Refusal.OUTERMOST
-    """Where the error stands if all of a request is refused; see ``error_responses``."""
+    """Where the response has the error if all of a request is refused; see ``error_responses``."""
     answers_part_here: bool = False
-    """Of what is passed on, the broker answers a part: the levels of its loggers."""
+    """Whether the broker answers a part of a forwarded request: the levels of its loggers."""
     quota: str = ""
-    """The quota of clients that it is charged to."""
+    """The client quota that it counts against, if any."""
     is_remembered: bool = False
-    """Its answers are kept while the metadata is as it is (``response_cache``)."""
+    """Whether its answers are cached until the metadata changes (``response_cache``)."""
     hides_in_request: Hide | None = None
-    """Takes what the tap does not show out of a request."""
+    """Removes from a request what the tap must not show."""
     hides_in_response: Hide | None = None
     decode: Decode | None = None
-    """Reads a request; ``None``: as its schema says."""
+    """Decodes a request; ``None`` means by its schema."""
     encode: Encode = encode_answer
     version_cap: int | None = None
-    """The highest version that may be used, where that is not the highest there is."""
+    """The highest version that may be used, if the settings restrict it."""
     is_passed_on: bool = False
-    """The controller answers it, which is another process."""
+    """Whether it is forwarded to a controller in another process."""
 
     @property
     def versions(self) -> tuple[int, int]:
-        """What is advertised."""
+        """The lowest and the highest version that ApiVersions advertises."""
         api = Api.of(self.key)
         assert api is not None
         low, high = api.advertised
@@ -124,24 +125,24 @@ class Served:
 
     @property
     def accepted(self) -> tuple[int, int]:
-        """What its handler takes; below the schema's range there is no layout to read by."""
+        """The lowest and the highest version that its handler accepts; at least the schema's."""
         api = Api.of(self.key)
         assert api is not None
         return api.min_version, self.versions[1]
 
     @property
     def answers_any_version(self) -> bool:
-        """Whether it answers versions that do not exist, too: with those that do."""
+        """Whether an unknown version gets an answer, too: the list of the known ones."""
         return self.key is ApiKey.API_VERSIONS
 
     @property
     def reads(self) -> Decode:
-        """What reads its requests."""
+        """The function that decodes its requests."""
         return self.decode or request_class(self.key).decode
 
 
 def not_read(frame: memoryview, version: int, body: int) -> tuple[None, int]:
-    """The reading of a request whose handler takes its frame."""
+    """Skip decoding, for a handler that uses the frame itself."""
     del frame, version
     return None, body
 
@@ -153,7 +154,7 @@ def carry_out(
     request: Request,
     message: Any,
 ) -> Answer | None:
-    """Answer a request, after what comes before its handler."""
+    """Answer a request: run the steps in order, then the handler."""
     for step in steps:
         assert isinstance(request, CompletedRequest)
         answer = step(context, request, message)

@@ -1,6 +1,7 @@
-"""``python -m fencepost_broker.apis.support_page [--check]``: docs/reference/support.md.
+"""The generator of docs/reference/support.md: ``python -m fencepost_broker.apis.support_page``.
 
-What is served, in which versions, and what each handler's docstring says is not done.
+The page lists the served APIs with their versions, and the "Not done" notes of the handlers'
+docstrings. With ``--check`` it only compares.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ PAGE: Final = Path(__file__).resolve().parents[3] / "docs/reference/support.md"
 
 
 def page() -> str:
-    """The text of the page."""
+    """Return the text of the page."""
     served = {api.key.value: api for api in SERVED}
     at_controller = {api.key.value: api for api in SERVED_BY_CONTROLLER}
     lines = [
@@ -71,13 +72,13 @@ def _not_done(handler: object) -> str:
 
 
 def main() -> int:
-    """The command line."""
+    """Run the command line."""
     if "--check" not in sys.argv[1:]:
         PAGE.write_text(page(), encoding="utf-8")
         return 0
     if PAGE.is_file() and PAGE.read_text(encoding="utf-8") == page():
         return 0
-    sys.stderr.write("docs/reference/support.md is not what the registry says: run `make docs`\n")
+    sys.stderr.write("docs/reference/support.md does not match the registry: run `make docs`\n")
     return 1
 
 

@@ -1,12 +1,12 @@
-"""How much clients may send and fetch: byte rates by user and client id, as in Kafka.
+"""Byte-rate quotas for clients, by user and client id, as in Kafka.
 
-A rate is that of the last eleven windows of a second each. Who is above its quota waits until the
-rate would be at it if nothing came meanwhile, over the time that the windows span:
+A rate is measured over the last eleven windows of one second. A client that exceeds its quota waits
+until its rate, over the time that the windows span, would have fallen to the quota:
 
     wait = (rate - quota) / quota * span
 
-What counts for a client is the most specific quota (``_PRECEDENCE``); who shares it is told by what
-that quota names, the user, the client id, or both.
+The most specific quota applies to a client (``_PRECEDENCE``). Clients share a rate if they have the
+same user, the same client id, or both, depending on what the quota names.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ from fencepost_broker.metadata.image import MetadataImage
 WINDOW_MS: Final = 1000
 """Kafka's ``quota.window.size.seconds``."""
 WINDOWS: Final = 11
-"""Kafka's ``quota.window.num``; the last one is under way."""
+"""Kafka's ``quota.window.num``; the last one is the current one."""
 SPAN_MS_MIN: Final = (WINDOWS - 1) * WINDOW_MS
 WAIT_MS_MAX: Final = (1 << 31) - 1
-"""More does not fit into ThrottleTimeMs."""
+"""The highest value of ThrottleTimeMs."""
 _IDLE_LOOKED_AT: Final = 1000
-"""With fewer rates, none is looked for that is over."""
+"""With fewer rates than this, idle ones are not removed."""
 
 _NAME, _DEFAULT, _NONE = range(3)
 _PRECEDENCE: Final = (
@@ -38,22 +38,22 @@ _PRECEDENCE: Final = (
     (_NONE, _NAME),
     (_NONE, _DEFAULT),
 )
-"""What a quota says of user and client id, the most specific first."""
+"""The entities of quotas, by user and client id, the most specific first."""
 Sharing: TypeAlias = tuple[str, str | None, str | None]
-"""Quota, user and client id; who has all the same shares a rate."""
+"""Quota, user and client id; clients with the same three share a rate."""
 
 
 class Rate:
-    """Bytes a second over the last windows."""
+    """Bytes per second over the last windows."""
 
     __slots__ = ("_windows",)
 
     def __init__(self) -> None:
         self._windows: list[list[float]] = []
-        """Of each when it began, when something was last added to it, and how much it has."""
+        """For each window its start, the time of its last addition, and its sum."""
 
     def add(self, amount: float, now_ms: int) -> None:
-        """Count something; less than nothing takes it back."""
+        """Add an amount, which may be negative."""
         self.forget(now_ms)
         windows = self._windows
         if not windows or now_ms - windows[-1][0] >= WINDOW_MS:
@@ -62,14 +62,14 @@ class Rate:
         windows[-1][2] += amount
 
     def forget(self, now_ms: int) -> bool:
-        """Drop windows that are over; says whether none is left."""
+        """Drop windows that are over; return whether none is left."""
         windows = self._windows
         while windows and now_ms - windows[0][1] >= WINDOWS * WINDOW_MS:
             del windows[0]
         return not windows
 
     def wait_ms(self, quota: float, now_ms: int) -> int:
-        """How long to wait until the rate is not above the quota."""
+        """Return the time until the rate is not above the quota."""
         if self.forget(now_ms):
             return 0
         span_ms = now_ms - self._windows[0][0]
@@ -80,7 +80,7 @@ class Rate:
 
 
 class Quota:
-    """What one client has to keep to, and the rate of those that share it."""
+    """A client's quota, and the rate of all clients that share it."""
 
     __slots__ = ("_rate", "bytes_per_second")
 
@@ -90,37 +90,37 @@ class Quota:
 
     @property
     def at_once_max(self) -> float:
-        """More in one answer would be above the quota whatever was before."""
+        """The size above which a single answer exceeds the quota."""
         return self.bytes_per_second * SPAN_MS_MIN / 1000
 
     def charge(self, size: int, now_ms: int) -> int:
-        """Count bytes that were sent or fetched; gives how long to wait now, in ms."""
+        """Count bytes that were sent or fetched; return the throttle time in ms."""
         self._rate.add(size, now_ms)
         return self._rate.wait_ms(self.bytes_per_second, now_ms)
 
     def take_back(self, size: int, now_ms: int) -> None:
-        """They were not sent after all."""
+        """Subtract bytes that were not sent after all."""
         self._rate.add(-size, now_ms)
 
 
 class ClientQuotas:
-    """All quotas of users and client ids, and the rates of whoever has one."""
+    """All quotas of users and client ids, and the current rates."""
 
     def __init__(self) -> None:
         self._by_entity: Mapping[Entity, Mapping[str, float]] = {}
         self._rates: dict[Sharing, Rate] = {}
         self._looked_at = _IDLE_LOOKED_AT
-        """With so many rates, those that are over are looked for."""
+        """The number of rates at which idle ones are removed."""
         self.keys: frozenset[str] = frozenset()
-        """What anything is limited by."""
+        """The kinds of quotas that are set for any client."""
 
     def use(self, image: MetadataImage) -> None:
-        """Go by what is set now; rates go on."""
+        """Apply the image's quotas, and keep the current rates."""
         self._by_entity = quotas_by_entity(image)
         self.keys = frozenset(key for values in self._by_entity.values() for key in values)
 
     def of(self, key: str, user: str, client_id: str, now_ms: int) -> Quota | None:
-        """The quota of a client, if it has one."""
+        """Return the quota of a client, if it has one."""
         for by_user, by_client in _PRECEDENCE:
             named = {}
             if by_user != _NONE:
@@ -142,7 +142,7 @@ class ClientQuotas:
                 self._rates = {
                     each: rate for each, rate in self._rates.items() if not rate.forget(now_ms)
                 }
-                # Not again for the next one: with many rates that go on, each would look at all.
+                # Raise the limit, or each new rate would search all if many are active.
                 self._looked_at = max(_IDLE_LOOKED_AT, 2 * len(self._rates))
             rate = self._rates[sharing] = Rate()
         return rate

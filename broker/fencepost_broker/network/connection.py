@@ -1,20 +1,20 @@
-"""One client's connection: bytes in, frames to the dispatcher, answers out, all in order.
+"""A client's connection: it splits received bytes into frames and sends the answers in order.
 
-Receiving. ``get_buffer`` and ``buffer_updated`` come back to back on every loop but Windows'
-proactor, so all connections of a process read into one buffer. Frames that are whole are handled
-in place; what is left of an unfinished one moves into a room of its own, after its size has passed
-the limit, and the rest of it is received straight into that. While there is no room for all of it
-(``QueuedBytes``), the connection is not read. Buffer and rooms are used again, so that a handler
-must keep nothing of its frame; ``SharedBuffer.scribble`` makes the tests notice if one does.
+Receiving. ``get_buffer`` and ``buffer_updated`` are called back to back on every loop but Windows'
+proactor, so all connections of a process read into one buffer. Complete frames are handled in
+place. The beginning of an incomplete one moves to a room of its own, after its size is checked, and
+the rest is received directly into that room. The connection is not read while there is no room for
+the whole frame (``QueuedBytes``). Buffer and rooms are reused, so handlers must not keep views of
+their frames; ``SharedBuffer.scribble`` makes the tests notice if one does.
 
-Cost. What every small request goes through is written as one piece (``_cut``), then
-``SocketServer.dispatch``: each call that is not made here is a hundredth of what a request costs.
+Cost. The path of small requests is written as one function (``_cut``), then
+``SocketServer.dispatch``: each additional call costs about a hundredth of a request.
 
 Order. Requests of one connection are carried out strictly one after the other, as in Apache
-Kafka: while one is parked, the next ones wait unread in ``_waiting``, and reading stops when too
-many wait, or before a frame that would be too many. They go on in a turn of their own (the ready
-list), never on the stack of what answered the parked one. Answers of one receive leave in one
-``writelines``.
+Kafka. While one is parked, the next ones wait undecoded in ``_waiting``; reading stops when too
+many wait, or before a frame that would exceed the limit. They continue in a turn of their own (the
+ready list), never on the stack of the code that answered the parked one. The answers to one receive
+are sent in one ``writelines``.
 """
 
 from __future__ import annotations
@@ -45,25 +45,25 @@ if TYPE_CHECKING:
 _unpack_size: Final = struct.Struct(">i").unpack_from
 _SIZE_BYTES: Final = 4
 WAITING_BYTES_MAX: Final = 1 << 20
-"""Requests behind a parked one, before reading stops; those of one receive come on top."""
+"""The bytes of waiting requests at which reading stops; one receive may exceed them."""
 OUT_BYTES_MAX: Final = 1 << 20
-"""Answers of one receive that are collected before they are handed to the socket."""
+"""The bytes of answers that are collected before they are passed to the socket."""
 UNREAD_TLS_BYTES_MAX: Final = 1 << 16
-"""What a loop decrypts later, while a connection is not read. There must be room for a record."""
+"""The bytes that a loop holds undecrypted while a connection is not read; at least one record."""
 
 _PARKED: Final = 1
-"""A request waits for its answer."""
+"""A request is parked."""
 _MUTED: Final = 2
 """The client is above its quota."""
 _CONGESTED: Final = 4
-"""The client does not take its answers."""
+"""The client does not read its answers."""
 _RESUMING: Final = 8
-"""Requests that have waited are carried out next, before any that arrive."""
+"""Waiting requests are carried out next, before new ones."""
 _BUSY: Final = _PARKED | _MUTED | _RESUMING
 
 
 class Connection(asyncio.BufferedProtocol):
-    """A connection as the loop sees it."""
+    """A client's connection, as a protocol of the event loop."""
 
     def __init__(
         self, dispatcher: Dispatcher[Connection], shared: SharedBuffer, listener: str
@@ -80,7 +80,7 @@ class Connection(asyncio.BufferedProtocol):
         self._writes_last_apart = False
         self.was_active = True
         self._head, self._frame = b"", cast("Any", None)
-        """Room for a frame that has begun; only its beginning while it waits for room."""
+        """The room of an incomplete frame, or only its beginning while it waits for room."""
         self._frame_size = 0
         self._filled = 0
         self._waits_for_room = False
@@ -91,7 +91,7 @@ class Connection(asyncio.BufferedProtocol):
         self._waiting_bytes = 0
         self._paused = False
         self._held_by = 0
-        """Why requests wait: ``_PARKED`` and its sisters; most of the time for no reason."""
+        """The reasons why requests wait (``_PARKED`` and so on); 0 most of the time."""
         self._out: Pieces = []
         self._out_bytes = 0
         self.bytes_in = 0
@@ -103,7 +103,7 @@ class Connection(asyncio.BufferedProtocol):
     # -- the loop's side -----------------------------------------------------------------------
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        """Called by the loop."""
+        """Register the connection with its dispatcher; the event loop calls this."""
         self.transport = cast("asyncio.Transport", transport)
         self._writes_last_apart = _forgets_to_pause(transport)
         peer = transport.get_extra_info("peername")
@@ -118,7 +118,7 @@ class Connection(asyncio.BufferedProtocol):
             cast("Any", transport).set_read_buffer_limits(high=UNREAD_TLS_BYTES_MAX)
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """Called by the loop."""
+        """Release everything that belongs to the connection; the event loop calls this."""
         self._closing = True
         self._let_go()
         if self._held_by & (_PARKED | _MUTED):
@@ -131,7 +131,7 @@ class Connection(asyncio.BufferedProtocol):
         self.transport = None
 
     def get_buffer(self, sizehint: int) -> memoryview:
-        """Where the loop shall put what arrives next."""
+        """Return the buffer that the event loop reads into."""
         del sizehint
         if self._frame is not None:
             return memoryview(self._frame)[self._filled : self._frame_size]
@@ -142,7 +142,7 @@ class Connection(asyncio.BufferedProtocol):
         return self._shared.open
 
     def buffer_updated(self, nbytes: int) -> None:
-        """Called by the loop: so many bytes have arrived."""
+        """Handle received bytes; the event loop calls this."""
         self.was_active = True
         self.bytes_in += nbytes
         if self._frame is None:
@@ -159,12 +159,12 @@ class Connection(asyncio.BufferedProtocol):
             self._flush()
 
     def pause_writing(self) -> None:
-        """The peer does not take its answers: stop reading its requests."""
+        """Stop reading requests, because the peer does not read its answers."""
         self._held_by |= _CONGESTED
         self._update_reading()
 
     def resume_writing(self) -> None:
-        """It takes them again."""
+        """Read requests again: the peer reads its answers."""
         self.was_active = True
         self._held_by &= ~_CONGESTED
         self._update_reading()
@@ -174,15 +174,15 @@ class Connection(asyncio.BufferedProtocol):
     # -- frames --------------------------------------------------------------------------------
 
     def _cut(self, end: int) -> None:
-        """Find the frames in the shared buffer, and carry them out."""
+        """Carry out the complete frames in the shared buffer."""
         data, view, dispatcher = self._shared.data, self._shared.view, self._dispatcher
         pos = 0
         while end - pos >= _SIZE_BYTES and not self._closing:
             size: int = _unpack_size(data, pos)[0]
             if not 0 <= size <= dispatcher.frame_bytes_max:
                 self._violation(
-                    f"a frame of {size} bytes was announced, and at most "
-                    f"{dispatcher.frame_bytes_max} are taken (socket.request.max.bytes)"
+                    f"a frame of {size} bytes was announced, but the limit is "
+                    f"{dispatcher.frame_bytes_max} (socket.request.max.bytes)"
                     f"{stranger(data, pos)}"
                 )
                 return
@@ -196,7 +196,7 @@ class Connection(asyncio.BufferedProtocol):
             if self._held_by:
                 self._hold(memoryview(frame.tobytes()))
                 continue
-            # From here on as in _handle, which everything else goes by.
+            # The rest is a copy of _handle, which serves all other requests.
             try:
                 pieces = dispatcher.dispatch(self, frame)
             except Exception as error:  # noqa: BLE001 (our bug must cost no more than this connection)
@@ -212,7 +212,7 @@ class Connection(asyncio.BufferedProtocol):
             self._head = bytes(view[pos:end])
 
     def _begin_frame(self, received: memoryview) -> None:
-        """A frame has begun: receive the rest of it, or stop reading until there is room for it."""
+        """Receive the rest of a frame, or stop reading until there is room for it."""
         size, here = self._frame_size, len(received)
         self._filled = here
         if size <= SMALL_BYTES:
@@ -229,26 +229,26 @@ class Connection(asyncio.BufferedProtocol):
         self._update_reading()
 
     def _may_receive(self, size: int) -> bool:
-        """Whether so much may be read now: behind a parked request no more than may wait there."""
+        """Whether a frame of this size may be read now; limited while requests wait."""
         return not self._held_by or (
             self._waiting_bytes + size <= WAITING_BYTES_MAX
             and len(self._waiting) < self._dispatcher.waiting_max
         )
 
     def let_on(self) -> None:
-        """There is room for the frame of which the beginning is here."""
+        """Receive the frame that waited for room; ``QueuedBytes`` calls this."""
         beginning = self._frame
         try:
             self._frame = self._shared.take_room(self._frame_size)
         except OSError as error:
-            self.drop(f"there is no memory for a frame of {self._frame_size} bytes: {error}")
+            self.drop(f"out of memory for a frame of {self._frame_size} bytes: {error}")
             return
         self._frame[: len(beginning)] = beginning
         self._waits_for_room = False
         self._update_reading()
 
     def _finish_frame(self) -> None:
-        """A frame is whole that had room of its own."""
+        """Handle a frame that is complete in a room of its own."""
         size = self._frame_size
         frame = memoryview(self._frame)[:size]
         self._frame = None
@@ -262,7 +262,7 @@ class Connection(asyncio.BufferedProtocol):
             self.finish()
 
     def _has_enough(self) -> bool:
-        """Whether no more is read behind a parked request; a frame that was let on always is."""
+        """Whether reading stops because enough requests wait; an admitted frame is read anyway."""
         return (
             len(self._waiting) >= self._dispatcher.waiting_max
             or self._waiting_bytes > WAITING_BYTES_MAX
@@ -270,7 +270,7 @@ class Connection(asyncio.BufferedProtocol):
         )
 
     def _hold(self, frame: memoryview) -> None:
-        """Keep a request that must wait for one before it."""
+        """Queue a request until the ones before it are answered."""
         self._waiting.append(frame)
         self._count_waiting(len(frame))
         self._update_reading()
@@ -287,12 +287,12 @@ class Connection(asyncio.BufferedProtocol):
         self._kept_room = None
 
     def keep_frame(self, frame: memoryview) -> None:
-        """The frame that is being carried out will be read later: leave it as it is."""
+        """Keep the current request's frame unchanged until the request is answered."""
         self._kept_room = frame.obj
 
     @property
     def queued(self) -> QueuedBytes:
-        """Where the bytes of requests are counted."""
+        """The count of all requests' bytes."""
         return self._shared.queued
 
     def _handle(self, frame: memoryview) -> None:
@@ -305,14 +305,14 @@ class Connection(asyncio.BufferedProtocol):
             self._out += pieces
             self._out_bytes += sum(map(len, pieces))
             if self._out_bytes > OUT_BYTES_MAX:
-                self._flush()  # which may say that the peer takes no more
+                self._flush()  # this may call pause_writing
 
     def on_loss(self, call: Callable[[], None]) -> None:
-        """What to call if the connection is lost before the request that parks is answered."""
+        """Call this if the connection is lost before the parked request is answered."""
         self._on_loss = call
 
     def parked(self, request: Request) -> None:
-        """The dispatcher has parked this request: nothing behind it is carried out."""
+        """Note that the dispatcher has parked a request; later ones wait."""
         self._parked = request
         self._held_by |= _PARKED
         self.parked_at_ns = perf_counter_ns()
@@ -320,16 +320,16 @@ class Connection(asyncio.BufferedProtocol):
 
     @property
     def connection(self) -> Connection:
-        """Itself: also what stands in for it while a request waits says so."""
+        """The connection itself; ``Peer`` objects that stand in for it return it, too."""
         return self
 
     @property
     def may_park(self) -> bool:
-        """Whether one more request may wait, of all connections together."""
+        """Whether one more request may be parked; the limit is for all connections together."""
         return self._dispatcher.parked_count < self._dispatcher.parked_max
 
     def release(self, request: Request, answer: Answer) -> None:
-        """The answer to the parked request."""
+        """Send the answer to the parked request."""
         if self._parked is not request:
             return  # the connection was lost meanwhile
         self._parked = self._on_loss = self._kept_room = None
@@ -352,7 +352,7 @@ class Connection(asyncio.BufferedProtocol):
             self._update_reading()
 
     def _resume(self) -> None:
-        """Carry out what has waited for the parked request."""
+        """Carry out the requests that waited for the parked one."""
         self._held_by &= ~_RESUMING
         if self._closing:
             return
@@ -362,7 +362,7 @@ class Connection(asyncio.BufferedProtocol):
             self.finish()
 
     def refuse_parked(self, request: Request, error: Exception) -> None:
-        """It could not be answered: our bug costs this connection."""
+        """Close the connection: a parked request could not be answered because of a bug."""
         if self._parked is request:
             self._parked = self._on_loss = None
             self._held_by &= ~_PARKED
@@ -370,7 +370,10 @@ class Connection(asyncio.BufferedProtocol):
         self.refuse(memoryview(b""), error)
 
     def mute(self, on_end: Callable[[], None]) -> bool:
-        """Carry out nothing until ``unmute``; ``on_end`` is called then, or when it is lost."""
+        """Carry out no requests until ``unmute``; ``on_end`` is called if the connection is lost.
+
+        Return whether the connection was muted; it is not if it is being closed.
+        """
         if self._closing or self._finishing or self.transport is None:
             return False
         self._held_by |= _MUTED
@@ -379,7 +382,7 @@ class Connection(asyncio.BufferedProtocol):
         return True
 
     def unmute(self) -> None:
-        """Carry out what waits, and what comes."""
+        """Carry out waiting and new requests again."""
         if not self._held_by & _MUTED:
             return
         on_end, self._on_loss = self._on_loss, None
@@ -398,7 +401,7 @@ class Connection(asyncio.BufferedProtocol):
             self._count_waiting(-len(frame))
             self._carry_out(frame)
         if self._waits_for_room and not (self._held_by or self._finishing):
-            # It may be that it has not asked for room yet: nothing else is left behind.
+            # A frame may not have asked for room yet; it is the only thing that can be left.
             self._count_waiting(-self._waiting_bytes)
             if self._shared.queued.admit(self, self._frame_size, self._filled):
                 self.let_on()
@@ -440,11 +443,11 @@ class Connection(asyncio.BufferedProtocol):
         self._close()
 
     def drop(self, reason: str) -> None:
-        """Close without an answer, where Kafka does."""
+        """Close without an answer, as Kafka does for some errors, and log the reason."""
         self._violation(reason)
 
     def refuse(self, frame: memoryview, error: Exception) -> None:
-        """Close because a request could not be carried out, whosever fault it is."""
+        """Close because a request raised an exception: the client's violation, or a bug."""
         if isinstance(error, RemoteProtocolError):
             self._dispatcher.violated(self, error)
         else:
@@ -452,7 +455,7 @@ class Connection(asyncio.BufferedProtocol):
         self._close()
 
     def _close(self) -> None:
-        """Send what was answered so far, then close."""
+        """Send the answers so far, then close."""
         self._closing = True
         self._let_go()
         if self.transport is not None:
@@ -460,7 +463,7 @@ class Connection(asyncio.BufferedProtocol):
             self.transport.close()
 
     def _let_go(self) -> None:
-        """Nothing of what it sent is carried out any more."""
+        """Discard all requests that are not carried out yet."""
         self._waiting.clear()
         self._count_waiting(-self._waiting_bytes)
         self._frame, self._waits_for_room = None, False
@@ -473,14 +476,14 @@ class Connection(asyncio.BufferedProtocol):
         self._close()
 
     def belongs_to(self, dispatcher: Dispatcher[Connection]) -> None:
-        """From the next frame on another one carries out what comes."""
+        """Replace the dispatcher, from the next frame on."""
         self._dispatcher = dispatcher
 
     def finish(self) -> None:
-        """Close once nothing of it is being carried out: at shutdown, or when it was idle."""
+        """Close once all requests are answered; for shutdown and idle connections."""
         self._finishing = True
         if self._held_by & _MUTED:
-            self.unmute()  # comes back here
+            self.unmute()  # calls finish again
         elif self.is_idle:
             self._close()
 
@@ -491,11 +494,11 @@ class Connection(asyncio.BufferedProtocol):
             self.transport.abort()
 
     def reap(self) -> bool:
-        """A period of idleness is over: close if nothing was heard in it; says whether it did.
+        """End a period of idleness; close if nothing was received in it, and return whether so.
 
-        A frame that is half received does not count as being busy, nor does an answer that the
-        peer does not take, nor being muted. Whoever was to be closed a period ago and still has
-        not taken what was left for it, does not get it.
+        A connection is idle even with an incomplete frame, with an answer that the peer does not
+        read, or while muted. A peer that was to be closed one period ago and has not read its
+        remaining answers since is aborted.
         """
         if self.was_active:
             self.was_active = False
@@ -508,19 +511,19 @@ class Connection(asyncio.BufferedProtocol):
 
     @property
     def is_parked(self) -> bool:
-        """Whether its requests wait, for the answer of one or for the end of a quota's time."""
+        """Whether requests wait for a parked one, or for the end of muting."""
         return bool(self._held_by & (_PARKED | _MUTED))
 
     @property
     def is_idle(self) -> bool:
-        """Nothing parked, nothing half received; what waits for room counts as unread."""
+        """Whether no request is parked or half received; one that waits for room does not count."""
         return not self._held_by & _BUSY and (self._frame is None or self._waits_for_room)
 
 
 def _forgets_to_pause(transport: asyncio.BaseTransport) -> bool:
-    """Whether ``writelines`` lets answers pile up without telling: asyncio's does since 3.12.
+    """Whether the transport's ``writelines`` never calls ``pause_writing`` (asyncio since 3.12).
 
-    Its ``write`` pauses us as it should, so that the last piece goes that way. uvloop is right.
+    Then the last piece is sent by ``write``, which does call it. uvloop has no such bug.
     """
     return sys.version_info >= (3, 12) and type(transport).__module__.startswith("asyncio.")
 

@@ -1,4 +1,4 @@
-"""What a connection calls: the server that carries out its requests, and whoever watches it."""
+"""The protocols that connections call: the dispatcher of requests, and the watcher of traffic."""
 
 from __future__ import annotations
 
@@ -14,32 +14,32 @@ ConnectionT_contra = TypeVar("ConnectionT_contra", contravariant=True)
 
 
 class Watcher(Protocol[ConnectionT_contra]):
-    """Somebody who hears of everything; slow or not, nothing waits for it.
+    """Observes all connections and requests; the server never waits for it.
 
-    What it is given belongs to the connection: it copies what it keeps.
+    Arguments belong to the connection: a watcher copies what it keeps.
     """
 
     def opened(self, connection: ConnectionT_contra) -> None:
-        """A client has connected."""
+        """Note that a client has connected."""
 
     def requested(self, request: Request) -> None:
-        """A request is about to be carried out."""
+        """Note that a request is about to be carried out."""
 
     def parked(self, request: Request) -> None:
-        """It waits, and will be answered later."""
+        """Note that a request waits, and will be answered later."""
 
     def answered(self, request: Request, pieces: Pieces) -> None:
-        """Its answer leaves; no pieces when it must not be answered."""
+        """Note an answer; ``pieces`` is empty if the request must not be answered."""
 
     def dropped(self, connection: ConnectionT_contra, reason: str) -> None:
-        """The broker closes a connection."""
+        """Note that the broker closes a connection."""
 
     def closed(self, connection: ConnectionT_contra, reason: str) -> None:
-        """A connection is gone."""
+        """Note that a connection is closed."""
 
 
 class Dispatcher(Protocol[ConnectionT_contra]):
-    """What a connection needs of the server around it."""
+    """Carries out the requests of connections: the server, or a SASL gate in front of it."""
 
     frame_bytes_max: int
     waiting_max: int
@@ -50,22 +50,22 @@ class Dispatcher(Protocol[ConnectionT_contra]):
     ready: ReadyList
 
     def dispatch(self, connection: ConnectionT_contra, frame: memoryview) -> Pieces | None:
-        """Carry out one request; ``None`` when it is parked.
+        """Carry out one request; ``None`` if it is parked.
 
-        The frame of a large one stays as it is if its handler calls ``keep_frame``.
+        The frame of a large one stays valid if its handler calls ``keep_frame``.
         """
 
     def released(self, connection: ConnectionT_contra, request: Request, answer: Answer) -> Pieces:
-        """The parked request has its answer; gives its frame."""
+        """Encode the answer to a parked request."""
 
     def opened(self, connection: ConnectionT_contra) -> bool:
-        """Whether the connection may stay."""
+        """Register a connection; return whether it may stay."""
 
     def closed(self, connection: ConnectionT_contra, error: Exception | None) -> None:
-        """It is gone."""
+        """Forget a connection that is closed."""
 
     def failed(self, connection: ConnectionT_contra, frame: memoryview, error: Exception) -> None:
-        """A handler failed, which is our fault; the connection is closed after this."""
+        """Report a bug: a handler failed. The connection is closed after this."""
 
     def violated(self, connection: ConnectionT_contra, error: RemoteProtocolError) -> None:
-        """The peer broke the protocol; the connection is closed after this."""
+        """Report that the peer violated the protocol. The connection is closed after this."""

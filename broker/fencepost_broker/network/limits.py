@@ -1,4 +1,4 @@
-"""What one server lets its clients take."""
+"""The limits of one server's connections and requests."""
 
 from __future__ import annotations
 
@@ -12,33 +12,33 @@ from fencepost_broker.network.queued_bytes import UNLIMITED
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """Bounds of connections and requests."""
+    """Limits of connections and requests, with Kafka's defaults where Kafka has them."""
 
     frame_bytes_max: int = 104_857_600
     connections_max: int = 2**31 - 1
     connections_per_address_max: int = 2**31 - 1
     waiting_requests_max: int = 1000
-    """Of one connection, behind one that is parked."""
+    """Per connection, while one request is parked."""
     parked_requests_max: int = 100_000
-    """Of all connections together."""
+    """For all connections together."""
     answers_bytes_max: int = 65_536
-    """Of one connection, before it is read no further."""
+    """Per connection: reading stops when more bytes of answers are unsent."""
     idle_ms_max: int = 600_000
-    """Negative is for ever."""
+    """Negative means no limit."""
     connections_max_of_address: Mapping[str, int] = field(default_factory=dict)
-    """Of single addresses, instead of ``connections_per_address_max``."""
+    """By address, in place of ``connections_per_address_max``."""
     backlog: int = 1024
     receive_buffer_bytes: int = -1
     send_buffer_bytes: int = -1
-    """The system's buffers of a connection; -1 leaves them as they are."""
+    """For the system's buffers of a connection; -1 keeps the default sizes."""
     login_ms_max: int = 60_000
-    """How long a handshake of TLS may take, if that is less than its own limit."""
+    """For a TLS handshake, if shorter than ``tls.HANDSHAKE_S_MAX``."""
     queued_bytes_max: int = UNLIMITED
-    """Of all connections: requests that are in memory and not carried out."""
+    """For all connections together: bytes of requests that are not carried out yet."""
 
     @classmethod
     def from_settings(cls, settings: Settings) -> Limits:
-        """Those that a broker's settings ask for."""
+        """Return the limits that a broker's settings define."""
         return cls(
             settings.socket_request_max_bytes,
             settings.max_connections,

@@ -1,4 +1,4 @@
-"""Addresses to listen on: bound as settings name them, and what is wrong when they cannot be."""
+"""Binding of listeners' addresses, with errors that say what is wrong."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from typing import Any, Final
 
 
 class ListenError(OSError):
-    """An address on which nobody can listen here."""
+    """An address cannot be bound."""
 
     def __init__(self, host: str, port: int, error: OSError) -> None:
         where = f"port {port} of {host or 'every address'}"
-        # From 3.13 on asyncio tells of an address that is not there without a number.
+        # Since Python 3.13 asyncio reports an unavailable address without an error number.
         number = error.errno or errno.EADDRNOTAVAIL
         reason = _REASONS.get(number, error.strerror or str(error))
         super().__init__(number, f"cannot listen on {where}: {reason}")
@@ -23,18 +23,18 @@ class ListenError(OSError):
 
 
 _REASONS: Final = {
-    errno.EADDRINUSE: "another program listens there already; port 0 takes a free one",
-    errno.EACCES: "only an administrator may; ports from 1024 on are for everybody",
+    errno.EADDRINUSE: "the port is in use already; port 0 selects a free one",
+    errno.EACCES: "permission denied; ports from 1024 on need no privileges",
     errno.EADDRNOTAVAIL: "this machine does not have that address",
-    errno.EAFNOSUPPORT: "this machine does not have addresses of that kind",
+    errno.EAFNOSUPPORT: "this machine does not support that address family",
     socket.EAI_NONAME: "there is no such host",
 }
 
 
 async def listen(host: str, port: int, backlog: int, make: Any) -> asyncio.Server:
-    """A server that is bound and does not accept yet; no host stands for every address.
+    """Bind a server that does not accept yet; an empty host means all addresses.
 
-    All its sockets have one port, also where the system chooses it.
+    All its sockets have the same port, even if the system selects it.
     """
     loop = asyncio.get_running_loop()
     try:
@@ -55,7 +55,7 @@ async def listen(host: str, port: int, backlog: int, make: Any) -> asyncio.Serve
 
 
 async def bound_sockets(host: str, port: int, backlog: int) -> list[socket.socket]:
-    """Sockets that listen already, for who accepts by itself."""
+    """Return listening sockets, for a caller that accepts by itself."""
     loop = asyncio.get_running_loop()
     found: list[socket.socket] = []
     try:
@@ -91,19 +91,19 @@ def _on_every_address(port: int) -> socket.socket:
 
 
 def _is_address(host: str) -> bool:
-    """Whether it is no name, which would have to be looked up (at first, 5 ms of imports)."""
+    """Whether the host is an IP address; a name needs a lookup, which imports for 5 ms."""
     return ":" in host or host.replace(".", "").isdigit()
 
 
 async def _one_address_of(host: str) -> str:
-    """A name may stand for several addresses, which would all get ports of their own."""
+    """Resolve a host to its first address, because several would get different ports."""
     found = await asyncio.get_running_loop().getaddrinfo(host, 0, type=socket.SOCK_STREAM)
     found.sort(key=lambda each: each[0] != socket.AF_INET)
     return str(found[0][4][0])
 
 
 def set_buffers(server: Any, receive_bytes: int, send_bytes: int) -> None:
-    """Give the connections of a server buffers of these sizes; -1 is the system's own."""
+    """Set the buffer sizes of a server's connections; -1 keeps the system's default."""
     for sock in server.sockets:
         if receive_bytes >= 0:
             sock.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, receive_bytes)
@@ -112,7 +112,7 @@ def set_buffers(server: Any, receive_bytes: int, send_bytes: int) -> None:
 
 
 def name_of_this_machine() -> str:
-    """What others are told who ask for a broker that listens on every address, as Kafka does."""
+    """Return the host to advertise for a listener on all addresses, as Kafka does."""
     name = socket.gethostname()
     try:
         socket.getaddrinfo(name, None)

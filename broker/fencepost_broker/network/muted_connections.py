@@ -1,4 +1,4 @@
-"""Connections that are muted because their client is above its quota (KIP-219)."""
+"""Connections that are muted because their client exceeds its quota (KIP-219)."""
 
 from __future__ import annotations
 
@@ -10,33 +10,33 @@ if TYPE_CHECKING:
 
 
 class Mutable(Protocol):
-    """A connection of which nothing may be carried out for a while."""
+    """A connection whose requests can be held back."""
 
     def mute(self, on_end: Callable[[], None]) -> bool:
-        """Carry out nothing more; ``on_end`` is called when it is lost, or unmuted.
+        """Carry out no requests; ``on_end`` is called when the connection is lost or unmuted.
 
-        False if there is nothing to mute: it is being closed.
+        Return False if the connection is being closed already.
         """
 
     def unmute(self) -> None:
-        """Carry out what waits, and what comes."""
+        """Carry out waiting and new requests again."""
 
 
 class _Muted(NamedTuple):
     until_ms: int
     timer: Timer | None
-    """``None`` where state time is moved by hand."""
+    """``None`` if a test advances state time itself."""
 
 
 class MutedConnections:
-    """All muted connections of a broker. They end by a timer, or when state time is moved past."""
+    """All muted connections of a broker; muting ends by a timer, or when a test advances time."""
 
     def __init__(self, clock: Clock) -> None:
         self._clock = clock
         self._muted: dict[Mutable, _Muted] = {}
 
     def mute(self, connection: Mutable, wait_ms: int) -> None:
-        """Mute a connection for so long."""
+        """Mute a connection for ``wait_ms``."""
         if not connection.mute(lambda: self._ended(connection)):
             return
         clock = self._clock
@@ -49,11 +49,11 @@ class MutedConnections:
             muted.timer.cancel()
 
     def deadline_ms(self) -> int | None:
-        """When the first ends."""
+        """Return the time at which the next connection is unmuted, if any."""
         return min((each.until_ms for each in self._muted.values()), default=None)
 
     def expire(self, now_ms: int) -> None:
-        """Unmute those whose time is over."""
+        """Unmute the connections whose time is over."""
         for connection, muted in list(self._muted.items()):
             if muted.until_ms <= now_ms:
                 connection.unmute()

@@ -1,4 +1,4 @@
-"""Certificates and their keys in PEM: what is wrong with them, in words."""
+"""Loading of PEM certificates and keys, with error messages that say what is wrong."""
 
 from __future__ import annotations
 
@@ -23,19 +23,19 @@ _STORES: Final = {b"\xfe\xed\xfe\xed": "JKS", b"0\x82": "PKCS12 or DER"}
 
 
 class Wrong(NamedTuple):
-    """What is wrong with a certificate and its key."""
+    """An error in a certificate or in its key."""
 
     is_key: bool
-    """Whether it is the key, and not the certificate."""
+    """Whether the error is in the key rather than in the certificate."""
     reason: str
 
 
 def load_pair(
     context: ssl.SSLContext, chain: str, key: str, password: str | None, file: str | None
 ) -> Wrong | None:
-    """Let a context show this certificate; gives what is wrong, if it cannot.
+    """Load a certificate and its key into a context; return what is wrong, if anything.
 
-    ``file`` has both, if they are in a file.
+    ``file`` is the path if both come from a file.
     """
     if "-----BEGIN CERTIFICATE-----" not in chain:
         return Wrong(False, "there is no certificate in it (-----BEGIN CERTIFICATE-----)")
@@ -45,11 +45,11 @@ def load_pair(
     if is_encrypted and not password:
         return Wrong(True, "the private key is encrypted: ssl.key.password has to be its password")
     try:
-        # Without any password OpenSSL would ask at the terminal.
+        # Without a password OpenSSL would prompt at the terminal.
         if file is not None:
             context.load_cert_chain(file, password=password or "")
             return None
-        # OpenSSL reads files only; no other user may read this one, and it is gone at once.
+        # OpenSSL reads files only; this one is readable for its owner only, and deleted at once.
         with tempfile.TemporaryDirectory(prefix="fencepost-") as folder:
             path = Path(folder) / "certificate.pem"
             path.write_text(f"{in_lines(key)}\n{in_lines(chain)}\n", encoding="utf-8")
@@ -71,7 +71,7 @@ def _what_is_wrong(error: ssl.SSLError, chain: str, *, is_encrypted: bool) -> Wr
 
 
 def trust(context: ssl.SSLContext, certificates: str) -> str:
-    """Let a context trust these; gives what is wrong, or nothing."""
+    """Make a context trust these certificates; return what is wrong, or ``""``."""
     found = _CERTIFICATES.findall(in_lines(certificates))
     if not found:
         return "there is no certificate in it (-----BEGIN CERTIFICATE-----)"
@@ -85,13 +85,13 @@ def trust(context: ssl.SSLContext, certificates: str) -> str:
 
 
 def reason_of(error: ssl.SSLError) -> str:
-    """OpenSSL's reason in lower case, without the place in the source that found it."""
+    """Return OpenSSL's reason in lower case, without its source location."""
     reason = error.reason or re.sub(r"\s*\(_?ssl\.c:\d+\)", "", str(error))
     return reason.replace("_", " ").lower()
 
 
 def read(path: str, named: str, make_error: Callable[[str], Exception]) -> str:
-    """The text of a PEM file; an error says why there is none, beginning with a name."""
+    """Return the text of a PEM file; errors begin with ``named``."""
 
     def wrong(reason: str) -> Exception:
         return make_error(f"{named}: {reason}")
@@ -102,7 +102,7 @@ def read(path: str, named: str, make_error: Callable[[str], Exception]) -> str:
         raise wrong(f"cannot be read: {getattr(error, 'strerror', None) or error}") from None
     for magic, kind in _STORES.items():
         if content.startswith(magic):
-            raise wrong(f"it is {kind}, and only PEM is read. {HOW_TO_CONVERT}")
+            raise wrong(f"it is {kind}, but only PEM is supported. {HOW_TO_CONVERT}")
     try:
         return content.decode()
     except UnicodeDecodeError:
@@ -110,7 +110,7 @@ def read(path: str, named: str, make_error: Callable[[str], Exception]) -> str:
 
 
 def validity(chain: str) -> tuple[datetime, datetime] | None:
-    """From when and until when the first certificate is valid; ``None`` if that is not readable."""
+    """Return the validity of the first certificate; ``None`` if it cannot be read."""
     with suppress(ValueError, IndexError):
         [first, *_] = _CERTIFICATES.findall(in_lines(chain))
         return dates_of(ssl.PEM_cert_to_DER_cert(first))
@@ -118,7 +118,7 @@ def validity(chain: str) -> tuple[datetime, datetime] | None:
 
 
 def in_lines(text: str) -> str:
-    """PEM as OpenSSL wants it, where all stands in one line, as in properties."""
+    """Restore the line breaks of PEM that is in one line, as in properties files."""
 
     def block(match: re.Match[str]) -> str:
         kind, content = match[1], match[2]

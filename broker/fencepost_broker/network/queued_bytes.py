@@ -1,18 +1,18 @@
-"""How many bytes of requests may be in memory and not carried out (``queued.max.request.bytes``).
+"""The limit on bytes of requests that are not carried out yet (``queued.max.request.bytes``).
 
-The whole of an unfinished frame is counted before its body is read, so that every frame which has
-begun to be read can be finished. A frame that does not fit waits unread, and all that come later
-wait after it, in order.
+The whole size of an incomplete frame is counted before its body is read, so that every frame whose
+reading has begun can be completed. A frame that does not fit waits unread, and later frames wait
+after it, in order.
 
-No deadlock. What is *busy*, unfinished frames and requests that a thread reads, needs nothing of
-any other connection to come to an end. What is *held*, requests behind a parked one, may have to
-wait for a request that is still to be read. So one frame is always admitted where nothing is busy,
-however much is held. What came of a frame along with its size, before it had to wait, is counted,
-but keeps no frame waiting.
+No deadlock. *Busy* bytes, of incomplete frames and of requests that a thread decodes, need no other
+connection to make progress. *Held* bytes, of requests that wait for a parked one, may depend on a
+request that is still unread. So one frame is always admitted if nothing is busy, however much is
+held. The bytes of a waiting frame that arrived along with its size are counted, but they make no
+other frame wait.
 
-Senders that are slow. While others wait, a frame has some periods to be complete; then its
-connection is closed. Periods are counted rather than measured, so that a broker that stood still
-does not count that time.
+Slow senders. While others wait, a frame has a number of periods to be complete; then its connection
+is closed. Periods are counted rather than measured, so that the time of a suspended broker does not
+count.
 """
 
 from __future__ import annotations
@@ -24,55 +24,55 @@ from typing import Final, Protocol
 
 UNLIMITED: Final = sys.maxsize
 BEGINNINGS_BYTES: Final = 1 << 24
-"""What may be in memory beyond the bound before receives get small: beginnings of frames."""
+"""The bytes of frames' beginnings beyond the limit at which connections are read in small steps."""
 PERIOD_S: Final = 5.0
 PERIODS_MAX: Final = 6
-"""Together as long as clients wait for an answer by default (``request.timeout.ms``)."""
+"""Together as long as clients' default ``request.timeout.ms``."""
 
 
 class Receiver(Protocol):
     """A connection that receives a frame, or waits to do so."""
 
     def let_on(self) -> None:
-        """There is room: receive the frame."""
+        """Receive the frame: there is room."""
 
     def drop(self, reason: str) -> None:
-        """Close: the frame took too long."""
+        """Close the connection: the frame took too long."""
 
 
 class QueuedBytes:
-    """What all connections of a server have received, or are about to receive."""
+    """The count of the bytes that a server's connections have received or were admitted to."""
 
     def __init__(self, most: int, on_full: Callable[[bool], None]) -> None:
         self.most = most
         self.is_full = False
-        """Much more than the bound is here: then connections are read a little at a time."""
+        """Whether the limit is far exceeded; then connections are read in small steps."""
         self._on_full = on_full
         self._busy = 0
         self._held = 0
         self._begun = 0
-        """The beginnings of those in the line."""
+        """The bytes of the beginnings of waiting frames."""
         self._receiving: dict[Receiver, tuple[int, int]] = {}
-        """The size of each one's frame, and the period in which it was admitted."""
+        """By receiver: the size of its frame, and the period in which it was admitted."""
         self._line: dict[Receiver, tuple[int, int]] = {}
-        """Those that wait for room: the size of the frame, and how much of it came already."""
+        """By receiver that waits for room: the size of its frame, and the bytes received so far."""
         self._period = 0
         self._timer: asyncio.TimerHandle | None = None
 
     @property
     def count(self) -> int:
-        """How many bytes are counted now."""
+        """The bytes that are counted now."""
         return self._busy + self._held + self._begun
 
     @property
     def waiting(self) -> int:
-        """How many frames wait for room."""
+        """The number of frames that wait for room."""
         return len(self._line)
 
     def admit(self, receiver: Receiver, size: int, here: int) -> bool:
-        """Whether a frame, of which some bytes are here, may be received now.
+        """Return whether a frame, of which ``here`` bytes have arrived, may be received now.
 
-        If not, ``let_on`` is called when it may.
+        If not, ``let_on`` is called later.
         """
         if receiver in self._line:
             return False
@@ -87,7 +87,7 @@ class QueuedBytes:
         return False
 
     def leave(self, receiver: Receiver) -> None:
-        """Its frame is complete and counted otherwise, or it will never be."""
+        """Stop counting a receiver's frame: it is complete, or never will be."""
         if (waiting := self._line.pop(receiver, None)) is not None:
             self._begun -= waiting[1]
         if (received := self._receiving.pop(receiver, None)) is not None:
@@ -95,12 +95,12 @@ class QueuedBytes:
         self._changed()
 
     def hold(self, count: int) -> None:
-        """So many more bytes wait behind parked requests, or fewer."""
+        """Change the number of bytes that wait for parked requests."""
         self._held += count
         self._changed()
 
     def work_on(self, count: int) -> None:
-        """So many more bytes are being read in a thread, or fewer."""
+        """Change the number of bytes that a thread decodes."""
         self._busy += count
         self._changed()
 
@@ -135,7 +135,7 @@ class QueuedBytes:
             self._start_timer()
 
     def end_period(self) -> None:
-        """Close those whose frame took too long, the oldest first, until no other waits."""
+        """Close connections whose frame took too long, oldest first, until no frame waits."""
         if not self._line:
             return
         self._period += 1
@@ -149,5 +149,5 @@ class QueuedBytes:
                 break
             receiver.drop(
                 f"a frame of {size} bytes was not complete after {PERIODS_MAX * PERIOD_S:.0f} s, "
-                f"and others wait for its room: {len(self._line)} (queued.max.request.bytes)"
+                f"while {len(self._line)} others waited for room (queued.max.request.bytes)"
             )

@@ -1,4 +1,4 @@
-"""The quotas of clients, and the connections that are muted by them."""
+"""Client quotas from the metadata, and the connections that are muted because of them."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from fencepost_broker.ports import Clock
 
 
 class QuotaManager(MetadataPublisher):
-    """Takes quotas from the metadata, and tells the servers that keep clients to them."""
+    """Follows the quotas in the metadata, and notifies the servers that enforce them."""
 
     def __init__(self, image: MetadataImage, clock: Clock) -> None:
         self._image = image
@@ -22,16 +22,16 @@ class QuotaManager(MetadataPublisher):
         self.muted = MutedConnections(clock)
 
     def listen(self, on_quotas: Callable[[], None]) -> None:
-        """Have this called whenever other quotas are in force."""
+        """Call ``on_quotas`` whenever the quotas have changed."""
         self._listeners.append(on_quotas)
 
     def refresh(self) -> None:
-        """Take the quotas from the image, and tell all listeners."""
+        """Read the quotas from the image, and notify all servers."""
         self.quotas.use(self._image)
         for on_quotas in self._listeners:
             on_quotas()
 
     def on_changes(self, changes: Changes) -> None:
-        """Take other quotas from the image if they changed."""
+        """Read the quotas from the image again if they have changed."""
         if ClientQuotasChanged() in changes:
             self.refresh()

@@ -1,13 +1,13 @@
-"""Where the connections of a loop receive: one buffer for all, and rooms for unfinished frames.
+"""The memory that connections receive into: one shared buffer, and rooms for incomplete frames.
 
-A frame that has not arrived whole gets a room until it is carried out. Rooms are anonymous maps:
-the system gives them memory as bytes arrive, and has it back at once when they are dropped. A
-``bytearray`` would be the heap's, where glibc keeps blocks of up to 32 MB as soon as larger ones
-were freed: after a burst the process would stay as large as it was.
+A frame that has not arrived completely gets a room until it is carried out. Rooms are anonymous
+memory maps: the system provides memory as bytes arrive, and gets it back when the map is dropped. A
+``bytearray`` would come from the heap, where glibc keeps blocks of up to 32 MB once larger ones
+were freed: after a burst the process would not shrink.
 
-Rooms are used again, some of them: memory that is fresh from the system costs a page fault for
-every 4 KB, and zeros on top. A frame gets only a room of its own size class, so what it holds is
-at most a quarter more than what is counted for it.
+Some rooms are reused, because fresh memory costs a page fault and zeroing for every 4 KB. A frame
+only gets a room of its own size class, so it holds at most a quarter more memory than is counted
+for it.
 """
 
 from __future__ import annotations
@@ -19,45 +19,45 @@ from fencepost_broker.network.queued_bytes import UNLIMITED, QueuedBytes
 
 SHARED_BYTES: Final = 1 << 18
 SMALL_BYTES: Final = 1 << 12
-"""An unfinished frame of up to this size costs no more than its connection: it is not counted."""
+"""Incomplete frames up to this size are not counted: they cost no more than their connections."""
 KEPT_BYTES_MAX: Final = 1 << 24
 KEPT_ROOMS_MAX: Final = 32
-"""Rooms that wait for the next frame, all together."""
+"""The most unused rooms that are kept for later frames."""
 _STRANGERS: Final = {
-    b"\x16\x03": "this looks like TLS: listeners here are PLAINTEXT (security.protocol)",
-    b"GET ": "this looks like HTTP: this is the port of a Kafka broker",
+    b"\x16\x03": "this looks like TLS, but the listener is PLAINTEXT (security.protocol)",
+    b"GET ": "this looks like HTTP, but this is the port of a Kafka broker",
 }
-"""What else comes to a broker's port, by its first bytes, and what to say about it."""
+"""Hints about other protocols that clients use by mistake, by their first bytes."""
 _PRIVATE: Final[dict[str, int]] = (
     {"flags": mmap.MAP_PRIVATE} if hasattr(mmap, "MAP_PRIVATE") else {}
 )
 SCRIBBLES = False
-"""Whether frames that were dispatched are overwritten. In tests they are: a kept view shows."""
+"""Whether dispatched frames are overwritten; the tests do so to detect views that were kept."""
 
 
 class SharedBuffer:
-    """Where all connections of a loop receive."""
+    """The buffer that all connections of an event loop receive into."""
 
     def __init__(self, queued_bytes_max: int = UNLIMITED) -> None:
         self.data = bytearray(SHARED_BYTES)
         self.view = memoryview(self.data)
         self.open = self.view
-        """The part of it that the next receive gets."""
+        """The part of the buffer for the next receive."""
         self.queued = QueuedBytes(queued_bytes_max, self._narrow)
         self.scribbles = SCRIBBLES
         self._kept: list[mmap.mmap] = []
-        """The one that was used last is last."""
+        """Unused rooms, the most recently used one last."""
         self._kept_bytes = 0
 
     def _narrow(self, is_full: bool) -> None:
         self.open = self.view[:SMALL_BYTES] if is_full else self.view
 
     def scribble(self, end: int) -> None:
-        """Overwrite what was dispatched."""
+        """Overwrite the frames that were dispatched."""
         self.view[:end] = b"\xa5" * end
 
     def take_room(self, size: int) -> mmap.mmap:
-        """Room for a frame of ``size`` bytes; it takes memory as it is filled."""
+        """Return room for a frame of ``size`` bytes; memory is allocated as it is filled."""
         step = max(1 << size.bit_length() - 3, mmap.PAGESIZE)
         rounded = -(-size // step) * step
         kept = self._kept
@@ -68,7 +68,7 @@ class SharedBuffer:
         return mmap.mmap(-1, rounded, **_PRIVATE)
 
     def give_back(self, room: Any) -> None:
-        """Nothing looks at what is in the room any more; small frames had none."""
+        """Take back a room that is not used any more; ignore the memory of small frames."""
         if self.scribbles and not isinstance(room, bytes):
             room[:] = b"\xa5" * len(room)
         if not isinstance(room, mmap.mmap) or len(room) > KEPT_BYTES_MAX:
@@ -80,13 +80,13 @@ class SharedBuffer:
             self._kept_bytes -= len(kept.pop(0))
 
     def forget(self) -> None:
-        """Give the system back what waits for the next frame."""
+        """Return all unused rooms to the system."""
         self._kept.clear()
         self._kept_bytes = 0
 
 
 def stranger(data: bytearray, pos: int) -> str:
-    """A word on who it may be that does not speak Kafka's protocol."""
+    """Return a hint, if the bytes look like another protocol, to append to an error message."""
     for beginning, hint in _STRANGERS.items():
         if data.startswith(beginning, pos):
             return f"; {hint}"

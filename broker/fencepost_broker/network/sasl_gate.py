@@ -1,11 +1,11 @@
-"""Connections that log in: a gate stands where the server would be, until it knows who it is.
+"""SASL authentication of connections: a gate in front of the server.
 
-A gate belongs to one connection, is its dispatcher, and hands it to the server with the user's
-name; nothing is asked any more afterwards, unless logins end (``connections.max.reauth.ms``), in
-which case the gate stays in front of the server and looks at each request.
+A gate is the dispatcher of one connection until it is authenticated. Then the connection goes to
+the server with its user's name, and bypasses the gate. If logins expire
+(``connections.max.reauth.ms``), the gate stays in front of the server and checks each request.
 
-Who does not log in gets little: no frame above ``sasl.server.max.receive.size``, nothing that
-waits, and so much time. Tokens are in no log line, and the tap hides them.
+An unauthenticated connection gets few resources: frames up to ``sasl.server.max.receive.size``, no
+parked requests, and a limited time. The log never has tokens, and the tap hides them.
 """
 
 from __future__ import annotations
@@ -35,23 +35,23 @@ if TYPE_CHECKING:
 
 NONCE_BYTES: Final = 18
 _error_of: Final = struct.Struct(">8xh").unpack_from
-"""Of an ApiVersions answer, which has its code behind size and correlation id."""
+"""Reads the error code of an ApiVersions answer, after its size and correlation id."""
 _api_key_of: Final = struct.Struct(">h").unpack_from
 
 
 @dataclass(frozen=True, slots=True)
 class Entrance:
-    """What a SASL listener asks of each connection."""
+    """A SASL listener's settings for authentication."""
 
     policy: Policy
     token_bytes_max: int
     failure_delay_ms: int
     patience_ms: int
-    """How long a login may take."""
+    """The time limit of a login."""
 
     @classmethod
     def from_settings(cls, settings: Settings, listener: str) -> Entrance:
-        """That of a listener."""
+        """Return the settings of a listener."""
         token_bytes_max = settings.of_listener("sasl.server.max.receive.size", listener)
         assert isinstance(token_bytes_max, int)
         return cls(
@@ -73,19 +73,19 @@ def _policy(settings: Settings, listener: str) -> Policy:
 
 
 class _Known:
-    """SCRAM credentials as the metadata has them now."""
+    """The SCRAM credentials in the current metadata."""
 
     def __init__(self, server: SocketServer) -> None:
         self._server = server
 
     def scram(self, user: str, mechanism: int) -> UserScramCredentialRecord | None:
-        """Those of a user."""
+        """Return a user's credentials, if there are any."""
         image: MetadataImage = self._server.image
         return image.scram.credentials.get((user, mechanism))
 
 
 class Gate:
-    """One connection's dispatcher while it logs in."""
+    """The dispatcher of one connection until it is authenticated."""
 
     def __init__(self, server: SocketServer, entrance: Entrance) -> None:
         self._server = server
@@ -109,7 +109,7 @@ class Gate:
 
     @property
     def parked_count(self) -> int:
-        """Of all connections, as the server has it."""
+        """The server's count for all connections."""
         return self._server.parked_count
 
     @parked_count.setter
@@ -117,37 +117,37 @@ class Gate:
         self._server.parked_count = count
 
     def opened(self, connection: Connection) -> bool:
-        """Count it, and begin to wait for its login."""
+        """Register the connection, and start the time limit of its login."""
         if not self._server.opened(connection):
             return False
         self._start_timer(connection)
         return True
 
     def closed(self, connection: Connection, error: Exception | None) -> None:
-        """Forget it."""
+        """Forget the connection."""
         self._stop_timer()
         self._server.closed(connection, error)
 
     def violated(self, connection: Connection, error: RemoteProtocolError) -> None:
-        """It did not speak as it should."""
+        """Report that the peer violated the protocol."""
         self._server.violated(connection, error)
 
     def failed(self, connection: Connection, frame: memoryview, error: Exception) -> None:
-        """Our fault; what it sent is not shown, for there may be a password in it."""
+        """Report a bug, without the frame, which may have a password in it."""
         if self._login is not None:
             frame = memoryview(b"")
         self._server.failed(connection, frame, error)
 
     def released(self, connection: Connection, request: Request, answer: Answer) -> Pieces:
-        """A request that was parked has its answer."""
+        """Encode the answer to a parked request."""
         return self._server.released(connection, request, answer)
 
     def dispatch(self, connection: Connection, frame: memoryview) -> Pieces | None:
-        """A part of the login, or a request behind it."""
+        """Carry out a step of the login, or check a request and pass it to the server."""
         login = self._login
         if login is None:
             session = self._session
-            if session is None:  # it came together with the end of the login
+            if session is None:  # it was received together with the login's last step
                 return self._server.dispatch(connection, frame)
             now_ms = _now_ms()
             if _begins_login(frame) and session.may_renew(now_ms):
@@ -155,7 +155,7 @@ class Gate:
                 self._start_timer(connection)
             elif session.is_over(now_ms):
                 connection.drop(
-                    f"the login of {session.login.user!r:.100} is over, and was not made again "
+                    f"the login of {session.login.user!r:.100} has expired and was not renewed "
                     "(connections.max.reauth.ms)"
                 )
                 return NO_ANSWER
@@ -195,7 +195,7 @@ class Gate:
             self._session.renewed(login, _now_ms())
 
     def _refuse(self, connection: Connection, step: Step) -> None:
-        """Answer and close, but not at once: trying many passwords must take long."""
+        """Answer and close after a delay, which slows down password guessing."""
         self._stop_timer()
         self.waiting_max = 1
         delay_ms = self._entrance.failure_delay_ms
@@ -208,18 +208,18 @@ class Gate:
         self._timer = loop.call_later(delay_ms / 1000, connection.end_with, answer)
 
     def _start_timer(self, connection: Connection) -> None:
-        """A first login and one that renews it may take the same time."""
+        """Start the time limit, which is the same for the first login and for renewals."""
         patience_s = self._entrance.patience_ms / 1000
         loop = asyncio.get_running_loop()
         self._timer = loop.call_later(patience_s, self._give_up, connection)
 
     def _give_up(self, connection: Connection) -> None:
         reason = (
-            f"nobody has logged in within {self._entrance.patience_ms} ms "
+            f"the client did not log in within {self._entrance.patience_ms} ms "
             "(connections.login.timeout.ms)"
         )
         self._server.violated(connection, RemoteProtocolError(reason, api="SASL"))
-        connection.abort()  # who does not take what is left for it is not waited for either
+        connection.abort()  # do not wait for a peer that does not read its answers
 
     def _stop_timer(self) -> None:
         if self._timer is not None:
@@ -229,7 +229,7 @@ class Gate:
     def _count(
         self, connection: Connection, frame: memoryview, step: Step, response: Message
     ) -> None:
-        """Whoever watches sees that there are logins; the tap hides what is in them."""
+        """Tell the watcher about a step of the login; the tap hides its content."""
         api_key, version, correlation_id, client_id, body = read_request_head(frame)
         counts = self.metrics.apis[api_key].requests
         if version in counts:

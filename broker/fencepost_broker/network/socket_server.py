@@ -1,6 +1,6 @@
-"""The listening side: accepts connections, dispatches their frames, reaps the idle, stops cleanly.
+"""The server behind the listeners: it accepts connections, dispatches requests, closes idle ones.
 
-One loop, one process. Handlers are plain functions; there is no task per connection or request.
+A process has one event loop. Handlers are plain functions; there is no task per request.
 """
 
 from __future__ import annotations
@@ -36,15 +36,15 @@ from fencepost_broker.ports import ReadyList
 from fencepost_broker.security.principals import ANONYMOUS
 
 ENVELOPE_BYTES: Final = 1024
-"""More than an Envelope adds: what a broker may take, its controller may."""
+"""More than an Envelope adds, so that a controller accepts all requests that brokers accept."""
 _FRAME_SHOWN: Final = 256
 _NEVER: Final = 1 << 16
 Route = tuple[
     Decode, Handler, Encode, dict[int, int], int, int, Histogram, RememberedAnswers | None
 ]
-"""What reads a request, who answers it, and what makes a frame of the answer; how many there were,
-by version; the first flexible version; below how many bytes nothing comes between decoder and
-handler; what is timed, and known answers."""
+"""The decoder, the handler and the encoder of an API; the number of requests by version; the first
+flexible version; the size below which the handler follows the decoder directly; the histogram of
+durations, and cached answers."""
 _unpack_head: Final = struct.Struct(">hhih").unpack_from
 _HEAD_BYTES: Final = 10
 """API key, version, correlation id and length of the client id, which follows."""
@@ -57,7 +57,7 @@ if TYPE_CHECKING:
 
 
 class SocketServer:
-    """Listeners of one broker or controller, and all connections that came by them."""
+    """The listeners of a broker or a controller, and all their connections."""
 
     def __init__(
         self,
@@ -68,7 +68,7 @@ class SocketServer:
         ready: ReadyList,
         quotas: QuotaManager | None = None,
     ) -> None:
-        """``context`` is for the handlers; clients are kept to ``quotas``, if there are any."""
+        """Pass ``context`` to the handlers, and hold clients to ``quotas`` if any are given."""
         self.ready = ready
         self._served = tuple(served)
         self._go_by(limits)
@@ -76,7 +76,7 @@ class SocketServer:
         self._watcher: Watcher[Connection] | None = None
         self._quotas = quotas
         self.beside: SocketServer | None = None
-        """Another one of this process, which the same watcher watches."""
+        """Another server of this process, which has the same watcher."""
         self._context = context
         self._image = context.image
         self.metrics = context.metrics
@@ -87,10 +87,10 @@ class SocketServer:
         self._listeners: list[asyncio.Server | TlsListener] = []
         self._connections: set[Connection] = set()
         self._names_users_by_certificate: set[str] = set()
-        """Listeners."""
+        """Listeners without SASL, whose users are named by their TLS certificates."""
         self._per_address: dict[str, int] = {}
         self._arriving: dict[Connection, str] = {}
-        """Those that shake hands, by TLS, and from where; they count as if they were open."""
+        """Connections in a TLS handshake, with client addresses; they count against the limits."""
         self._arriving_per_address: Counter[str] = Counter()
         self._reaper: asyncio.TimerHandle | None = None
         self._idle: asyncio.Event | None = None
@@ -107,7 +107,7 @@ class SocketServer:
         self.answers_bytes_max = limits.answers_bytes_max
 
     def use(self, settings: Settings) -> None:
-        """Go by other settings; what is open already stays."""
+        """Apply other settings; open connections stay open."""
         self._go_by(Limits.from_settings(settings))
 
     async def listen(
@@ -115,10 +115,10 @@ class SocketServer:
         front: Callable[[], Dispatcher[Connection]] | None = None,
         tls: ssl.SSLContext | None = None,
     ) -> tuple[str, int]:  # fmt: skip
-        """Bind one listener; gives the address that it got. ``serve`` lets clients in.
+        """Bind one listener and return its address; ``serve`` starts to accept.
 
-        ``front`` makes who stands before the server while a connection is not let in yet. With TLS
-        and without it, the user is the name in the client's certificate.
+        ``front`` makes the dispatcher of a connection until it is authenticated. With TLS and
+        without ``front``, the user is the name in the client's certificate.
         """
         limits = self._limits
         if tls is not None and front is None:
@@ -142,13 +142,13 @@ class SocketServer:
         return address[0], address[1]
 
     async def serve(self) -> None:
-        """Accept connections from now on."""
+        """Start to accept connections."""
         for listener in self._listeners:
             await listener.start_serving()
         self._schedule_reaping(asyncio.get_running_loop())
 
     def finish(self) -> None:
-        """Take no more connections and requests; each connection closes once it is answered."""
+        """Accept no more connections and requests; each connection closes after its last answer."""
         if self._idle is not None:
             return
         self._idle = asyncio.Event()
@@ -160,7 +160,7 @@ class SocketServer:
             connection.finish()
 
     async def stop(self, grace_s: float) -> None:
-        """Finish, let what is being answered leave, then close the rest."""
+        """Finish, wait at most ``grace_s`` for the last answers, then close the rest."""
         self.finish()
         if self._connections:
             assert self._idle is not None
@@ -177,7 +177,7 @@ class SocketServer:
     # -- what connections call -----------------------------------------------------------------
 
     def dispatch(self, connection: Connection, frame: memoryview) -> Pieces | None:
-        """Carry out one request; a large one may be carried out in parts."""
+        """Carry out a request; a large one may be carried out in parts."""
         try:
             api_key, version, correlation_id, length = _unpack_head(frame)
             decode, handler, encode, counts, flexible_from, direct_below, took, remembered = (
@@ -202,7 +202,7 @@ class SocketServer:
                 raise ValueError  # noqa: TRY301 (costs nothing where it is not raised)
             client_id: str | None = str(frame[_HEAD_BYTES:body], "utf-8")
             body += version >= flexible_from
-        except ValueError:  # a header that is not as most clients' are, or a wrong one
+        except ValueError:  # an unusual header, or an invalid one
             *_, client_id, body = read_request_head(frame)
         if size < direct_below:
             request = Request(connection, api_key, version, correlation_id, client_id, frame, body)
@@ -229,7 +229,7 @@ class SocketServer:
         return pieces
 
     def _count_unknown(self, frame: memoryview) -> int:
-        """Count a request of a version that does not exist, if it is answered all the same."""
+        """Count a request of an unknown version that is answered anyway (ApiVersions)."""
         api_key, version, *_ = read_request_head(frame)
         if api_key not in self._apis or not self._apis[api_key][0].answers_any_version:
             raise self._unserved(api_key, version) from None
@@ -238,7 +238,7 @@ class SocketServer:
         return metrics.unknown
 
     def _carry_out(self, request: Request) -> Pieces | None:
-        """Carry out a request that is large, is watched, or has steps before its handler."""
+        """Carry out a request that is large or watched, or has steps before its handler."""
         connection = cast("Connection", request.peer)
         watcher = self._watcher
         if watcher is not None:
@@ -260,7 +260,7 @@ class SocketServer:
         return None
 
     def _frame_of(self, request: Request, answer: Answer) -> Pieces:
-        """The frame of an answer, which the watcher hears of."""
+        """Encode an answer, and tell the watcher."""
         if isinstance(request, CompletedRequest):
             answer = request.completed(answer)
         api, *_ = self._apis[request.api_key]
@@ -270,7 +270,7 @@ class SocketServer:
         return pieces
 
     def _first_decode(self, api: Served) -> Decode:
-        """Reads the first request of an API, whose module is imported now, and its handler's."""
+        """Return the decoder for an API's first request, which imports the API's modules."""
         key = api.key.value
 
         def decode(frame: memoryview, version: int, body: int) -> tuple[Any, int]:
@@ -280,26 +280,26 @@ class SocketServer:
         return decode
 
     def released(self, connection: Connection, request: Request, answer: Answer) -> Pieces:
-        """A request that was parked has its answer; gives its frame."""
+        """Encode the answer to a request that was parked."""
         waited_ns = perf_counter_ns() - connection.parked_at_ns
         self.metrics.apis[request.api_key].waited.add(waited_ns)
         return self._frame_of(request, answer)
 
     @property
     def queued(self) -> QueuedBytes:
-        """Where the bytes of requests are counted that are not carried out."""
+        """The count of the bytes of requests that are not carried out yet."""
         return self._shared.queued
 
     @property
     def image(self) -> MetadataImage:
-        """The cluster's metadata, as this process knows it."""
+        """The cluster's metadata image of this process."""
         return self._image
 
     @property
     def watcher(self) -> Watcher[Connection] | None:
-        """Who hears of every request; nobody, and requests cost nothing for it, most of the time.
+        """The watcher of all requests; ``None`` most of the time.
 
-        Routes lead through the watcher while there is one, and past it otherwise.
+        Setting it rebuilds the routes, so that requests cost nothing extra without a watcher.
         """
         return self._watcher
 
@@ -316,7 +316,7 @@ class SocketServer:
         self._routes = {api.key.value: self._route(api) for api in self._served}
 
     def _steps(self, api: Served) -> tuple[Step, ...]:
-        """What comes before the handlers of an API."""
+        """Return the steps that run before the handler of an API."""
         steps = []
         if self._quotas is not None and self._quotas.quotas.keys:
             from fencepost_broker.network.throttling import quota_step
@@ -331,8 +331,8 @@ class SocketServer:
     def _route(self, api: Served) -> Route:
         lowest, highest = api.accepted
         metrics = self.metrics.api(api.key, range(lowest, highest + 1))
-        # A watcher sees every request and answer, and what one user hears is not for another:
-        # then nothing is answered past the handler.
+        # Nothing is answered from the cache if a watcher has to see all requests, or if answers
+        # depend on the user's rights.
         is_remembered = (
             api.is_remembered and self._watcher is None and self._context.access.authorizer is None
         )
@@ -354,15 +354,15 @@ class SocketServer:
         if entry is None and api_key not in WITHOUT_SCHEMA:
             return RemoteProtocolError("there is no such API", api=f"API key {api_key}")
         name = WITHOUT_SCHEMA[api_key] if entry is None else entry[0]
-        reason = "this broker does not serve it, and ApiVersions said so"
+        reason = "this broker does not serve this API, and ApiVersions does not list it"
         if api_key in self._apis:
             lowest, highest = self._apis[api_key][0].accepted
-            age = "too old" if version < lowest else "newer and did not ask ApiVersions"
+            age = "too old" if version < lowest else "newer and did not use ApiVersions"
             reason = f"only versions {lowest} to {highest} are served; the client is {age}"
         return RemoteProtocolError(reason, api=name, version=version)
 
     def _log_of(self, connection: Connection) -> Any:
-        """A logger whose lines say whose connection it is, made when there is something to say."""
+        """Return a logger whose lines name the connection; made only when a line is logged."""
         bound = {"client": connection.client_host}
         transport = connection.transport
         if transport is not None and (peer := transport.get_extra_info("peername")):
@@ -372,18 +372,18 @@ class SocketServer:
         return self._log.bind(**bound)
 
     def arrives(self, connection: Connection, host: str) -> bool:
-        """Count a connection that begins to shake hands, unless there are too many."""
+        """Count a connection that begins its TLS handshake, unless there are too many."""
         connection.client_host = host = f"/{host}"
         count = self._per_address.get(host, 0) + self._arriving_per_address[host] + 1
         if self._too_many(connection, len(self._connections) + len(self._arriving), count):
-            self.metrics.connections_dropped += 1  # who watches has never heard of it
+            self.metrics.connections_dropped += 1  # the watcher does not know this connection
             return False
         self._arriving[connection] = host
         self._arriving_per_address[host] += 1
         return True
 
     def has_gone(self, connection: Connection) -> None:
-        """It shakes hands no more: it is open, or was lost."""
+        """Note that a TLS handshake has ended: the connection is open, or was lost."""
         host = self._arriving.pop(connection, None)
         if host is not None:
             self._arriving_per_address[host] -= 1
@@ -411,7 +411,7 @@ class SocketServer:
         return True
 
     def _too_many(self, connection: Connection, others: int, of_its_address: int) -> str | None:
-        """Why one more may not come, which is logged; none if it may."""
+        """Return the limit that one more connection would exceed, if any, and log it."""
         limits = self._limits
         if others >= limits.connections_max:
             self._log_of(connection).warning("too many connections", max_connections=others)
@@ -433,7 +433,7 @@ class SocketServer:
         if self._watcher is not None:
             self._watcher.closed(connection, "" if error is None else str(error))
         if connection not in self._connections:
-            return  # it was one too many
+            return  # it was refused because of the limits
         self._connections.discard(connection)
         self.metrics.bytes_in += connection.bytes_in
         self.metrics.bytes_out += connection.bytes_out
@@ -447,18 +447,18 @@ class SocketServer:
                 self._idle.set()
 
     def violated(self, connection: Connection, error: RemoteProtocolError) -> None:
-        """Say what a peer did before its connection is closed."""
+        """Log a peer's violation before its connection is closed."""
         self._log_of(connection).warning("closing the connection", reason=str(error))
         self._tell_dropped(connection, str(error))
 
     def failed(self, connection: Connection, frame: memoryview, error: Exception) -> None:
-        """Say what of ours failed, with what is needed to repeat it."""
+        """Log a bug of the broker, with the request that triggers it."""
         self._log_of(connection).error(
             "a request made the broker fail: please report this",
             frame=frame[:_FRAME_SHOWN].hex(),
             exc_info=error,
         )
-        self._tell_dropped(connection, f"a bug of the broker's: {error!r}")
+        self._tell_dropped(connection, f"a bug of the broker: {error!r}")
 
     def _tell_dropped(self, connection: Connection, reason: str) -> None:
         self.metrics.connections_dropped += 1
@@ -468,7 +468,7 @@ class SocketServer:
     # -- counting ------------------------------------------------------------------------------
 
     def stats(self) -> dict[str, int]:
-        """Connections and bytes: those that are closed were counted, open ones are asked."""
+        """Return the counts of connections and bytes, for closed and open connections together."""
         metrics, connections = self.metrics, self._connections
         return {
             "open": len(connections),
@@ -493,7 +493,7 @@ class SocketServer:
         self._schedule_reaping(loop)
 
     def reap(self) -> None:
-        """Close what has not received anything for one to two periods; costs a flag per receive."""
+        """Close connections that have received nothing for one to two periods."""
         self._shared.forget()
         for connection in list(self._connections):
             if connection.reap():

@@ -1,11 +1,11 @@
-"""Clients above their quota: the answer tells for how long (ThrottleTimeMs), then nothing is heard.
+"""Throttling of clients that exceed their quotas.
 
-While no quota is set there is no such step before a handler. A Produce is carried out and
-answered, a Fetch gets an answer without records; then the connection is muted (KIP-219): what it
-sends waits unread until the time is over. Time is state time: where that is moved by hand, so are
-muted connections.
+A Produce is carried out and answered; a Fetch gets an answer without records. The answer has the
+ThrottleTimeMs, for which the connection is then muted (KIP-219): its requests wait. Time is state
+time, so muting ends early if a test advances the clock. Handlers have no such step while no quota
+is set.
 
-Followers and what brokers ask each other have no quotas here.
+Requests of followers and other brokers have no quotas.
 """
 
 from __future__ import annotations
@@ -29,14 +29,14 @@ _INT_MAX: Final = (1 << 31) - 1
 
 
 def quota_step(api: Served, quotas: QuotaManager) -> Step | None:
-    """The step that keeps clients to their quotas; ``None`` where none is set that could be."""
+    """Return the step that holds an API's clients to their quotas; ``None`` if there are none."""
     if api.quota not in quotas.quotas.keys:
         return None
     return (_ProduceQuota if api.quota == PRODUCER_BYTE_RATE else _FetchQuota)(quotas).step
 
 
 class _ProduceQuota:
-    """Charges for the bytes of a request, when it is answered."""
+    """Charges a request's bytes to its client when the request is answered."""
 
     def __init__(self, quotas: QuotaManager) -> None:
         self._quotas = quotas.quotas
@@ -45,7 +45,7 @@ class _ProduceQuota:
     def step(
         self, context: BrokerContext, request: CompletedRequest, message: ProduceRequest
     ) -> None:
-        """Charge for a request, if its client has a quota."""
+        """Charge a request, if its client has a quota."""
         del message
         quota = self._quotas.of(
             PRODUCER_BYTE_RATE, request.peer.user, request.client_id or "", context.clock.now_ms()
@@ -67,7 +67,7 @@ class _ProduceQuota:
 
 
 class _FetchQuota:
-    """Charges for the bytes of an answer, or gives one without records instead."""
+    """Charges an answer's bytes to its client, or replaces it by one without records."""
 
     def __init__(self, quotas: QuotaManager) -> None:
         self._quotas = quotas.quotas
@@ -76,7 +76,7 @@ class _FetchQuota:
     def step(
         self, context: BrokerContext, request: CompletedRequest, message: FetchRequest
     ) -> None:
-        """Charge for an answer, if the client is no follower and has a quota."""
+        """Charge an answer, if the client is a consumer with a quota."""
         if replica_of(message) is not None:
             return
         quota = self._quotas.of(

@@ -1,7 +1,7 @@
-"""TLS at listeners: contexts made of Kafka's settings, sockets that shake hands, and who came.
+"""TLS for listeners: SSL contexts from Kafka's settings, handshakes, and users of certificates.
 
-asyncio tells nobody of a handshake that fails. Here each is waited for, and the log says what was
-wrong with it: most are clients that speak in plain text, or that trust other authorities.
+asyncio does not report failed handshakes. This module does the handshake itself and logs why one
+fails: most clients use plain text, or trust other authorities.
 """
 
 from __future__ import annotations
@@ -24,11 +24,11 @@ if TYPE_CHECKING:
     from fencepost_broker.network.connection import Connection
 
 HANDSHAKE_S_MAX: Final = 10.0
-"""A handshake needs no user, so it gets less time than a login may take."""
+"""A handshake involves no person, so it gets less time than a login."""
 PAUSE_S: Final = 1.0
-"""Until the next try to accept, where it failed: too many files are open, say."""
+"""The pause after a failed accept, for example with too many open files."""
 _SHUTDOWN_S: Final = 2.0
-"""How long a peer may take to say that it, too, has nothing more to send."""
+"""The time for a peer to close its side of the TLS connection."""
 _VERSIONS: Final = {
     "TLSv1.2": ssl.TLSVersion.TLSv1_2,
     "TLSv1.3": ssl.TLSVersion.TLSv1_3,
@@ -43,17 +43,17 @@ _CHAIN: Final = "ssl.keystore.certificate.chain"
 _KEY: Final = "ssl.keystore.key"
 _TRUSTED_FILE: Final = "ssl.truststore.location"
 _TRUSTED: Final = "ssl.truststore.certificates"
-_PLAIN: Final = "what came is not TLS: the client speaks in plain text (security.protocol)"
+_PLAIN: Final = "this is not TLS: the client connects in plain text (security.protocol)"
 _REASONS: Final = {
     "WRONG_VERSION_NUMBER": _PLAIN,
     "UNKNOWN_PROTOCOL": _PLAIN,
     "RECORD_LAYER_FAILURE": _PLAIN,
     "BAD_RECORD_TYPE": _PLAIN,
-    "HTTP_REQUEST": "this looks like HTTP: this is the port of a Kafka broker",
-    "PEER_DID_NOT_RETURN_A_CERTIFICATE": "the client showed no certificate of its own, and "
+    "HTTP_REQUEST": "this looks like HTTP, but this is the port of a Kafka broker",
+    "PEER_DID_NOT_RETURN_A_CERTIFICATE": "the client sent no certificate, but "
     "ssl.client.auth=required (ssl.keystore.location of the client)",
-    "CERTIFICATE_VERIFY_FAILED": "the client's certificate is of nobody whom this listener trusts "
-    "(ssl.truststore.location)",
+    "CERTIFICATE_VERIFY_FAILED": "this listener does not trust the issuer of the client's "
+    "certificate (ssl.truststore.location)",
     "TLSV1_ALERT_UNKNOWN_CA": "the client does not trust the certificate of this listener "
     "(ssl.truststore.location of the client)",
     "SSLV3_ALERT_CERTIFICATE_UNKNOWN": "the client does not accept the certificate of this "
@@ -64,11 +64,11 @@ _REASONS: Final = {
 }
 _NOT_TLS: Final = tuple(name for name, told in _REASONS.items() if told is _PLAIN)
 _ALERT: Final = b"\x15\x03\x03\x00\x02\x02\x46"
-"""The version is wrong: by this a client that speaks in plain text sees what the port is."""
+"""The TLS alert "protocol version": clients in plain text see by it that the port needs TLS."""
 
 
 def server_context(settings: Settings, listener: str) -> ssl.SSLContext:
-    """What a listener shows of itself and wants to see; a SettingsError says what is wrong."""
+    """Make a listener's SSL context; a SettingsError says what is wrong with its settings."""
     given = _Given(settings, listener)
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     _speak(context, settings, listener)
@@ -80,10 +80,10 @@ def server_context(settings: Settings, listener: str) -> ssl.SSLContext:
 
 
 def client_context(settings: Settings, listener: str) -> ssl.SSLContext:
-    """How this process goes to such a listener of others; a SettingsError says what is wrong.
+    """Make the SSL context for connecting to other brokers' listeners of this name.
 
-    As in Apache Kafka it trusts whom its own listener trusts, and shows the certificate that this
-    one has.
+    As in Apache Kafka, it has the truststore and the certificate of this process's own listener. A
+    SettingsError says what is wrong with the settings.
     """
     given = _Given(settings, listener)
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
@@ -99,7 +99,7 @@ def client_context(settings: Settings, listener: str) -> ssl.SSLContext:
 
 
 def not_valid_now(settings: Settings, listener: str, now_ms: int) -> dict[str, str]:
-    """Which certificate of a listener its clients refuse at this time, and since or until when."""
+    """Return a listener's certificate that is not valid at this time, and its limit of validity."""
     given = _Given(settings, listener)
     base = _LOCATION if given.text(_LOCATION) else _CHAIN
     dates = pem.validity(_certificates(given, base))
@@ -110,25 +110,25 @@ def not_valid_now(settings: Settings, listener: str, now_ms: int) -> dict[str, s
 
 
 class _Given(NamedTuple):
-    """What is set for a listener, and by which name and where."""
+    """A listener's settings, with their full names and sources for error messages."""
 
     settings: Settings
     listener: str
 
     def text(self, base: str) -> str | None:
-        """The value, unless there is none or an empty one."""
+        """Return the value; ``None`` if it is missing or empty."""
         value = self.settings.of_listener(base, self.listener)
         return value if isinstance(value, str) and value else None
 
     def named(self, base: str) -> str:
-        """The option that was given, or the setting and where it stands."""
+        """Return the command-line option, or the setting's name and source."""
         own = names_of(base, self.listener, "")
         name = next((each for each in own if self.settings.given(each)), own[0])
         source = self.settings.source(name)
         return source.place if source.place.startswith("--") else f"{name}{source.told}"
 
     def wrong(self, base: str, reason: str) -> SettingsError:
-        """What to raise."""
+        """Make the exception to raise."""
         path = f" {self.text(base)}:" if base.endswith("location") and self.text(base) else ""
         return SettingsError([f"{self.named(base)}:{path} {reason}"])
 
@@ -160,7 +160,7 @@ def _show_certificate(context: ssl.SSLContext, given: _Given) -> None:
 
 
 def _certificates(given: _Given, base: str) -> str:
-    """The PEM that a setting is, or that is in the file that it names."""
+    """Return the PEM text of a setting, or of the file that it names."""
     value = given.text(base) or ""
     if not base.endswith("location"):
         return value
@@ -171,7 +171,7 @@ def _trust(context: ssl.SSLContext, given: _Given) -> None:
     if not given.text(_TRUSTED_FILE) and not given.text(_TRUSTED):
         raise given.wrong(
             _TRUSTED_FILE,
-            "ssl.client.auth asks for certificates: whose? set it to a PEM file of authorities",
+            "ssl.client.auth needs trusted authorities: set it to a PEM file of their certificates",
         )
     base = _TRUSTED_FILE if given.text(_TRUSTED_FILE) else _TRUSTED
     if reason := pem.trust(context, _certificates(given, base)):
@@ -179,17 +179,17 @@ def _trust(context: ssl.SSLContext, given: _Given) -> None:
 
 
 class Doors(Protocol):
-    """Who counts connections from the moment they are accepted."""
+    """Counts connections from the moment they are accepted."""
 
     def arrives(self, connection: Connection, host: str) -> bool:
-        """Whether one more may shake hands; it is counted until it is opened, or has gone."""
+        """Count a connection that begins its handshake; return whether the limits allow it."""
 
     def has_gone(self, connection: Connection) -> None:
-        """It shakes hands no more, whatever came of it."""
+        """Note that a handshake has ended, successful or not."""
 
 
 class TlsListener:
-    """Sockets that are bound, and accept what shakes hands with them."""
+    """Bound sockets that accept TLS connections."""
 
     def __init__(
         self, sockets: list[socket.socket], make: Callable[[], Connection], doors: Doors,
@@ -205,12 +205,12 @@ class TlsListener:
         self._is_closed = False
 
     async def start_serving(self) -> None:
-        """Accept from now on."""
+        """Start to accept connections."""
         for sock in self.sockets:
             self._start(self._accept(sock))
 
     def close(self) -> None:
-        """Accept no more; handshakes that are under way end."""
+        """Stop accepting, and cancel current handshakes."""
         self._is_closed = True
         for task in self._tasks:
             task.cancel()
@@ -218,7 +218,7 @@ class TlsListener:
             self._close_sockets()
 
     async def ended(self) -> None:
-        """Wait until nothing of it is left."""
+        """Wait until all its tasks have ended."""
         await asyncio.gather(*self._tasks, return_exceptions=True)
         self._close_sockets()
 
@@ -232,7 +232,7 @@ class TlsListener:
         task.add_done_callback(self._tasks.discard)
 
     async def _accept(self, sock: socket.socket) -> None:
-        """Never ends by itself, whatever happens: nobody else would accept here."""
+        """Accept connections until cancelled, whatever errors occur."""
         loop = asyncio.get_running_loop()
         while True:
             try:
@@ -245,7 +245,7 @@ class TlsListener:
             self._start(self._let_in(peer, address))
 
     def _warn(self, event: str, **told: Any) -> None:
-        # Where no more files can be opened the log may fail, too: its first line imports modules.
+        # With too many open files logging may fail, too: its first line imports modules.
         with suppress(Exception):
             self._log.warning(event, **told)
 
@@ -266,8 +266,8 @@ class TlsListener:
         spare: socket.socket | None = None
         with suppress(OSError):
             peer.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-            # The loop closes its own when the handshake fails. Without it a client that speaks in
-            # plain text is not told so, and others lack nothing.
+            # The loop closes its own socket when the handshake fails, so the alert for plain-text
+            # clients needs a duplicate. Other clients do not need it.
             spare = peer.dup()
         try:
             await loop.connect_accepted_socket(
@@ -280,7 +280,7 @@ class TlsListener:
         except OSError as error:
             if not self._is_closed:
                 client = f"/{address[0]}:{address[1]}"
-                self._warn("no TLS with a client", client=client, reason=_why(error))
+                self._warn("a TLS handshake failed", client=client, reason=_why(error))
             if spare is not None and getattr(error, "reason", None) in _NOT_TLS:
                 with suppress(OSError):
                     spare.send(_ALERT)
@@ -299,8 +299,8 @@ def _why(error: OSError) -> str:
             "connections.login.timeout.ms)"
         )
     return (
-        "the client went away in the handshake: it may not trust this listener's certificate, or "
-        "not accept the name in it"
+        "the client disconnected in the handshake: it may not trust this listener's certificate, "
+        "or not accept the name in it"
     )
 
 
@@ -308,13 +308,13 @@ async def listen_with_tls(
     host: str, port: int, backlog: int, make: Callable[[], Connection], doors: Doors,
     context: ssl.SSLContext, patience_ms: int, log: Any,
 ) -> TlsListener:  # fmt: skip
-    """A listener that is bound and does not accept yet."""
+    """Bind a TLS listener that does not accept yet."""
     sockets = await bound_sockets(host, port, backlog)
     return TlsListener(sockets, make, doors, context, patience_ms, log)
 
 
 def user_of(transport: asyncio.BaseTransport | None) -> str | None:
-    """The name in the client's certificate, if it showed one."""
+    """Return the name in the client's certificate, if it sent one."""
     found: Any = None if transport is None else transport.get_extra_info("ssl_object")
     certificate = None if found is None else found.getpeercert(binary_form=True)
     return subject_of(certificate) if certificate else None

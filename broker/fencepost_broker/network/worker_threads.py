@@ -1,4 +1,4 @@
-"""Work off the loop, in threads. Their twin without a thread is ``flushes.InlineWorker``."""
+"""Threads for blocking work; ``flushes.InlineWorker`` has the same interface without threads."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from collections.abc import Callable
 
 
 class WorkerThreads:
-    """As many threads as have something to do, up to ``at_once``; with one, all is in order."""
+    """Runs work in up to ``at_once`` threads; with one, work is done in order."""
 
     def __init__(self, loop: asyncio.AbstractEventLoop, at_once: int = 1) -> None:
         self.at_once = at_once
@@ -17,7 +17,7 @@ class WorkerThreads:
         self._work: queue.SimpleQueue[Callable[[], None] | None] = queue.SimpleQueue()
         self._threads: list[threading.Thread] = []
         self._untold = 0
-        """Pieces of work that the loop has not heard of as done."""
+        """The number of jobs whose ``done`` has not been called."""
         self._idle: asyncio.Event | None = None
 
     def run(self, work: Callable[[], None], done: Callable[[], None]) -> None:
@@ -32,7 +32,7 @@ class WorkerThreads:
             try:
                 work()
             finally:
-                # A loop that was closed without a word to us has nobody left to tell.
+                # The loop was closed before this: nothing waits for the result.
                 if not self._loop.is_closed():
                     self._loop.call_soon_threadsafe(self._tell, done)
 
@@ -47,7 +47,7 @@ class WorkerThreads:
                 self._idle.set()
 
     async def close(self) -> None:
-        """Let them do what was asked for; all of that is told as done when this returns."""
+        """Wait until all work is done and every ``done`` has been called."""
         if self._untold:
             self._idle = asyncio.Event()
             await self._idle.wait()

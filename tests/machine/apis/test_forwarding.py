@@ -107,7 +107,7 @@ def test_the_controllers_response_goes_to_the_client_as_it_is(setting: Setting) 
 
 
 @pytest.mark.parametrize(
-    ("losses", "why"), [(0, "not answered in time"), (LOSSES_MAX, f"each of {LOSSES_MAX} times")]
+    ("losses", "why"), [(0, "did not answer in time"), (LOSSES_MAX, f"each of {LOSSES_MAX} times")]
 )
 def test_without_a_response_the_client_is_told_so(setting: Setting, losses: int, why: str) -> None:
     setting.ask()

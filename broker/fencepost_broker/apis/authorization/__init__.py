@@ -1,5 +1,5 @@
-"""Requests are held to what their user may do, before and behind the APIs' own handlers.
+"""Authorization of requests, before and after the APIs' own handlers.
 
-``table.py`` says for each API what it asks; ``layer.py`` puts that around a handler. Handlers know
-nothing of it.
+Each API's ``rights`` in the registry names its check; ``layer.py`` runs it before the handler.
+Handlers themselves do not check rights.
 """

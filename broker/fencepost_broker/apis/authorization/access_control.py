@@ -1,8 +1,8 @@
-"""Who may do what: ACLs, and who may ask what only brokers ask (Kafka's ClusterAction on Cluster).
+"""Access control: ACLs, and the right to send brokers' requests (Kafka's ClusterAction on Cluster).
 
-By a listener that asks nobody who it is, everybody may ask what brokers ask, as ever. By one that
-does, only users that settings name: `super.users`. Where there is an authorizer, it is asked about
-all others, whatever the listener.
+On a listener without authentication, every client may send brokers' requests. On a listener with
+authentication, only `super.users` may. If there is an authorizer, it decides for all other users,
+on every listener.
 """
 
 from __future__ import annotations
@@ -28,35 +28,35 @@ class AccessControl:
         authorizer: Authorizer | None,
         warn: Callable[[str], None],
     ) -> None:
-        """By ``listeners``, which ask who comes, ``broker_users`` may ask what brokers ask.
+        """Allow brokers' requests to ``broker_users`` only on ``listeners`` with authentication.
 
-        ``warn`` takes a text for people.
+        ``warn`` logs a warning.
         """
         self.listeners = frozenset(listeners)
         self.broker_users = frozenset(broker_users)
         self.authorizer = authorizer
-        """Decides what users may do; without one they may do everything."""
+        """Decides what users may do; if it is ``None`` they may do everything."""
         self._warn = warn
 
     @classmethod
     def from_settings(
         cls, settings: Settings, authorizer: Authorizer | None, warn: Callable[[str], None]
     ) -> Self:
-        """The access control of a process with these settings."""
+        """Make the access control of a process with these settings."""
         asking = (each.name for each in settings.endpoints if settings.asks_who(each.name))
         return cls(asking, settings.users_of_brokers, authorizer, warn)
 
     def allows_cluster_action(self, peer: Peer) -> bool:
-        """Whether a peer may ask what brokers ask."""
+        """Whether a peer may send requests that are for brokers only."""
         if self.authorizer is not None and peer.listener:
             rights = Rights(self.authorizer, peer.user, peer.client_host)
             return peer.user in self.broker_users or rights.of_cluster(Operation.CLUSTER_ACTION)
         return peer.listener not in self.listeners or peer.user in self.broker_users
 
     def warn_of_refusal(self, peer: Peer, what: str) -> None:
-        """Tell people of a refused peer: they may have forgotten to name a broker's user."""
+        """Log a warning about a refused peer, which may be a broker missing in `super.users`."""
         self._warn(
-            f"User:{peer.user:.100} asks for {what} by listener {peer.listener}, which only brokers"
-            " may (CLUSTER_AUTHORIZATION_FAILED): if a broker logs in so, name it in super.users"
+            f"User:{peer.user:.100} sent {what} on listener {peer.listener}, which only brokers"
+            " may (CLUSTER_AUTHORIZATION_FAILED): if it is a broker's user, add it to super.users"
             " here"
         )

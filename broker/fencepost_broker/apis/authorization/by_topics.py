@@ -1,4 +1,4 @@
-"""Requests about topics of which some may be denied: these are answered for apart."""
+"""Checks of requests in which some topics may be denied and the others allowed."""
 
 from __future__ import annotations
 
@@ -16,36 +16,36 @@ from fencepost_broker.apis.matching_lists import NAMES, class_of, matching_lists
 
 
 def topic_name(topic: Any) -> str:
-    """A topic's name in a request or a response."""
+    """Return a topic's name in a request or a response."""
     found: str = getattr(topic, next(each for each in NAMES if each in topic.__slots__))
     return found
 
 
 def module_of(message: Any) -> Any:
-    """The generated module of a message, where its response is, too."""
+    """Return the generated module of a message, which also has its response."""
     return sys.modules[type(message).__module__]
 
 
 class Place(Enum):
-    """Where Kafka puts what is denied, which differs from API to API."""
+    """The position of denied topics in a response, which differs between Kafka's APIs."""
 
-    LAST = "behind all others"
-    IN_PLACE = "where it stands in the request"
-    FIRST = "with what does not exist, as in the request, before all others"
+    LAST = "after all others"
+    IN_PLACE = "in the order of the request"
+    FIRST = "before all others, together with unknown topics, in the order of the request"
 
 
 @dataclass(frozen=True, slots=True)
 class ByTopics:
-    """Each topic is asked about by itself."""
+    """A check of each topic by itself."""
 
     operation: int
     place: Place = Place.LAST
     topics: str = "topics"
-    """The list of the request that has the topics."""
+    """The name of the request's list of topics."""
     error_message: str | None = None
 
     def __call__(self, asked: Asked) -> Verdict:
-        """Take out what is denied."""
+        """Remove denied topics from the request; the verdict adds them to the response."""
         message = asked.message
         topics = getattr(message, self.topics)
         kept: list[Any] = []

@@ -1,8 +1,4 @@
-"""What each API asks of who sends it: one line each, as Apache Kafka has it.
-
-An API that is served and does not stand here is refused (``tests/unit/test_authorization_table.py``
-does not let it come to that).
-"""
+"""The checks of APIs whose rights are simple, one line each, as in Apache Kafka."""
 
 from __future__ import annotations
 
@@ -30,7 +26,7 @@ WRITE_TRANSACTION: Final = needs_transaction(Operation.WRITE)
 
 
 def offsets_for_epochs(asked: Asked) -> Verdict:
-    """Followers ask, too, who may know of all topics."""
+    """Check DESCRIBE of each topic; followers, which also send this, need ClusterAction."""
     if asked.rights.of_cluster(Operation.CLUSTER_ACTION):
         return None
     return _EPOCHS(asked)
@@ -68,7 +64,7 @@ def describe_users(asked: Asked) -> Verdict:
         return None
     code = ErrorCode.CLUSTER_AUTHORIZATION_FAILED
     module = module_of(asked.message)
-    # As in Kafka, which names nobody here.
+    # As in Kafka, which does not list the elements here.
     results = [
         module.DescribeUserScramCredentialsResult(error_code=code, error_message=None)
         for _ in asked.message.users or ()
@@ -78,7 +74,7 @@ def describe_users(asked: Asked) -> Verdict:
 
 
 def move(asked: Asked) -> Verdict:
-    """All replicas that are to be in other directories."""
+    """Check ALTER of the cluster; a refusal lists all replicas of the request."""
     if asked.rights.of_cluster(Operation.ALTER):
         return None
     message = asked.message

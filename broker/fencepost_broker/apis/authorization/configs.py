@@ -1,4 +1,4 @@
-"""Settings of topics, groups, brokers and loggers."""
+"""Checks of requests for settings of topics, groups, brokers and loggers."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def _denial(asked: Asked, operation: Operation, resource: Any) -> ErrorCode | No
 
 
 def _words(code: ErrorCode, operation: Operation, resource: Any) -> str | None:
-    """As in Kafka, none where the levels of loggers are not changed."""
+    """Return the error message; like Kafka, none for loggers unless levels are changed."""
     is_of_loggers = resource.resource_type == ResourceType.BROKER_LOGGER
     if is_of_loggers and operation is Operation.ALTER_CONFIGS:
         return None
@@ -40,7 +40,7 @@ def _words(code: ErrorCode, operation: Operation, resource: Any) -> str | None:
 def of_each_resource(
     operation: Operation, answers: str, answer_class: str, *, denied_last: bool = False
 ) -> Check:
-    """Each resource is asked about by itself; what is denied is answered in its place, or last."""
+    """Check each resource; denied ones are answered in the order of the request, or last."""
 
     def check(asked: Asked) -> Verdict:
         message = asked.message
@@ -65,7 +65,7 @@ def of_each_resource(
                 return
             told = iter(getattr(response, answers))
             in_order = [next(told, None) if each is None else each for each in made]
-            # A resource that is named twice may be answered once.
+            # A resource that is repeated in the request may be answered once.
             setattr(response, answers, [each for each in in_order if each is not None])
 
         return Rest(complete, is_left=bool(message.resources))

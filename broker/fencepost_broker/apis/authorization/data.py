@@ -1,4 +1,4 @@
-"""Produce."""
+"""The check of Produce."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _IS_TRANSACTIONAL: Final = 0x10
 
 
 def produce(asked: Asked) -> Verdict:
-    """Writing to the transactional id, where there is one, and to each topic."""
+    """Check WRITE of the transactional id, if there is one, and of each topic."""
     message = asked.message
     verdict: Verdict = None
     if _is_transactional(message) and not (

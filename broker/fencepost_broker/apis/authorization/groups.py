@@ -1,4 +1,4 @@
-"""Groups and their offsets."""
+"""Checks of requests for groups and their offsets."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _PROTOCOL_FROM: Final = 5
 
 
 def describe_groups(asked: Asked) -> Verdict:
-    """Describing each group."""
+    """Check DESCRIBE of each group."""
     message = asked.message
     denied = [
         each for each in message.groups if not asked.rights.of_group(Operation.DESCRIBE, each)
@@ -53,7 +53,7 @@ def _tell_operations(asked: Asked, groups: list[Any]) -> None:
 
 
 def delete_groups(asked: Asked) -> Verdict:
-    """Deleting each group."""
+    """Check DELETE of each group."""
     message, may = asked.message, asked.rights.of_group
     denied = [each for each in message.groups_names if not may(Operation.DELETE, each)]
     if not denied:
@@ -68,7 +68,7 @@ def delete_groups(asked: Asked) -> Verdict:
 
 
 def consumer_group_describe(asked: Asked) -> Verdict:
-    """Describing each group, and the topics that its members have."""
+    """Check DESCRIBE of each group, and of the topics of its members."""
     message, rights = asked.message, asked.rights
     denied = [each for each in message.group_ids if not rights.of_group(Operation.DESCRIBE, each)]
     message.group_ids = [each for each in message.group_ids if each not in denied]
@@ -76,7 +76,7 @@ def consumer_group_describe(asked: Asked) -> Verdict:
     made = [make(_DENIED, None, each) for each in denied]
 
     def complete(response: Any) -> None:
-        text = "it has topics that who asks may not describe"
+        text = "the group has topics that the client may not describe"
         told = [
             group
             if all(rights.of_topic(Operation.DESCRIBE, each) for each in _topics_of(group))
@@ -99,7 +99,7 @@ def _topics_of(group: Any) -> set[str]:
 
 
 def consumer_group_heartbeat(asked: Asked) -> Verdict:
-    """Reading in the group, and describing each topic that is subscribed to."""
+    """Check READ of the group, and DESCRIBE of each subscribed topic."""
     message, rights = asked.message, asked.rights
     if not rights.of_group(Operation.READ, message.group_id):
         return refusal(asked, _DENIED, is_told=False)
@@ -110,7 +110,7 @@ def consumer_group_heartbeat(asked: Asked) -> Verdict:
 
 
 def join_group(asked: Asked) -> Verdict:
-    """Reading in the group."""
+    """Check READ of the group."""
     if asked.rights.of_group(Operation.READ, asked.message.group_id):
         return None
     nothing = None if asked.version >= _NULLABLE_PROTOCOL_FROM else ""
@@ -119,7 +119,7 @@ def join_group(asked: Asked) -> Verdict:
 
 
 def sync_group(asked: Asked) -> Verdict:
-    """Reading in the group; what has to be named is looked at first."""
+    """Check READ of the group; as in Kafka, an error in the protocol fields goes first."""
     message = asked.message
     if asked.rights.of_group(Operation.READ, message.group_id):
         return None
@@ -130,7 +130,7 @@ def sync_group(asked: Asked) -> Verdict:
 
 
 def _fetched(asked: Asked, group: Any, answer: type) -> list[Any]:
-    """Take out the topics of a group that are denied, and answer them."""
+    """Remove the denied topics of a group from the request, and return their answers."""
     kept, denied = [], []
     for topic in group.topics or ():
         name = asked.name_of(topic)
@@ -145,7 +145,7 @@ def _fetched(asked: Asked, group: Any, answer: type) -> list[Any]:
 
 
 def offset_fetch(asked: Asked) -> Verdict:
-    """Describing each group and each topic; of all topics, others are left out."""
+    """Check DESCRIBE of each group and topic; if all topics are requested, filter them."""
     if asked.version >= _GROUPS_FROM:
         return _fetch_of_groups(asked)
     message = asked.message
@@ -170,7 +170,7 @@ def _fetch_of_groups(asked: Asked) -> Verdict:
     message = asked.message
     make = module_of(message).OffsetFetchResponseGroup
     made: dict[int, Any] = {}
-    """By their places in the request."""
+    """The refused groups, by their positions in the request."""
     of_topics: dict[str, list[Any]] = {}
     kept = []
     for place, group in enumerate(message.groups):

@@ -1,7 +1,7 @@
-"""What a request's user may do, asked before its handler.
+"""The step that checks a user's rights before a handler.
 
-What is denied is taken out of the request, the handler answers for the rest, and the denied is put
-into its answer, whenever that comes.
+Denied elements are removed from the request, the handler answers the rest, and the denied elements
+are added to its answer, at once or later.
 """
 
 from __future__ import annotations
@@ -24,9 +24,9 @@ _AUTHORIZATION: Final = "fencepost_broker.apis.authorization"
 
 
 def rights_step(api: Served, authorizer: Authorizer) -> Step | None:
-    """The step that asks for rights; ``None`` where everybody may."""
+    """Return the step that checks rights; ``None`` if an API needs none."""
     check = check_of(api)
-    # What is passed on is checked by the controller, but for what is answered here.
+    # The controller checks forwarded requests, except the part that is answered here.
     if check is everybody or (api.is_passed_on and not api.answers_part_here):
         return None
 
@@ -42,7 +42,7 @@ def rights_step(api: Served, authorizer: Authorizer) -> Step | None:
 
 
 def check_of(api: Served) -> Check:
-    """What an API asks of its users."""
+    """Return the check that an API's ``rights`` name."""
     module, name = api.rights.split(":")
     check: Check = getattr(importlib.import_module(f"{_AUTHORIZATION}.{module}"), name)
     return check

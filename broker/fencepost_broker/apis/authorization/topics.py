@@ -1,4 +1,4 @@
-"""Metadata and DescribeTopicPartitions; CreateTopics and DeleteTopics."""
+"""Checks of Metadata, DescribeTopicPartitions, DescribeCluster, CreateTopics and DeleteTopics."""
 
 from __future__ import annotations
 
@@ -19,21 +19,21 @@ _DENIED: Final = ErrorCode.TOPIC_AUTHORIZATION_FAILED
 
 
 def told_operations(asked: Asked, resource_type: int, name: str, field: int) -> int:
-    """Those of the operations that may be told to whoever asks."""
+    """Return the authorized operations on a resource as a bit field, if requested."""
     if field == UNASKED:
         return UNASKED
     return asked.rights.operations(resource_type, name, field)
 
 
 def cluster_operations(asked: Asked, field: int) -> int:
-    """The cluster's, for those who may describe it; others have none."""
+    """Return the authorized operations on the cluster; none without DESCRIBE of it."""
     if field != UNASKED and not asked.rights.of_cluster(Operation.DESCRIBE):
         return 0
     return told_operations(asked, AclResource.CLUSTER, CLUSTER_NAME, field)
 
 
 def describe_cluster(asked: Asked) -> Verdict:
-    """Everybody may; told is what who asks may do."""
+    """Allow everything, and fill in the client's authorized operations."""
     if not asked.message.include_cluster_authorized_operations:
         return None
 
@@ -45,7 +45,7 @@ def describe_cluster(asked: Asked) -> Verdict:
 
 
 def metadata(asked: Asked) -> Verdict:
-    """Describing each topic; creating it, where this request would."""
+    """Check DESCRIBE of each topic, and CREATE of topics that this request would create."""
     message, image = asked.message, asked.image
     is_all = message.topics is None or (asked.version == 0 and not message.topics)
     made: list[Any] = []
@@ -66,7 +66,7 @@ def metadata(asked: Asked) -> Verdict:
         field = response.cluster_authorized_operations
         response.cluster_authorized_operations = cluster_operations(asked, field)
         if is_nothing:
-            response.topics = []  # in version 0, to ask for none is to ask for all
+            response.topics = []  # in version 0 an empty request means all topics
         if hides:
             may = _describes(asked)
             response.topics = [each for each in response.topics if may(each.name)]
@@ -89,7 +89,7 @@ def _tell_operations(asked: Asked, topics: list[Any]) -> None:
 
 
 def _denied(asked: Asked) -> list[Any]:
-    """The answers for topics that may not be described or created, which are taken out."""
+    """Remove topics that may not be described or created, and return their answers."""
     message, rights = asked.message, asked.rights
     may_describe = _describes(asked)
     make = module_of(message).MetadataResponseTopic
@@ -122,7 +122,7 @@ def _denied(asked: Asked) -> list[Any]:
 
 
 def describe_topic_partitions(asked: Asked) -> Verdict:
-    """Describing each topic; of all of them, those that may not be described are left out."""
+    """Check DESCRIBE of each topic; if all topics are requested, filter them."""
     message = asked.message
     may_describe = _describes(asked)
     made: list[Any] = []
@@ -149,14 +149,14 @@ def describe_topic_partitions(asked: Asked) -> Verdict:
 
 
 def create_topics(asked: Asked) -> Verdict:
-    """Creating each topic, or any; telling of its settings needs a right, too."""
+    """Check CREATE of the cluster or of each topic, and DESCRIBE_CONFIGS for its settings."""
     message, rights = asked.message, asked.rights
     may_any = rights.of_cluster(Operation.CREATE)
     kept: list[Any] = []
     denied: list[Any] = []
     times = Counter(topic.name for topic in message.topics)
     for topic in message.topics:
-        # Who is named twice is refused for that, by whoever decides.
+        # A topic that is repeated in the request is refused for that, by the controller.
         may = may_any or times[topic.name] > 1 or rights.of_topic(Operation.CREATE, topic.name)
         (kept if may else denied).append(topic)
     silent = {
@@ -181,7 +181,7 @@ def create_topics(asked: Asked) -> Verdict:
 
 
 def delete_topics(asked: Asked) -> Verdict:
-    """Deleting each topic; who may not describe it does not hear whether there is one."""
+    """Check DELETE of each topic; without DESCRIBE the answer hides whether it exists."""
     message, rights = asked.message, asked.rights
     make = module_of(message).DeletableTopicResult
     made: list[Any] = []

@@ -1,4 +1,4 @@
-"""Producers, transactions, and who coordinates what."""
+"""Checks of requests for producers, transactions and coordinators."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ _OF_BROKERS_FROM: Final = 4
 _GROUP, _TRANSACTION, _SHARE = range(3)
 _BATCHED_FROM: Final = 4
 _WORDS: Final = {ErrorCode.CLUSTER_AUTHORIZATION_FAILED: "share groups are for brokers to find"}
-"""Other errors of one among several keys come without."""
+"""Error messages for one of several keys; other errors have none."""
 
 
 def init_producer_id(asked: Asked) -> Verdict:
-    """Writing to the transactional id; without one, writing idempotently or to any topic."""
+    """Check WRITE of the transactional id; without one, IDEMPOTENT_WRITE or WRITE of any topic."""
     message, rights = asked.message, asked.rights
     if message.transactional_id is not None:
         if not rights.of_transaction(Operation.WRITE, message.transactional_id):
@@ -42,9 +42,9 @@ def _no_producer_id(message: Any, code: int) -> Any:
 
 
 def add_partitions_to_txn(asked: Asked) -> Verdict:
-    """Writing to the transactional id and to all topics; else nothing of it is attempted.
+    """Check WRITE of the transactional id and of all topics; one denial refuses all of it.
 
-    What brokers ask (from version 4 on) is theirs alone: see ``cluster_action.py``.
+    From version 4 on the handler checks that a broker sends the request.
     """
     message, rights = asked.message, asked.rights
     if asked.version >= _OF_BROKERS_FROM:
@@ -52,7 +52,7 @@ def add_partitions_to_txn(asked: Asked) -> Verdict:
     if not rights.of_transaction(Operation.WRITE, message.v3_and_below_transactional_id):
         return refusal(asked, _DENIED)
     if message.group_id is not None and not rights.of_group(Operation.READ, message.group_id):
-        # KIP-609's way to say what AddOffsetsToTxn says.
+        # KIP-609: the request also does the work of AddOffsetsToTxn.
         return refusal(asked, ErrorCode.GROUP_AUTHORIZATION_FAILED)
     codes = {
         topic.name: ErrorCode.TOPIC_AUTHORIZATION_FAILED
@@ -76,7 +76,7 @@ def add_partitions_to_txn(asked: Asked) -> Verdict:
 
 
 def end_txn(asked: Asked) -> Verdict:
-    """Writing to the transactional id, and to topics that are told only now (KIP-609)."""
+    """Check WRITE of the transactional id, and of topics that the request adds (KIP-609)."""
     message, rights = asked.message, asked.rights
     if not rights.of_transaction(Operation.WRITE, message.transactional_id):
         return refusal(asked, _DENIED)
@@ -87,7 +87,7 @@ def end_txn(asked: Asked) -> Verdict:
 
 
 def find_coordinator(asked: Asked) -> Verdict:
-    """Describing each group or transactional id."""
+    """Check DESCRIBE of each group or transactional id."""
     message = asked.message
     if asked.version < _BATCHED_FROM:
         code = _unfindable(asked, message.key)
@@ -127,7 +127,7 @@ def _unfindable(asked: Asked, key: str) -> ErrorCode | None:
 
 
 def describe_transactions(asked: Asked) -> Verdict:
-    """Describing each transactional id; topics that may not be described are left out."""
+    """Check DESCRIBE of each transactional id; leave out topics without DESCRIBE."""
     message, rights = asked.message, asked.rights
     ids = message.transactional_ids
     denied = {each for each in ids if not rights.of_transaction(Operation.DESCRIBE, each)}
@@ -152,6 +152,6 @@ def _describable(asked: Asked, topics: list[Any]) -> list[Any]:
 
 
 def write_txn_markers(asked: Asked) -> Verdict:
-    """Altering the cluster, or what brokers may, which is asked by the handler."""
+    """Allow every request: the handler checks the rights."""
     del asked
     return None

@@ -1,4 +1,4 @@
-"""What a check says of a request."""
+"""The input and the verdict of a check."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ class Asked(NamedTuple):
     api: Served
     rights: Rights
     message: Any
-    """A check takes out of it what is denied."""
+    """The request, from which a check removes denied elements."""
     version: int
     image: MetadataImage
     settings: Settings
 
     def name_of(self, topic: Any) -> str | None:
-        """A topic's name, where it is named by its id; none when there is no such topic."""
+        """Return a topic's name, looked up by its id if necessary; ``None`` if it is unknown."""
         topic_id: bytes = getattr(topic, "topic_id", ZERO_UUID)
         if topic_id == ZERO_UUID:
             name: str | None = getattr(topic, "name", None)
@@ -39,23 +39,23 @@ class Asked(NamedTuple):
 
 
 class Refused(NamedTuple):
-    """Nothing of the request is carried out."""
+    """The whole request is refused with this response."""
 
     response: Message
 
 
 @dataclass(slots=True)
 class Rest:
-    """The handler answers for what is left of the request, and its answer is completed."""
+    """The handler answers the rest of the request, and its response is completed."""
 
     complete: Callable[[Any], None]
-    """Puts what is denied into a response, or takes out what may not be told."""
+    """Adds denied elements to the response, or removes those that the user may not see."""
     is_left: bool = True
-    """Whether the handler has anything to answer; else an empty response is completed."""
+    """Whether anything is left for the handler; if not, an empty response is completed."""
     drop: str = ""
-    """Why the connection is closed instead of an answer."""
+    """The reason for closing the connection in place of an answer, if any."""
 
 
 Verdict: TypeAlias = Refused | Rest | None
-"""None: all of it is allowed, and all of the answer may be told."""
+"""``None`` means that the request is allowed and its response is sent unchanged."""
 Check: TypeAlias = Callable[[Asked], Verdict]

@@ -1,4 +1,4 @@
-"""Requests that are allowed or refused as a whole."""
+"""Checks that allow or refuse a request as a whole."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from fencepost_broker.security.authorizer.acls import Operation
 
 
 def refusal(asked: Asked, code: ErrorCode, *, is_told: bool = True) -> Refused:
-    """The whole request is refused; some errors have no message."""
+    """Refuse the whole request; ``is_told`` adds an error message."""
     text = f"not authorized: {code.name}" if is_told else None
     return Refused(refused(asked.api, asked.message, asked.version, code, text))
 
 
 def needs_cluster(operation: Operation) -> Check:
-    """The cluster's."""
+    """Make a check of an operation on the cluster."""
 
     def check(asked: Asked) -> Verdict:
         if asked.rights.of_cluster(operation):
@@ -30,7 +30,7 @@ def needs_cluster(operation: Operation) -> Check:
 
 
 def needs_group(operation: Operation) -> Check:
-    """The group's that the request names."""
+    """Make a check of an operation on the request's group."""
 
     def check(asked: Asked) -> Verdict:
         if asked.rights.of_group(operation, asked.message.group_id):
@@ -41,7 +41,7 @@ def needs_group(operation: Operation) -> Check:
 
 
 def needs_transaction(operation: Operation) -> Check:
-    """The transactional id's that the request names."""
+    """Make a check of an operation on the request's transactional id."""
 
     def check(asked: Asked) -> Verdict:
         if asked.rights.of_transaction(operation, asked.message.transactional_id):
@@ -52,7 +52,7 @@ def needs_transaction(operation: Operation) -> Check:
 
 
 def each_of(*checks: Check) -> Check:
-    """All of them, one after another; only the last one may leave a rest."""
+    """Make a check that runs several in order; only the last one may return a ``Rest``."""
 
     def check(asked: Asked) -> Verdict:
         verdict: Verdict = None
@@ -66,7 +66,7 @@ def each_of(*checks: Check) -> Check:
 
 
 def everybody(asked: Asked) -> Verdict:
-    """Nothing is asked: everybody may."""
+    """Allow every request."""
     del asked
     return None
 
@@ -74,7 +74,7 @@ def everybody(asked: Asked) -> Verdict:
 def only_some(
     answers: str, may_tell: Callable[[Asked, Any], bool], *, all_of_them: Callable[[Asked], bool]
 ) -> Check:
-    """Everybody may ask, and hears of what they may hear of."""
+    """Make a check that allows every request, and filters the list ``answers`` of its response."""
     from fencepost_broker.apis.authorization.verdicts import Rest
 
     def check(asked: Asked) -> Verdict:

@@ -1,11 +1,11 @@
-"""ApiVersions: which APIs, in which versions, and which features.
+"""ApiVersions: list the served APIs with their versions, and the features.
 
-Behaviour: answers every version number. One that we do not speak gets the version-0 answer with
-UNSUPPORTED_VERSION and the one entry that helps (this API's own range), and the connection stays.
-The client's software name and version are kept for logs.
+Behaviour: every version number is answered. An unknown one gets the version-0 answer with
+UNSUPPORTED_VERSION and one entry, this API's own range; the connection stays open. The client's
+software name and version are kept for logs.
 
 Version notes: up to version 3 a supported feature whose minimum is 0 is left out, because older
-clients refuse it (KIP-584); version 4 tells all.
+clients refuse it (KIP-584); version 4 has all features.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ _LEADING_ZERO_UNSEEN_UP_TO: Final = 3
 def read_api_versions(
     frame: memoryview, version: int, body: int
 ) -> tuple[ApiVersionsRequest | None, int]:
-    """Read a request of any version; of one that is unknown there is nothing to read."""
+    """Decode a request of any version; of an unknown version nothing is decoded."""
     if not ApiVersionsRequest.MIN_VERSION <= version <= ApiVersionsRequest.MAX_VERSION:
         return None, body
     message, end = ApiVersionsRequest.decode(frame, version, body)

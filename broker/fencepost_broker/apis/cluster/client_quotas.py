@@ -1,14 +1,14 @@
-"""AlterClientQuotas and DescribeClientQuotas: what users, clients and addresses may use (KIP-546).
+"""AlterClientQuotas and DescribeClientQuotas: quotas of users, clients and addresses (KIP-546).
 
-Behaviour: changes are the controller's to decide. What is set is read in the metadata that this
-broker has, as it was set: not what it amounts to for one client.
+Behaviour: the controller decides about changes. DescribeClientQuotas reads this broker's metadata;
+it returns the quotas as they were set, not the quota that applies to one client.
 
-Byte rates are kept to, with Kafka's precedence and windows
-(:mod:`fencepost_broker.network.client_quotas`). A client of a listener without a login is user
-ANONYMOUS.
+Byte rates are enforced, with Kafka's precedence and windows
+(:mod:`fencepost_broker.network.client_quotas`). A client of a listener without authentication is
+user ANONYMOUS.
 
-Not done: request_percentage, controller_mutation_rate and connection_creation_rate are kept and
-shown, and limit nobody.
+Not done: request_percentage, controller_mutation_rate and connection_creation_rate are stored and
+described, but not enforced.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ _KEYS: Final = (
     "controller_mutation_rate",
     "request_percentage",
 )
-"""In the order in which Apache Kafka tells them. Entities come in no order there (a hash map's)."""
+"""The order of quotas in Apache Kafka's responses; entities have no order there (a hash map's)."""
 _Condition = Callable[[str | None], bool]
 _ANY_NAME: Final[_Condition] = lambda _name: True  # noqa: E731 (a value among others)
 
@@ -67,7 +67,7 @@ def describe_client_quotas(
 def described_quotas(
     image: MetadataImage, message: DescribeClientQuotasRequest
 ) -> DescribeClientQuotasResponse:
-    """The answer, by an image of the cluster."""
+    """Build the response from a metadata image."""
     try:
         conditions = _conditions(message.components)
     except Refusal as refusal:
@@ -92,9 +92,9 @@ def _conditions(components: list[ComponentData]) -> dict[str, _Condition]:
     for component in components:
         kind = component.entity_type
         if not kind:
-            raise invalid_request("a condition is about a kind of entity, and this one names none")
+            raise invalid_request("a condition has no entity type")
         if kind in found:
-            raise invalid_request(f"there are two conditions on {kind}: name each kind once")
+            raise invalid_request(f"there are two conditions on {kind}: only one is allowed")
         if kind not in KINDS:
             raise Refusal(
                 ErrorCode.UNSUPPORTED_VERSION,
@@ -102,7 +102,7 @@ def _conditions(components: list[ComponentData]) -> dict[str, _Condition]:
             )
         found[kind] = _condition(component)
     if IP in found and len(found) > 1:
-        raise invalid_request("quotas of addresses are theirs alone: ask for an ip by itself")
+        raise invalid_request("an ip cannot be combined with other entity types")
     return found
 
 
@@ -115,10 +115,10 @@ def _condition(component: ComponentData) -> _Condition:
         )
     if component.match_type == _EXACTLY:
         if wanted is None:
-            raise invalid_request("match type 0 is about a name, and none is given")
+            raise invalid_request("match type 0 needs a name, but none is given")
         return lambda name: name == wanted
     if wanted is not None:
-        raise invalid_request(f"a name is for match type 0, not for {component.match_type}")
+        raise invalid_request(f"match type {component.match_type} allows no name")
     if component.match_type == _DEFAULT:
         return lambda name: name is None
     return _ANY_NAME

@@ -1,12 +1,12 @@
-"""DescribeCluster and ElectLeaders: the cluster as administrators see it.
+"""DescribeCluster and ElectLeaders: list the brokers, and elect partitions' leaders.
 
-Behaviour: DescribeCluster names the brokers at the addresses of the listener that the request
-came by. This is a broker's port: asking it for controllers (endpoint type 2) is answered with
-MISMATCHED_ENDPOINT_TYPE, any other type with UNSUPPORTED_ENDPOINT_TYPE. An election is the
-controller's to decide.
+Behaviour: DescribeCluster lists the brokers with their addresses for the request's listener. On a
+broker's port a request for controllers (endpoint type 2) is answered with
+MISMATCHED_ENDPOINT_TYPE, any other type with UNSUPPORTED_ENDPOINT_TYPE. The controller carries out
+elections.
 
 Version notes: DescribeCluster 1 brought endpoint types (KIP-919), 2 fenced brokers (KIP-1073).
-Brokers' epochs are told to who asks for them by tag 60900, which is ours.
+A request with tag 60900, which is Fencepost's, also gets the brokers' epochs.
 """
 
 from __future__ import annotations

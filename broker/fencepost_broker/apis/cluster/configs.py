@@ -1,12 +1,12 @@
-"""DescribeConfigs, AlterConfigs, IncrementalAlterConfigs, ListConfigResources.
+"""DescribeConfigs, AlterConfigs, IncrementalAlterConfigs and ListConfigResources: settings.
 
-Behaviour: each resource is answered by itself. A list of names filters, null and an empty one ask
-for all; a name that there is none of is left out, which is no error. The broker's own settings
-are described by its id, the empty name stands for what was set for all brokers of the cluster.
-Passwords are described without their value. Changes are the controller's to decide.
+Behaviour: each resource has its own result. A list of names filters the settings; null or an empty
+list asks for all, and unknown names are left out without an error. A broker's id asks for that
+broker's settings; the empty name asks for those of all brokers of the cluster. Passwords are
+described without their value. The controller decides about changes.
 
-Version notes: DescribeConfigs 3 brought types and documentation. ListConfigResources 0 is about
-client-metrics subscriptions alone, 1 about whatever types it names, none meaning all (KIP-1142).
+Version notes: DescribeConfigs 3 brought types and documentation. ListConfigResources 0 lists
+client-metrics subscriptions only, 1 the types in the request, or all if there are none (KIP-1142).
 
 Not done: listeners that change while the broker runs; client-metrics subscriptions, whose settings
 are refused and described as none.
@@ -113,7 +113,7 @@ def _described(context: HandlerContext, resource: DescribeConfigsResource) -> It
             "4 (broker), 8 (loggers), 16 (client metrics) or 32 (group)"
         )
     if not name:
-        raise invalid_request(f"which resource of type {kind} is meant? its name is empty")
+        raise invalid_request(f"a resource of type {kind} needs a name, but it is empty")
     if kind == ResourceType.GROUP:
         return _group_settings(context, name, resource.configuration_keys)
     return iter(())
@@ -127,7 +127,7 @@ def _group_settings(
     known = {key: value for key, value in given.items() if key in SettingsOfGroup.settings}
     try:
         group = settings.group(known)
-    except SettingsError:  # the broker's bounds are others now
+    except SettingsError:  # the broker's limits have changed since
         group = settings.group()
     return (describe_group(settings, group, key) for key in _wanted(SettingsOfGroup.settings, keys))
 
@@ -139,7 +139,7 @@ def _topic_settings(
     if problem is not None:
         raise Refusal(ErrorCode.INVALID_TOPIC_EXCEPTION, problem)
     if name not in context.image.topics.by_name:
-        raise Refusal(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, "")  # in Kafka the code says it all
+        raise Refusal(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, "")  # as in Kafka, without a message
     topic = context.config.settings.topic(context.image.configs.of_topic(name))
     settings = context.config.settings
     return (describe_topic(settings, topic, key) for key in _wanted(_shown(topic), keys))
@@ -166,13 +166,13 @@ def _broker_settings(
 
 
 def _without_default(described: Described) -> Described:
-    """What was set for all brokers, without what a broker has that was told nothing."""
+    """Return a setting with its cluster-wide value only, without the default."""
     set_so = tuple(each for each in described.synonyms if each.source == SOURCE_CLUSTER)
     return described._replace(synonyms=set_so)
 
 
 def _shown(table: Table) -> Iterator[str]:
-    """As Kafka does, leaves out internal settings that nobody has given a value."""
+    """Return the names of settings to describe; as in Kafka, no unset internal ones."""
     return (
         name
         for name, setting in table.settings.items()
@@ -228,16 +228,16 @@ def _altered(context: HandlerContext, message: Any, response: Any) -> Message:
 
 
 OwnAnswers: TypeAlias = dict[int, Any]
-"""What is answered without the controller, by its place among all that is asked for."""
+"""The results that do not come from the controller, by their positions in the request."""
 
 
 def answered_here(
     context: HandlerContext, message: AlterConfigsRequest | IncrementalAlterConfigsRequest
 ) -> OwnAnswers:
-    """What the broker that is asked says by itself, which is taken out of the message.
+    """Carry out what this broker answers itself, and remove it from the message.
 
-    It changes the levels of its loggers, and refuses to change settings of another broker, as
-    Apache Kafka's does: only who reads a setting knows whether it can be.
+    The broker changes the levels of its own loggers. As in Apache Kafka, it refuses to change
+    another broker's settings: only that broker can validate them.
     """
     answers: OwnAnswers = {}
     asked: list[Any] = [*message.resources]
@@ -268,7 +268,7 @@ _RESULTS: Final[dict[type, Callable[..., Any]]] = {
 
 
 def with_own(response: Any, own: OwnAnswers) -> Any:
-    """The answer to the rest, with those of ``answered_here`` in their places."""
+    """Insert the results of ``answered_here`` into the controller's response."""
     for position, answer in own.items():
         response.responses.insert(position, answer)
     return response

@@ -1,6 +1,6 @@
 """UpdateFeatures: move finalized features to other levels (KIP-584), as the controller decides.
 
-Version notes: 1 brought upgrade types and trying without doing, 2 tells no results per feature.
+Version notes: 1 brought upgrade types and validation only, 2 has no results per feature.
 """
 
 from __future__ import annotations

@@ -1,11 +1,11 @@
 """Levels of the broker's log areas, as resources of type BROKER_LOGGER (KIP-412).
 
-Behaviour: a resource is named by the broker's id, its settings are the areas (`fencepost up
---log`), and `root`, which stands for all areas that have no level of their own. They are gone when
-the broker stops. DELETE takes an area's own level away; `root` keeps one.
+Behaviour: a resource's name is the broker's id. Its settings are the log areas (`fencepost up
+--log`), and `root`, which applies to all areas without a level of their own. Levels are lost when
+the broker stops. DELETE removes an area's own level; `root` always has one.
 
-Kafka's words for levels are taken. There is no level below DEBUG or above ERROR here: TRACE is
-told as DEBUG, FATAL as ERROR.
+Kafka's names of levels are accepted. The lowest level here is DEBUG and the highest is ERROR: TRACE
+becomes DEBUG, and FATAL becomes ERROR.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from fencepost_broker.apis.context import HandlerContext
 
 SOURCE_LOGGER: Final = 6
-"""DescribeConfigs' word for a level of a logger."""
+"""The source of a logger's level in DescribeConfigs."""
 _TO_OURS: Final = {
     "TRACE": "debug",
     "DEBUG": "debug",
@@ -43,7 +43,7 @@ _TO_KAFKA: Final = {"debug": "DEBUG", "info": "INFO", "warning": "WARN", "error"
 def describe_levels(
     context: HandlerContext, name: str, keys: list[str] | None
 ) -> list[DescribeConfigsResourceResult]:
-    """All levels, or those of some areas."""
+    """Describe all levels, or those of some areas."""
     check_broker_id(context, name)
     return [
         DescribeConfigsResourceResult(area, _TO_KAFKA[level], config_source=SOURCE_LOGGER)
@@ -55,7 +55,7 @@ def describe_levels(
 def change_levels(
     context: HandlerContext, resource: AlterConfigsResource, *, validate_only: bool
 ) -> None:
-    """Change them all or, raising a ``Refusal``, none."""
+    """Change all levels of the request, or none if it raises a ``Refusal``."""
     check_broker_id(context, resource.resource_name)
     changes = [(config.name, _level(config)) for config in resource.configs]
     _check_once(name for name, _ in changes)
@@ -65,7 +65,7 @@ def change_levels(
 
 
 def check_broker_id(context: HandlerContext, name: str) -> None:
-    """Raise a ``Refusal`` unless this is the broker that is named."""
+    """Raise a ``Refusal`` unless the name is this broker's id."""
     try:
         broker_id = int(name)
     except ValueError:
@@ -90,12 +90,12 @@ def _level(config: AlterableConfig) -> str | None:
         )
     if config.config_operation == DELETE:
         if config.name == ROOT:
-            raise invalid_request(f"{ROOT} needs a level: SET it")
+            raise invalid_request(f"{ROOT} always needs a level: use SET, not DELETE")
         return None
     if config.config_operation != SET:
-        raise invalid_request(f"a logger ({config.name}) has a level: SET or DELETE it")
+        raise invalid_request(f"a logger's level ({config.name}) allows SET and DELETE only")
     if config.value is None:
-        raise invalid_request(f"{config.name} is given no level")
+        raise invalid_request(f"no level is given for {config.name}")
     level = _TO_OURS.get(config.value)
     if level is None:
         raise Refusal(

@@ -1,1 +1,1 @@
-"""What brokers ask of the controller."""
+"""The handlers at a controller's listener."""

@@ -1,13 +1,13 @@
 """AllocateProducerIds: a block of producer ids for a broker (KIP-730).
 
-Behaviour: a block of 1000, by a record that is in the log before the answer leaves. The same
-request again gets another block. STALE_BROKER_EPOCH for a broker that is not registered with this
-epoch, UNKNOWN_SERVER_ERROR when there are no ids left, CLUSTER_AUTHORIZATION_FAILED for one that
-`controller.producer.ids.brokers` does not name, which ends that broker. Who takes more than
-`controller.producer.ids.rate` blocks a second is told to wait by the throttle time. By a listener
-that asks who comes, only users of brokers (`super.users`) are answered at all.
+Behaviour: a block has 1000 ids; its record is in the log before the answer is sent. A repeated
+request gets another block. The answer is STALE_BROKER_EPOCH for a broker that is not registered
+with this epoch, UNKNOWN_SERVER_ERROR when there are no ids left, and CLUSTER_AUTHORIZATION_FAILED
+for a broker that is not in `controller.producer.ids.brokers`, which stops that broker. A broker
+that takes more than `controller.producer.ids.rate` blocks a second is delayed by the throttle time.
+On a listener with authentication only brokers' users (`super.users`) get ids.
 
-Not done: the mode of Kafka's bridge release, with blocks in ZooKeeper, is not there on purpose.
+Not done: the mode of Kafka's bridge release, with blocks in ZooKeeper, is left out on purpose.
 """
 
 from __future__ import annotations

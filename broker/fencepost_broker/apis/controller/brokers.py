@@ -1,8 +1,8 @@
-"""What brokers ask the controller, and DescribeCluster at the controller's port.
+"""Brokers' requests to the controller, and DescribeCluster at the controller's port.
 
-Behaviour: registrations, heartbeats, blocks of producer ids, who is in sync: each is one decision
-of the controller's machine, whose answer is the response.
-DescribeCluster tells controllers (endpoint type 2) here, and brokers at brokers' ports (KIP-919).
+Behaviour: each request (registration, heartbeat, producer ids, in-sync replicas) is one decision of
+the controller's machine, whose answer is the response. DescribeCluster lists controllers (endpoint
+type 2) here, and brokers at brokers' ports (KIP-919).
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _CONTROLLERS: Final = 2
 
 
 def command(context: HandlerContext, _request: Request, message: Message) -> Answer:
-    """Answer any request that is a command to the controller's machine."""
+    """Answer a request that is a command to the controller's machine."""
     answer: Message = context.controller.command(message)
     return answer
 

@@ -1,4 +1,4 @@
-"""What only brokers may ask, where a listener asks who comes."""
+"""Handlers of requests that only brokers may send, on listeners with authentication."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def may_ask(context: HandlerContext, request: Request) -> bool:
-    """Whether whoever asks is a broker, or nobody has to be one; a person hears of who is not."""
+    """Whether a request may be answered as a broker's; log a warning if not."""
     if context.access.allows_cluster_action(request.peer):
         return True
     context.access.warn_of_refusal(request.peer, ApiKey(request.api_key).name)
@@ -24,7 +24,7 @@ def may_ask(context: HandlerContext, request: Request) -> bool:
 
 
 class OfBrokers(Later):
-    """A handler for brokers; others hear CLUSTER_AUTHORIZATION_FAILED, as from Apache Kafka."""
+    """A handler for brokers; others get CLUSTER_AUTHORIZATION_FAILED, as in Apache Kafka."""
 
     __slots__ = ()
 

@@ -1,10 +1,11 @@
-"""Envelope: a broker passes a client's request on to the controller as it came (KIP-590).
+"""Envelope: carry out a client's request that a broker has forwarded unchanged (KIP-590).
 
-Behaviour: the request inside is read and carried out as if it had come by itself, and its answer
-goes back in the same way, header and all. Who sent it travels along. As in Kafka, a principal that
-cannot be read is PRINCIPAL_DESERIALIZATION_FAILURE, an address that is none INVALID_REQUEST, and so
-is what no broker passes on; a request that cannot be read is UNSUPPORTED_VERSION. Who is no broker
-and had to say so hears CLUSTER_AUTHORIZATION_FAILED. An authorizer is asked about the client.
+Behaviour: the request inside is decoded and carried out as if the client had sent it here, and its
+answer is returned in the same way, with its header. The envelope has the client's principal and
+address. As in Kafka, an invalid principal is answered with PRINCIPAL_DESERIALIZATION_FAILURE, an
+invalid address or a request that brokers do not forward with INVALID_REQUEST, and a request that
+cannot be decoded with UNSUPPORTED_VERSION. On a listener with authentication, a sender that is no
+broker gets CLUSTER_AUTHORIZATION_FAILED. An authorizer decides about the client.
 """
 
 from __future__ import annotations
@@ -36,7 +37,7 @@ _PRINCIPAL_VERSION: Final = 0
 
 
 class _Sender:
-    """The client behind a broker, as a peer."""
+    """The client whose request a broker has forwarded, as a peer."""
 
     client_software_name = ""
     client_software_version = ""
@@ -50,15 +51,15 @@ class _Sender:
         self.client = RemoteClient()
 
     def release(self, request: Request, answer: Answer) -> None:
-        """Nothing that is passed on is parked."""
+        """Raise an error: forwarded requests are never parked."""
         raise AssertionError(f"{request.api_key} was parked in an envelope: {answer}")
 
     def refuse_parked(self, request: Request, error: Exception) -> None:
-        """Nothing that is passed on is parked."""
+        """Raise an error: forwarded requests are never parked."""
         raise AssertionError(f"{request.api_key} was parked in an envelope") from error
 
     def on_loss(self, call: Callable[[], None]) -> None:
-        """There is no connection to lose."""
+        """Do nothing: there is no connection to lose."""
 
     def drop(self, reason: str) -> None:
         """There is no connection to close."""
@@ -117,7 +118,7 @@ def _carry_out(
 
 
 def _principal(data: Buffer | None) -> DefaultPrincipalData | None:
-    """As brokers write it: a version, and the principal in it."""
+    """Decode a principal as brokers encode it: a version, then the principal."""
     if data is None or len(data) < _VERSION.size:
         return None
     (version,) = _VERSION.unpack_from(data)

@@ -1,4 +1,4 @@
-"""Clients' requests that the controller answers, whether they come to it or in an Envelope."""
+"""The table of clients' requests that the controller answers, directly or in an Envelope."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ IN_ENVELOPES: Final = {each.key.value: each for each in FROM_CLIENTS}
 
 
 def hide_forwarded(message: EnvelopeRequest) -> None:
-    """Hide in an Envelope what is hidden in the request that is in it."""
+    """Hide the secrets of the request inside an Envelope."""
     frame = memoryview(message.request_data)
     api = IN_ENVELOPES.get(int.from_bytes(frame[:2], "big")) if len(frame) > 1 else None
     if api is not None and api.hides_in_request is not None:

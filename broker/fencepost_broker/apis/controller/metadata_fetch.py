@@ -1,14 +1,15 @@
-"""Fetch and FetchSnapshot at the controller's port: brokers read the log of the cluster's metadata.
+"""Fetch and FetchSnapshot at the controller's port: brokers read the cluster's metadata log.
 
-Behaviour: the one partition there is, ``__cluster_metadata-0``, up to its end: with one voter all
-of it is committed. A broker whose offset is no longer in the log is told which snapshot to load
-first (KIP-630); one whose log went another way, where they part (KIP-595). Where there is nothing
-new the request waits. What each broker has is remembered for DescribeQuorum.
+Behaviour: the only partition is ``__cluster_metadata-0``. It is read up to its end, since with one
+voter all of it is committed. If a broker's offset is not in the log any more, the answer names the
+snapshot to load first (KIP-630); if its log has diverged, the answer has the diverging epoch
+(KIP-595). The request waits while there are no new records. Each broker's offset is remembered for
+DescribeQuorum.
 
-Version notes: Fetch 12 brought what KRaft needs, 13 topic ids, 17 the follower's directory. No
-session is opened: there is one partition.
+Version notes: Fetch 12 brought what KRaft needs, 13 topic ids, 17 the follower's directory. There
+are no sessions, since there is only one partition.
 
-Not done: controllers that vote or follow; this one is alone.
+Not done: several controllers (voters or followers); there is only one.
 """
 
 from __future__ import annotations
@@ -50,7 +51,7 @@ class _Waiting:
         request.peer.on_loss(self._leave)
 
     def answer(self) -> None:
-        """There is more, or the time is over."""
+        """Answer: there are new records, or the time is over."""
         self._leave()
         self._request.release(_read(self._context, self._message))
 
@@ -85,7 +86,7 @@ def fetch_metadata(
 
 
 def _refusal(context: ControllerContext, version: int, message: fetches.FetchRequest) -> ErrorCode:
-    """What is wrong with the request as a whole."""
+    """Return the error of the request as a whole."""
     if message.cluster_id is not None and message.cluster_id != context.identity.cluster_id:
         return ErrorCode.INCONSISTENT_CLUSTER_ID
     if len(message.topics) != 1 or len(message.topics[0].partitions) != 1:

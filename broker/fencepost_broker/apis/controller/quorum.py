@@ -1,13 +1,12 @@
-"""DescribeQuorum: who keeps the metadata log (KIP-595).
+"""DescribeQuorum: describe the voters and observers of the metadata log (KIP-595).
 
-Behaviour: one voter, the controller, which leads; brokers in processes of their own follow its log
-and are observers. As Kafka does it, whoever asks for anything but
-partition 0 of the metadata topic, and nothing else, is told UNKNOWN_TOPIC_OR_PARTITION for every
-partition, without an error at the top.
+Behaviour: there is one voter, the controller, which leads; brokers in other processes follow its
+log and are observers. As in Kafka, a request for anything but exactly partition 0 of the metadata
+topic gets UNKNOWN_TOPIC_OR_PARTITION for every partition, without an error at the top level.
 
-Version notes: 1 brought the times of the last fetch (a leader's are now), 2 directory ids and
-the nodes with their listeners (KIP-853); a controller in the one broker's process is reached at
-the listener that the client used.
+Version notes: 1 brought the times of the last fetch (for the leader, the current time), 2 directory
+ids and the nodes with their listeners (KIP-853). The address of a controller in the broker's own
+process is that of the listener that the client used.
 """
 
 from __future__ import annotations
@@ -38,7 +37,7 @@ if TYPE_CHECKING:
 
 _TIMES_FROM: Final = 1
 _DIRECTORIES_FROM: Final = 2
-_ALONE: Final = f"ask for partition 0 of {METADATA_TOPIC}, and for nothing beside it"
+_ALONE: Final = f"only partition 0 of {METADATA_TOPIC} can be described"
 
 
 def describe_quorum(
@@ -49,7 +48,7 @@ def describe_quorum(
     if not _is_of_metadata(message.topics):
         return _unknown(message.topics, version)
     controller = context.controller
-    assert isinstance(controller, LocalController), "brokers pass it on to the controller"
+    assert isinstance(controller, LocalController), "brokers forward it to the controller"
     end = context.image.next_offset
     voter = ReplicaState(context.identity.node_id, log_end_offset=end)
     response = DescribeQuorumResponse()
@@ -58,7 +57,7 @@ def describe_quorum(
     if version >= _DIRECTORIES_FROM:
         voter.replica_directory_id = parse_uuid(context.identity.directory_id)
         found = [Listener(*astuple(each)) for each in context.controller_addresses]
-        if not found:  # one process: the controller is reached where the broker is
+        if not found:  # a single process: the controller has the broker's address
             listener = request.peer.listener
             found = [
                 Listener(listener, host, port)
@@ -82,7 +81,7 @@ def describe_quorum(
 
 
 def _told(observer: Observer, version: int) -> tuple[bytes, int, int, int]:
-    """Directory, log end and times of one that follows, as far as the version has them."""
+    """Return an observer's log end, and its directory and times if the version has them."""
     times = (observer.fetched_ms, observer.caught_up_ms) if version >= _TIMES_FROM else (-1, -1)
     directory = observer.directory_id if version >= _DIRECTORIES_FROM else ZERO_UUID
     return directory, observer.end_offset, *times

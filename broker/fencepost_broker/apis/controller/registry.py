@@ -1,4 +1,4 @@
-"""Every API at the controller's port: one line each. What ApiVersions tells there stands here."""
+"""The table of all APIs at the controller's port, which ApiVersions advertises there."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One Fetch request: what it asks for, what is read, and how it waits."""
+"""Carrying out a Fetch request: finding its partitions, reading them, and waiting for records."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ _READ_COMMITTED: Final = 1
 
 
 class Wanted(NamedTuple):
-    """One partition of a Fetch request, found."""
+    """One partition of a Fetch request, and the broker's partition or the error."""
 
     topic: FetchTopic
     entry: FetchPartition
@@ -52,7 +52,7 @@ class Wanted(NamedTuple):
 
 
 class Fetching:
-    """One Fetch request: tried at once, and again whenever something moved while it is parked."""
+    """A Fetch request; while it is parked, it is tried again whenever a partition changes."""
 
     __slots__ = (
         "bound",
@@ -83,7 +83,7 @@ class Fetching:
             self.bound = UpperBound.LOG_END
         self.rack = _rack(context, request, message) if message.rack_id else ""
         self.leaders: dict[int, NodeEndpoint] = {}
-        """Of partitions that are refused, for consumers."""
+        """The leaders of refused partitions, which consumers are told."""
         self.max_bytes = min(message.max_bytes, context.config.settings.fetch_max_bytes)
         self.min_bytes = min(message.min_bytes, self.max_bytes)
         look_up = self._look_up if context.access.authorizer is None else self._look_up_permitted
@@ -114,14 +114,12 @@ class Fetching:
         return Wanted(named, entry, partition, error)
 
     def _look_up_permitted(self, named: FetchTopic, entry: FetchPartition) -> Wanted:
-        """As ``_look_up``, if the consumer may read the topic; followers were asked before."""
+        """Look a partition up if the consumer may read its topic; followers were checked before."""
         name, authorizer, peer = named.topic, self.context.access.authorizer, self.request.peer
         if self.replica is None and authorizer is not None:
             if self.request.version >= BY_ID_FROM:
                 topic = self.context.replicas.table.by_id.get(named.topic_id)
-                name = (
-                    "" if topic is None else topic.name
-                )  # no right is needed for what is not there
+                name = "" if topic is None else topic.name  # unknown topics need no rights
             rights = Rights(authorizer, peer.user, peer.client_host)
             if name and not rights.of_topic(Operation.READ, name):
                 return Wanted(named, entry, None, ErrorCode.TOPIC_AUTHORIZATION_FAILED)
@@ -130,7 +128,7 @@ class Fetching:
     # -- trying --------------------------------------------------------------------------------
 
     def attempt(self) -> FetchResponse | None:
-        """The answer, if there is enough to answer with."""
+        """Return the response if there are enough bytes or an error, else ``None``."""
         answers = []
         left = self.max_bytes
         size = 0
@@ -142,7 +140,7 @@ class Fetching:
             size += got
             left -= got
             if left < 0 < got:
-                left = 0  # the first batch may be larger than all that was asked for
+                left = 0  # the first batch may exceed the request's limit
             answers.append((wanted.topic, data))
         if failed or size >= self.min_bytes or not self.opened.asked:
             if size:
@@ -154,7 +152,7 @@ class Fetching:
         return None
 
     def whatever_there_is(self) -> FetchResponse:
-        """The answer when the time is over."""
+        """Return a response with the bytes at hand, ignoring MinBytes."""
         self.min_bytes = 0
         response = self.attempt()
         assert response is not None
@@ -185,10 +183,10 @@ class Fetching:
         limit = min(wanted.entry.partition_max_bytes, left)
         cannot_be = limit < 0
         if cannot_be:
-            limit, first = 0, True  # to see whether there is anything to read
+            limit, first = 0, True  # find out whether there is anything to read
         log = wanted.partition.log
         if self.replica is not None and log.failure is not None and not log.log_end_offset:
-            # It waits for the disk: that it is empty says nothing of what followers have.
+            # The log has failed and looks empty, which says nothing about followers' records.
             return PartitionData(number, ErrorCode.KAFKA_STORAGE_ERROR, -1)
         if wanted.entry.last_fetched_epoch >= 0:
             told = _divergence(log, wanted.entry)
@@ -202,7 +200,7 @@ class Fetching:
         if result.error:
             return PartitionData(number, result.error, -1, aborted_transactions=None)
         if cannot_be and result.pieces:
-            error = ErrorCode.UNKNOWN_SERVER_ERROR  # as in Kafka, which minds only then
+            error = ErrorCode.UNKNOWN_SERVER_ERROR  # as in Kafka, and only if there are records
             return PartitionData(number, error, -1, aborted_transactions=None)
         if self.replica is not None:
             unheard = self.context.replicas.replicated.fetched(
@@ -223,7 +221,7 @@ class Fetching:
         )
 
     def _refuse(self, partition: Partition, error: ErrorCode) -> PartitionData:
-        """No records, and who has them instead."""
+        """Return the error, with the partition's leader if the version has a field for it."""
         data = PartitionData(partition.number, error, -1, aborted_transactions=None)
         if error in MOVED and self.request.version >= _LEADERS_FROM:
             leader = leader_of(self.context, partition.topic, partition.number)
@@ -236,7 +234,7 @@ class Fetching:
         return data
 
     def _nearer(self, partition: Partition, offset: int) -> PartitionData | None:
-        """No records, and which follower in the consumer's rack has them, if one has (KIP-392)."""
+        """Redirect a consumer to a follower in its rack, if one has the records (KIP-392)."""
         assert partition.replication is not None
         nearer = partition.replication.nearer(self.rack, offset, self.context.image.cluster.brokers)
         if nearer is None:
@@ -256,7 +254,7 @@ class Fetching:
     # -- waiting -------------------------------------------------------------------------------
 
     def park(self, max_wait_ms: int) -> None:
-        """Wait for an append, or for the time to be over."""
+        """Wait for records, at most for ``max_wait_ms``."""
         replica = self.replica
         if replica is not None:
             unheard = self.context.replicas.replicated.unheard
@@ -270,12 +268,12 @@ class Fetching:
         self.request.peer.on_loss(self._leave)
 
     def partition_moved(self, partition: Partition) -> None:
-        """Called by a partition."""
+        """Try again, because a partition has changed; the partition calls this."""
         if len(self.wanted) == 1 or self._has_news(partition):
             self._try_again()
 
     def _has_news(self, partition: Partition) -> bool:
-        """Whether a partition has anything to answer with: the others have not moved."""
+        """Whether this partition, the only one that changed, has records or an error."""
         for wanted in self.wanted:
             if wanted.partition is partition:
                 data = self._read(wanted, self.max_bytes, first=True)
@@ -289,17 +287,17 @@ class Fetching:
             self._release(response)
 
     def time_is_over(self) -> None:
-        """Called by the timer, and when the broker stops."""
+        """Answer with the records at hand: the time is over, or the broker stops."""
         self._release(self.whatever_there_is())
 
     def failed(self, error: Exception) -> None:
-        """Called by a partition, where one of both raised something."""
+        """Close the connection: one of the two methods above raised an exception."""
         if self.timer is not None:
             self._leave()
         self.request.peer.refuse_parked(self.request, error)
 
     def _leave(self) -> None:
-        """Wait no longer: nothing must be left of somebody who went away."""
+        """Stop waiting, and remove this request from all partitions."""
         if self.timer is not None:
             self.timer.cancel()
             self.timer = None
@@ -309,7 +307,7 @@ class Fetching:
             partition.waiters.remove(self)
 
     def _partitions(self) -> Iterable[Partition]:
-        """Each partition that is waited for once, however often the request names it."""
+        """Return each partition of the request once."""
         return {wanted.partition: None for wanted in self.wanted if wanted.partition is not None}
 
     def _release(self, response: FetchResponse) -> None:
@@ -318,21 +316,21 @@ class Fetching:
 
 
 def is_final(data: PartitionData) -> bool:
-    """Whether the request is answered because of this, however little there is to read."""
+    """Whether this result is answered at once, without regard to MinBytes."""
     return (
         data.error_code != 0 or data.diverging_epoch is not None or data.preferred_read_replica >= 0
     )
 
 
 def _rack(context: BrokerContext, request: Request, message: FetchRequest) -> str:
-    """Where the consumer is, if it may be sent to a replica there."""
+    """Return the consumer's rack if it may be redirected to a replica there, else ``""``."""
     selector = context.config.settings.replica_selector_class
     may_move = request.version >= _FROM_FOLLOWERS_FROM and replica_of(message) is None
     return message.rack_id if may_move and selector and selector.endswith(_BY_RACK) else ""
 
 
 def replica_of(message: FetchRequest) -> Replica | None:
-    """The broker that fetches, if it is no consumer."""
+    """Return the fetching broker, or ``None`` if a consumer fetches."""
     state = message.replica_state
     if state is not None:
         return Replica(state.replica_id, state.replica_epoch) if state.replica_id >= 0 else None
@@ -340,7 +338,7 @@ def replica_of(message: FetchRequest) -> Replica | None:
 
 
 def encode_fetch(request: Request, response: FetchResponse) -> Pieces:
-    """The response with its records as pieces of their own."""
+    """Encode a response, with its records as separate pieces."""
     pieces: list[Any] = [*encode_response_pieces(response, request.version, request.correlation_id)]
     for piece in pieces:
         if piece.__class__ is _Views:
@@ -350,10 +348,10 @@ def encode_fetch(request: Request, response: FetchResponse) -> Pieces:
 
 
 class _Views:
-    """Records that lie in several places, as one buffer until they are sent.
+    """Several views of records that pass for one buffer until they are sent.
 
-    A read of 1 MB from memory nearly always meets the end of a chunk. Joining its two views costs
-    as much as all the rest of the fetch.
+    A read of 1 MB from memory nearly always crosses the end of a chunk. Joining the two views
+    would double the cost of the fetch.
     """
 
     __slots__ = ("size", "views")
@@ -367,7 +365,7 @@ class _Views:
 
 
 def _divergence(log: PartitionLog, entry: FetchPartition) -> PartitionData | None:
-    """The answer to whoever has fetched what is not in this log (KIP-595), if that is so."""
+    """Return where the fetcher's log diverges from this one (KIP-595), or ``None``."""
     offset = entry.fetch_offset
     diverging = log.diverging_epoch(offset, entry.last_fetched_epoch)
     if diverging is None:
@@ -395,7 +393,7 @@ def _records(result: ReadResult) -> Buffer:
         return views[0]
     if result.size < PIECE_BYTES_MIN:
         return b"".join(views)
-    return cast("Buffer", _Views(views, result.size))  # it is only asked for its length
+    return cast("Buffer", _Views(views, result.size))  # the encoder only needs its length
 
 
 def add(response: FetchResponse, topic: FetchTopic, data: PartitionData) -> None:

@@ -1,8 +1,9 @@
-"""A follower's Fetch in a session that goes on, over thousands of partitions of which few move.
+"""Followers' Fetch requests within a session, made cheap for partitions that do not change.
 
-A partition is quiet when the follower has all of it and was told so. As long as none of its offsets
-moves it is not read again: only that its follower still fetches is noted. (A consumer's session has
-fewer partitions, and other things to look at.)
+A session may have thousands of partitions, of which few change. A partition is quiet if the
+follower has all of its records and knows all of its offsets. A quiet partition is not read again
+until one of its offsets changes; the broker only notes that the follower still fetches. Consumers'
+sessions have fewer partitions and more to check, so they do without this.
 """
 
 from __future__ import annotations
@@ -27,14 +28,14 @@ if TYPE_CHECKING:
 
 
 def tell_refused(context: BrokerContext, request: Request) -> None:
-    """Who fetches as a follower is no broker: a person should hear of it."""
+    """Log a warning: a client without the right to do so fetches as a follower."""
     context.access.warn_of_refusal(request.peer, "a follower's FETCH")
 
 
 def refuse_follower(message: FetchRequest) -> FetchResponse:
-    """TOPIC_AUTHORIZATION_FAILED for all it names, as from Apache Kafka, but no session.
+    """Return TOPIC_AUTHORIZATION_FAILED for all partitions, as Apache Kafka does.
 
-    Sessions are few, and brokers need theirs.
+    Unlike there, no session begins: sessions are few, and brokers need them.
     """
     code = ErrorCode.TOPIC_AUTHORIZATION_FAILED
     refusal = FetchResponse()
@@ -46,7 +47,7 @@ def refuse_follower(message: FetchRequest) -> FetchResponse:
 
 @dataclass(slots=True, eq=False)
 class Quiet:
-    """A partition as the follower was told that it is."""
+    """The offsets of a partition that the follower knows."""
 
     partition: Partition
     broker_id: int
@@ -59,7 +60,7 @@ class Quiet:
     log_start_offset: int
 
     def lasts(self, broker_epoch: int, now_ms: int) -> bool:
-        """Whether it is still so; then the follower, who fetches, still has all."""
+        """Whether the partition is unchanged; if so, note that the follower has all of it."""
         partition, log, follower = self.partition, self.log, self.follower
         if (
             log.log_end_offset != self.end_offset
@@ -70,7 +71,7 @@ class Quiet:
             or partition.log is not log
             or follower.broker_epoch != broker_epoch
             or follower.log_end_offset != self.end_offset
-            # Fenced meanwhile and back with the same epoch, it is to be proposed.
+            # A follower that was fenced and came back with the same epoch can rejoin the ISR.
             or self.broker_id not in self.state.partition.isr
             or self.state.followers.get(self.broker_id) is not follower
         ):
@@ -80,7 +81,7 @@ class Quiet:
 
 
 class ReplicaFetching(Fetching):
-    """One such Fetch."""
+    """A follower's Fetch within a session."""
 
     __slots__ = ("_watched",)
 
@@ -93,7 +94,7 @@ class ReplicaFetching(Fetching):
         self._watched: dict[Partition, None] = {}
 
     def attempt(self) -> FetchResponse | None:
-        """As with any Fetch, without what is quiet."""
+        """Return the response if there are enough bytes or an error; skip quiet partitions."""
         session, replica = self.opened.session, self.replica
         assert session is not None
         assert replica is not None
@@ -127,7 +128,7 @@ class ReplicaFetching(Fetching):
             and follower.log_end_offset == partition.log.log_end_offset
             and told.high_watermark == data.high_watermark
             and told.log_start_offset == data.log_start_offset
-            # Who is not in sync may be proposed any time.
+            # A follower outside the ISR may be proposed for it at any time.
             and replica.broker_id in state.partition.isr
             and state.proposal is None
         ):
@@ -139,14 +140,14 @@ class ReplicaFetching(Fetching):
                 partition.log,
                 partition.leader_epoch,
                 follower.log_end_offset,
-                data.high_watermark,  # which this fetch may have moved since it was read
+                data.high_watermark,  # this fetch itself may have moved the log's since
                 data.log_start_offset,
             )
 
     # -- waiting -------------------------------------------------------------------------------
 
     def park(self, max_wait_ms: int) -> None:
-        """Wait for any of them, quiet ones, too."""
+        """Wait for a change of any partition, including quiet ones."""
         assert self.opened.session is not None
         quiet = (told.quiet for told in self.opened.session.partitions.values())
         self._watched = {each.partition: None for each in quiet if each is not None}
@@ -157,7 +158,7 @@ class ReplicaFetching(Fetching):
         return self._watched
 
     def partition_moved(self, partition: Partition) -> None:
-        """Called by a partition, where the follower may have all of it."""
+        """Try again if the partition is not quiet any more; the partition calls this."""
         state = partition.replication
         if state is not None and self.replica is not None:
             follower = state.followers.get(self.replica.broker_id)

@@ -1,17 +1,17 @@
-"""Fetch: records from an offset on, waiting for them if need be.
+"""Fetch: read records from an offset on, and wait for them if necessary.
 
 Behaviour: partitions are read in the order of the request until MaxBytes is used up; the first
 batch of the answer may exceed every limit, so that a consumer never gets stuck (KIP-74). With
 fewer than MinBytes at hand the request is parked until enough is appended or MaxWaitMs is over.
 Isolation level 1 reads up to the last stable offset and names the aborted transactions. A follower
-reads up to the log's end, and tells by what it asks for how far it has come.
+reads up to the log's end; the offset that it asks for tells how far it has copied the log.
 
 From version 11 on consumers may read from a follower, up to the high watermark that it knows of,
 and a leader sends a consumer to a follower in its rack (KIP-392; ``replica.selector.class``).
 
 Version notes: 7 brought sessions (KIP-227), see :mod:`fencepost_broker.apis.fetch.sessions`. 13
-names topics by id. 15 brought the broker epochs of followers (KIP-903). From 16 on a refusal says
-who leads (KIP-951).
+names topics by id. 15 brought the broker epochs of followers (KIP-903). From 16 on a refusal names
+the leader (KIP-951).
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ def fetch(context: BrokerContext, request: Request, message: FetchRequest) -> An
 
 
 def _refuse_all(context: BrokerContext, message: FetchRequest) -> FetchResponse:
-    """An isolation level that does not exist: as in Kafka an error of everything in the request."""
+    """Refuse an unknown isolation level with an error for each partition, as Kafka does."""
     error = ErrorCode.UNKNOWN_SERVER_ERROR
     refusal = FetchResponse(error_code=error)
     for topic in message.topics:

@@ -1,26 +1,26 @@
-"""Fetch sessions (KIP-227): a consumer names its partitions once, and hears what changed.
+"""Fetch sessions (KIP-227): a client names its partitions once, and then gets only the changes.
 
-    epoch -1, any id     no session; one of that id ends
-    epoch 0, any id      one of that id ends; a new one begins, if there is room (else: none)
-    epoch n, known id    goes on: partitions are added, changed, forgotten; the next epoch is n + 1
+    epoch -1, any id     no session; a session with that id ends
+    epoch 0, any id      a session with that id ends; a new one begins if there is room
+    epoch n, known id    the session continues with its partitions changed; the next epoch is n + 1
     epoch n, unknown     FETCH_SESSION_ID_NOT_FOUND
-    another epoch        INVALID_FETCH_SESSION_EPOCH; the session stays as it is
-    names for ids        FETCH_SESSION_TOPIC_ID_ERROR, and the other way round
-    nothing left in it   the session ends, and the answer is one without a session
+    another epoch        INVALID_FETCH_SESSION_EPOCH; the session is unchanged
+    names for ids        FETCH_SESSION_TOPIC_ID_ERROR, also for ids in place of names
+    no partition left    the session ends, and the answer is one without a session
 
-Epochs run from 1 to 2^31 - 1 and begin again at 1. In the answer of a session that goes on, a
-partition is left out unless it has records or an error, or its high watermark or its log's start
-is not what was told last. One that had records goes to the end of the order, so that all get
-their turn when an answer is full.
+Epochs run from 1 to 2^31 - 1 and begin again at 1. The answers of a session that continues leave
+out a partition unless it has records or an error, or its high watermark or log start offset has
+changed since it was last sent. A partition that had records moves to the end of the order, so that
+all get their turn when an answer is full.
 
-More than some thousand partitions get no session: they are answered without one, or have to begin
-again, as if there were no room. Kafka has no such bound, and clients live with either answer.
+A request for more than ``OF_ONE_MAX`` partitions gets no session: it is answered without one, or
+the client has to begin again, as if there were no room. Kafka has no such limit; clients handle
+either answer.
 
-When all slots are taken, a new session takes the place of the one that was idle for longest, if
-that is longer than the bound; else of the smallest one that is older than the bound and smaller
-than the new one. What all sessions hold together is bounded, too: what does not fit is answered
-without a session, or has to begin again. This is soft state: nothing of it is logged, and a client
-whose session is gone opens another one.
+When all slots are taken, a new session replaces the one that was idle for longest, if it was idle
+longer than the limit; else the smallest one that is older than the limit and smaller than the new
+one. The number of partitions in all sessions is limited, too, with the same consequences. Sessions
+are soft state: they are not logged, and a client whose session is gone opens another one.
 """
 
 from __future__ import annotations
@@ -46,13 +46,13 @@ FINAL_EPOCH: Final = -1
 EPOCH_MAX: Final = (1 << 31) - 1
 IDLE_MS_MAX: Final = 120_000
 PARTITIONS_MAX: Final = 250_000
-"""Of all sessions together: a slot costs little, but a client says how much it holds."""
+"""The most partitions in all sessions together: slots do not limit the memory."""
 OF_ONE_MAX: Final = 10_000
-"""Of one session, all of which are looked at for each of its requests, however small they are."""
+"""The most partitions in one session: each of its requests, however small, visits all of them."""
 _UNTOLD: Final = -2
 
 Key: TypeAlias = tuple[str | bytes, int]
-"""A topic by the name or the id that the client uses, and a partition's number."""
+"""A topic's name or id, whichever the client uses, and a partition's number."""
 
 
 class Asked(NamedTuple):
@@ -64,16 +64,16 @@ class Asked(NamedTuple):
 
 @dataclass(slots=True)
 class _Told:
-    """One partition of a session: what is asked, and what the client knows."""
+    """One partition of a session: what the client asks for, and the offsets that it was sent."""
 
     asked: Asked
     high_watermark: int = _UNTOLD
     log_start_offset: int = _UNTOLD
     quiet: Any = None
-    """Of a follower's session: see ``apis/fetch/followers.py``."""
+    """Used in followers' sessions only: see ``apis/fetch/followers.py``."""
 
     def tell(self, data: PartitionData) -> bool:
-        """Take note of an answer; says whether there is anything new in it."""
+        """Note what the client is sent; return whether any of it is new."""
         is_new = bool(
             data.records
             or data.error_code
@@ -82,7 +82,7 @@ class _Told:
             or data.high_watermark != self.high_watermark
             or data.log_start_offset != self.log_start_offset
         )
-        # After an error the client hears of the partition again, even if nothing moved since.
+        # After an error the partition is sent again, even if its offsets have not changed.
         self.high_watermark = _UNTOLD if data.error_code else data.high_watermark
         self.log_start_offset = data.log_start_offset
         return is_new
@@ -90,32 +90,32 @@ class _Told:
 
 @dataclass(slots=True, eq=False)
 class FetchSession:
-    """What one client fetches, in the order in which it is read."""
+    """A client's session: its partitions, in the order in which they are read."""
 
     session_id: int
     by_id: bool
     created_ms: int
     used_ms: int
     epoch: int = 1
-    """What the next request has to carry."""
+    """The epoch that the next request has to have."""
     partitions: dict[Key, _Told] = field(default_factory=dict)
 
     def asked(self) -> list[Asked]:
-        """All partitions to read."""
+        """Return all partitions to read."""
         return [told.asked for told in self.partitions.values()]
 
     def news(
         self, answers: Iterable[tuple[FetchTopic, PartitionData]], *, everything: bool
     ) -> list[tuple[FetchTopic, PartitionData]]:
-        """What of the answers has to be sent, which the client knows from then on.
+        """Return the answers that have to be sent, and note them as sent.
 
-        ``everything`` is sent in the first answer of a session.
+        Pass ``everything`` for the first answer of a session.
         """
         news = []
         for topic, data in answers:
             key = _key(topic, data.partition_index, by_id=self.by_id)
             told = self.partitions.get(key)
-            # A request that was parked may have been overtaken by one that forgot a partition.
+            # While this request was parked, another one may have removed a partition.
             is_new = True if told is None else told.tell(data)
             if is_new or everything:
                 news.append((topic, data))
@@ -125,7 +125,7 @@ class FetchSession:
         return news
 
     def add(self, topics: Iterable[FetchTopic]) -> None:
-        """Add partitions, or change what is asked of those that are there."""
+        """Add partitions, or update those that are in the session already."""
         for topic in topics:
             named = FetchTopic(topic.topic, topic.topic_id)
             for entry in topic.partitions:
@@ -138,29 +138,29 @@ class FetchSession:
                     told.quiet = None
 
     def told(self, topic: FetchTopic, entry: FetchPartition) -> _Told | None:
-        """What is known of one partition."""
+        """Return the session's entry for a partition."""
         return self.partitions.get(_key(topic, entry.partition, by_id=self.by_id))
 
     def forget(self, message: FetchRequest) -> None:
-        """Drop the partitions that a request names; unknown ones make no difference."""
+        """Remove the partitions that a request forgets; unknown ones are ignored."""
         for each in message.forgotten_topics_data:
             for number in each.partitions:
                 self.partitions.pop((each.topic_id if self.by_id else each.topic, number), None)
 
 
 class Opened(NamedTuple):
-    """What a request leads to: an error, or what to read."""
+    """The outcome of opening a session: an error, or the partitions to read."""
 
     error: ErrorCode
     session: FetchSession | None = None
-    """None without a session: everything is answered, with session id 0."""
+    """``None`` if there is no session: all partitions are answered, with session id 0."""
     asked: tuple[Asked, ...] = ()
     is_first: bool = True
-    """Everything is answered, whether it is news or not."""
+    """Whether all partitions are answered, changed or not."""
 
     @property
     def session_id(self) -> int:
-        """What the answer carries."""
+        """The session id for the response."""
         return NO_SESSION if self.session is None else self.session.session_id
 
 
@@ -172,15 +172,15 @@ class FetchSessions:
         self._chance = chance
         self._idle_ms_max = idle_ms_max
         self._sessions: dict[int, FetchSession] = {}
-        """The one that was idle for longest stands first."""
+        """The session that was idle for longest is the first."""
         self._held = 0
-        """Partitions of all of them."""
+        """The number of partitions in all sessions."""
 
     def __len__(self) -> int:
         return len(self._sessions)
 
     def open(self, now_ms: int, message: FetchRequest, *, by_id: bool) -> Opened:
-        """Begin, go on with or end a session; ``by_id`` is for version 13 and above."""
+        """Begin, continue or end a session; ``by_id`` is for version 13 and above."""
         if message.session_epoch in (FIRST_EPOCH, FINAL_EPOCH):
             self._drop(message.session_id)
             session = None
@@ -191,11 +191,11 @@ class FetchSessions:
         return self._go_on(now_ms, message, by_id=by_id)
 
     def end(self, session_id: int) -> None:
-        """Forget a session, if there is one: its client was not told of it."""
+        """Remove a session, if it exists, that its client was never told about."""
         self._drop(session_id)
 
     def untell(self, session_id: int, lost: FetchResponse) -> None:
-        """An answer was not sent: what stood in it is news as long as its client has not heard."""
+        """Note that a response was not sent, so that its partitions are sent again."""
         session = self._sessions.get(session_id)
         if session is None:
             return
@@ -251,7 +251,7 @@ class FetchSessions:
             self._held -= len(session.partitions)
 
     def _fits(self, now_ms: int, size: int) -> bool:
-        """Whether so many partitions can be held, if need be instead of idle sessions."""
+        """Make room for so many partitions by ending idle sessions; return whether they fit."""
         if size > OF_ONE_MAX:
             return False
         while self._sessions and self._held + size > PARTITIONS_MAX:

@@ -1,10 +1,9 @@
-"""Groups of consumers: membership by the classic protocol, and what administrators ask.
+"""Consumer groups of the classic protocol: membership, and administrators' requests.
 
-Behaviour: JoinGroup and SyncGroup wait until the group has come that far; requests behind them on
-the same connection wait too. Where too many requests wait already (``requests.parked.max``) they
-are answered COORDINATOR_NOT_AVAILABLE, which clients take for "again". A request for several groups
-is taken apart, and each of them answers for itself; a list is put together from all partitions that
-this broker coordinates.
+Behaviour: JoinGroup and SyncGroup wait for the rebalance; later requests on the same connection
+wait, too. If too many requests wait already (``requests.parked.max``), the answer is
+COORDINATOR_NOT_AVAILABLE, after which clients retry. A request for several groups is split, and
+each group has its own result; a list is joined from all partitions that this broker coordinates.
 """
 
 from __future__ import annotations
@@ -43,7 +42,7 @@ def join_group(
     context: BrokerContext, request: Request, message: JoinGroupRequest
 ) -> Answer | None:
     """Answer JoinGroup, versions 0 to 9."""
-    version = request.version  # who waits holds no connection that is lost
+    version = request.version  # the closures below must not keep a lost connection alive
 
     def refused(message: JoinGroupRequest, code: ErrorCode) -> Message:
         from fencepost_broker.coordinator.group.classic.transition import join_refusal
@@ -51,7 +50,7 @@ def join_group(
         return join_refusal(code, message.member_id, version)
 
     if not (message.member_id or request.peer.may_park):
-        # Or whoever comes again would be one more member each time.
+        # Without this, each retry of a client would add another member.
         return refused(message, ErrorCode.COORDINATOR_NOT_AVAILABLE)
     return ParkedRequest(request, message, refused).submit(context, message.group_id)
 

@@ -1,7 +1,7 @@
-"""Groups of KIP-848: the broker assigns, members say in each heartbeat what they have.
+"""Consumer groups of KIP-848: the broker assigns partitions, and members heartbeat.
 
-Behaviour: a heartbeat never waits for its group. A description of several groups is taken apart,
-and each of them answers for itself.
+Behaviour: a heartbeat never waits for its group. A request to describe several groups is split,
+and each group has its own result.
 """
 
 from __future__ import annotations

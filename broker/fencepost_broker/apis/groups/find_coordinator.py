@@ -1,8 +1,8 @@
 """FindCoordinator: which broker coordinates a group or a transactional id.
 
 Behaviour: an id's coordinator is the broker that leads its partition of the coordinators' topic;
-while nobody leads it the answer is COORDINATOR_NOT_AVAILABLE. The topic is made when it is first
-asked for. A broker that has its controller with it answers at once; others answer
+while it has no leader the answer is COORDINATOR_NOT_AVAILABLE. The first request creates the topic.
+A broker that is also the controller answers that request at once; others answer
 COORDINATOR_NOT_AVAILABLE the first time, as Apache Kafka does.
 
 Version notes: up to 3 one key, from 4 on several (KIP-699); 5 may answer TRANSACTION_ABORTABLE; 6
@@ -70,13 +70,13 @@ def find_coordinator(
 
 
 def _leader_of(context: BrokerContext, family: RecordFamily, coordinator_id: str) -> int:
-    """Who leads the partition of an id; -1 when nobody does."""
+    """Return the leader of an id's partition; -1 if it has none."""
     topic = context.image.topics.by_name[family.value]
     return topic.partitions[partition_of(coordinator_id, len(topic.partitions))].leader
 
 
 def _prepare(context: BrokerContext, key_type: int) -> ErrorCode:
-    """Have the topic that such coordinators live in."""
+    """Create the coordinators' topic if it does not exist."""
     family = _FAMILIES.get(key_type)
     if family is None:
         is_share = key_type == _SHARE

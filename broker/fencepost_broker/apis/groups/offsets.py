@@ -1,9 +1,9 @@
-"""OffsetCommit, OffsetFetch and OffsetDelete: how far consumers have come.
+"""OffsetCommit, OffsetFetch and OffsetDelete: the committed offsets of consumer groups.
 
-Behaviour: an OffsetFetch below version 7 does not see an offset that a transaction has pending,
-and is asked to come again instead (``offset.fetch.pending.legacy``).
+Behaviour: if a transaction has an offset pending, an OffsetFetch below version 7 gets an error that
+makes the client retry (``offset.fetch.pending.legacy``).
 
-Version notes: OffsetFetch from 8 on asks for several groups, each of which answers for itself.
+Version notes: OffsetFetch from 8 on asks for several groups, each with its own result.
 """
 
 from __future__ import annotations

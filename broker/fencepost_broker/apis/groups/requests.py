@@ -1,4 +1,4 @@
-"""A request's way to a group's machine and back, at once or later (``coordinated``)."""
+"""Submitting requests to groups' machines, and answering them at once or later."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ if TYPE_CHECKING:
 
 
 Refused = Callable[[Any, ErrorCode], "Message"]
-"""Makes the answer to a request that no machine could carry out, or not write what it decided."""
+"""Builds the response to a request that no machine carried out, or whose write failed."""
 
 
 class ParkedRequest:
-    """The token of a request that waits until its group has come so far.
+    """The token of a request that waits for its group.
 
-    A connection that is lost changes nothing for the group, as in Kafka: the member is there until
-    its session, or the rebalance, times out. What there was of the connection is let go.
+    The loss of its connection does not change the group, as in Kafka: the member stays until its
+    session or the rebalance times out. The token drops its reference to the connection.
     """
 
     __slots__ = ("_message", "_refused", "_request")
@@ -36,7 +36,7 @@ class ParkedRequest:
         self._refused = refused
 
     def submit(self, context: BrokerContext, group_id: str) -> Answer | None:
-        """Carry out the request; ``None`` when it is answered later."""
+        """Submit the request; return the answer, or ``None`` if it comes later."""
         request = self._request
         assert request is not None
         shard = context.coordinators.runtime.shard(RecordFamily.GROUPS, group_id)
@@ -46,14 +46,14 @@ class ParkedRequest:
         if told is not None:
             return self._answer(told)
         if not request.peer.may_park:
-            # The client asks again, and what the machine answers meanwhile is lost.
+            # The client retries; the machine's result for this request is discarded.
             self._forget()
             return self._answer(ErrorCode.COORDINATOR_NOT_AVAILABLE)
         request.peer.on_loss(self._forget)
         return None
 
     def __call__(self, answer: Any) -> None:
-        """The machine answers."""
+        """Accept the machine's result; the machine calls this."""
         if self._request is not None:
             self._request.release(self._answer(answer))
 
@@ -67,7 +67,7 @@ class ParkedRequest:
 def ask(
     context: BrokerContext, request: Request, group_id: str, message: Message, refused: Refused
 ) -> Answer | None:
-    """Answer a request by the machine of its group; ``None`` when that has to wait for the disk."""
+    """Answer with the result of the group's machine; ``None`` if that has to wait for the disk."""
     shard = context.coordinators.runtime.shard(RecordFamily.GROUPS, group_id)
     if shard is None:
         return _answer(message, refused, _nobody(context, group_id))
@@ -78,7 +78,7 @@ def ask(
 
 
 def ask_one(context: BrokerContext, request: Request, group_id: str, message: Message) -> Part:
-    """What the machine of this group answers to a part of a request: see ``refusal``."""
+    """Return the result of this group's machine for a part of a request: see ``refusal``."""
     shard = context.coordinators.runtime.shard(RecordFamily.GROUPS, group_id)
     if shard is None:
         return None, _nobody(context, group_id)
@@ -86,7 +86,7 @@ def ask_one(context: BrokerContext, request: Request, group_id: str, message: Me
 
 
 def ask_all(context: BrokerContext, request: Request, message: Message) -> list[Part]:
-    """What the machines of all groups answer: see ``refusal``."""
+    """Return the results of all groups' machines: see ``refusal``."""
     if context.coordinators.runtime.is_loading(RecordFamily.GROUPS):
         return [(None, ErrorCode.COORDINATOR_LOAD_IN_PROGRESS)]
     shards = context.coordinators.runtime.shards_of(RecordFamily.GROUPS)
@@ -94,7 +94,7 @@ def ask_all(context: BrokerContext, request: Request, message: Message) -> list[
 
 
 def refusal(told: Any) -> ErrorCode:
-    """Why no machine carried out what was asked; NONE if one did, and answers."""
+    """Return the error if no machine carried out the request, else NONE."""
     return told if isinstance(told, ErrorCode) else error_or(told)
 
 

@@ -1,4 +1,4 @@
-"""Batches of a Produce request are appended to the logs of their partitions, and answered."""
+"""Appending the batches of a Produce request, and answering it."""
 
 from __future__ import annotations
 
@@ -43,27 +43,27 @@ _WITHOUT_START: Final = (
     ErrorCode.RECORD_LIST_TOO_LARGE,
     ErrorCode.KAFKA_STORAGE_ERROR,
 )
-"""With any other refusal goes the offset that the log begins with, if there was one whole batch."""
+"""Errors that come without the log start offset; others have it if there was one whole batch."""
 _LENGTH: Final = slice(8, 12)
 _MAGIC_AT: Final = 16
 Outcome = tuple[TopicProduceData, list[tuple[int, AppendResult]]]
-"""What became of one topic's batches, by partition."""
+"""One topic of a request, and the result of each of its batches, by partition."""
 Unflushed = tuple[PartitionLog, AppendResult]
 Examined = Callable[[Partition, PartitionProduceData, int, VerificationGuard | None], AppendResult]
-"""Appends a batch that was examined before it is its turn."""
+"""Appends a batch that was examined earlier."""
 Permit = Callable[[Partition, PartitionProduceData, int], VerificationGuard | AppendResult | None]
-"""Asked before a batch is appended: what lets it into its transaction, or why it may not."""
+"""Checks a batch before it is appended; returns the guard of its verification, or a refusal."""
 
 
 def refuse_unnamed(request: Request, message: ProduceRequest) -> Answer:
-    """Refuse a request that has a batch of a transaction and does not say of which."""
-    text = "A batch is transactional, the request names no transactional id."
+    """Refuse a request that has a transactional batch but no transactional id."""
+    text = "A batch is transactional, but the request has no transactional id."
     code = ErrorCode.TRANSACTIONAL_ID_AUTHORIZATION_FAILED
     return refuse_all(request, message, code, text)
 
 
 def refuse_all(request: Request, message: ProduceRequest, code: ErrorCode, text: str) -> Answer:
-    """Append nothing of a request, whatever else is right or wrong with it."""
+    """Refuse all batches of a request with the same error."""
     if message.acks == 0:
         request.peer.drop(f"a Produce with acks 0 failed: {text}")
         return NO_ANSWER
@@ -83,7 +83,7 @@ def conclude(
     unflushed: list[Unflushed],
     unreplicated: list[Unreplicated],
 ) -> Answer | None:
-    """Answer when all is appended; ``None`` when that has to wait for followers or the disk."""
+    """Answer after all batches; ``None`` if the answer has to wait for followers or the disk."""
     failed = any(result.error for _, of in outcomes for _, result in of)
     if unreplicated:
         from fencepost_broker.apis.produce.delayed_produce import settle
@@ -93,7 +93,7 @@ def conclude(
     if unflushed or unreplicated:
         if message.acks:
             for data, _ in outcomes:
-                data.partition_data = []  # its records lie in the frame, which is not ours to keep
+                data.partition_data = []  # its records are views of the frame, which is reused
             _answer_later(context, request, message.timeout_ms, outcomes, unflushed, unreplicated)
             return None
         context.replicas.flushes.ask(log for log, _ in unflushed)
@@ -112,7 +112,7 @@ def _answer_later(
     unflushed: list[Unflushed],
     unreplicated: list[Unreplicated],
 ) -> None:
-    """Answer when followers have what they should, and then the disk."""
+    """Answer once the batches are replicated and then flushed, as far as they have to be."""
 
     def flush_and_answer() -> None:
         left = [(log, result) for log, result in unflushed if not result.error]
@@ -139,7 +139,7 @@ def _not_on_disk(result: AppendResult, error: StorageError) -> None:
 def find_topic(
     context: BrokerContext, data: TopicProduceData, version: int
 ) -> tuple[Topic | None, ErrorCode]:
-    """A topic that clients may write to, or why there is none."""
+    """Return the topic to write to, or ``None`` and the error."""
     if version >= _BY_ID_FROM:
         topic = context.replicas.table.by_id.get(data.topic_id)
         missing = ErrorCode.UNKNOWN_TOPIC_ID
@@ -159,13 +159,13 @@ def append(
     acks: int,
     examined: Examined | None = None,
 ) -> AppendResult:
-    """Append one batch, or say why not."""
+    """Append one batch, or return a result with the error."""
     if not 0 <= entry.index < len(topic.partitions):
         return AppendResult(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
     partition = topic.partitions[entry.index]
     records = entry.records
     if records is None:
-        # Apache Kafka does not answer this at all; a test tool had better say what is wrong.
+        # Apache Kafka does not answer such a request; an error is more useful to testers.
         return AppendResult(ErrorCode.INVALID_RECORD, message="The records are null.")
     if not partition.is_plain:
         if not partition.leads:
@@ -197,7 +197,7 @@ def append(
 def _too_few(
     partition: Partition, entry: PartitionProduceData, now_ms: int, permit: Permit | None
 ) -> AppendResult:
-    """Too few replicas are in sync; what a transaction's coordinator has against it comes first."""
+    """Refuse a batch because too few replicas are in sync; a refusal by ``permit`` goes first."""
     permitted = None if permit is None else permit(partition, entry, now_ms)
     if isinstance(permitted, AppendResult):
         return permitted
@@ -206,7 +206,7 @@ def _too_few(
 
 
 def _tell_log_start(log: PartitionLog, records: Buffer, result: AppendResult) -> None:
-    """Add to a log's refusal the offset that the log begins with, where Kafka does."""
+    """Add the log start offset to a log's refusal in the cases in which Kafka does."""
     length = int.from_bytes(records[_LENGTH], "big", signed=True)
     is_one_batch = length + LOG_OVERHEAD == len(records) >= HEADER_SIZE
     if is_one_batch and records[_MAGIC_AT] == MAGIC and result.error not in _WITHOUT_START:

@@ -1,8 +1,8 @@
-"""A Produce request, batch by batch, and turn by turn where that takes long.
+"""Carrying out a Produce request batch by batch, in several turns of the event loop if it is long.
 
-A few hundred bytes may unpack to 150,000 records, which have to be counted, or looked at. What is
-left of such a request is parked, as one that waits for the disk, so that its client's next one
-waits, and others have their turns between.
+A few hundred bytes may decompress to 150,000 records, which have to be counted or validated. The
+rest of such a request is parked, so that other connections are served between its turns. The
+client's next request waits for it.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 _FIRST_TURN_NS: Final = 10_000_000
 _TURN_NS: Final = 5_000_000
-"""For so long batches of one request are appended before others have their turn."""
+"""The time for which batches of one request are appended before other connections are served."""
 
 
 def carry_out(
@@ -45,11 +45,11 @@ def carry_out(
     permit: Permit | None,
     examined: Examined | None = None,
 ) -> Answer | None:
-    """Append each batch and answer; ``None`` when that has to wait for the disk.
+    """Append each batch and answer; ``None`` if the answer comes later.
 
-    Batches that have to be unpacked may take long. Others have their turn then, and the rest is
-    appended after it, unless the batches are a transaction's: all of those go by what the
-    coordinator has said just now, and are examined before (:mod:`.examination`).
+    Batches that have to be decompressed may take long. Then the rest is appended in later turns of
+    the event loop. Transactional batches are an exception: the coordinator's answer holds for this
+    turn only, so they are examined before (:mod:`.examination`) and appended in one turn.
     """
     version = request.version
     until_ns = perf_counter_ns() + _FIRST_TURN_NS
@@ -101,7 +101,7 @@ def carry_out(
 
 
 class LongRequest:
-    """What is left of a request of which some batches are appended."""
+    """A request of which some batches are appended, and the rest in later turns."""
 
     def __init__(
         self,
@@ -111,7 +111,7 @@ class LongRequest:
         unflushed: list[Unflushed],
         unreplicated: list[Unreplicated],
     ) -> None:
-        """The last of ``outcomes`` is of a topic that may have more batches."""
+        """Take the outcomes so far; the topic of the last one may have more batches."""
         self._context = context
         self._request = request
         self._outcomes = outcomes
@@ -120,7 +120,7 @@ class LongRequest:
         self._message = ProduceRequest()
 
     def begin(self, message: ProduceRequest) -> None:
-        """Go on in the loop's next turn, with a copy of the frame: its bytes are used again."""
+        """Continue in the loop's next turn, with a copy of the frame, whose buffer is reused."""
         self._message = message = keep_message(self._request, message)
         self._outcomes[:] = [
             (data, of_topic)
@@ -137,14 +137,14 @@ class LongRequest:
             answer = conclude(
                 self._context, request, message, self._outcomes, self._unflushed, self._unreplicated
             )
-        except Exception as error:  # noqa: BLE001 (as where any request is carried out)
+        except Exception as error:  # noqa: BLE001 (as the dispatcher does for any request)
             request.peer.refuse_parked(request, error)
             return
         if answer is not None:
             request.release(answer)
 
     def _append_some(self, until_ns: int) -> bool:
-        """Whether that was all."""
+        """Append batches until the time is over; return whether all are appended."""
         context, message = self._context, self._message
         refusal = ErrorCode.NONE if message.acks in ACKS else ErrorCode.INVALID_REQUIRED_ACKS
         now_ms = context.clock.now_ms()

@@ -1,4 +1,4 @@
-"""A Produce with acks=all that waits until the in-sync replicas have what it appended."""
+"""Produce requests with acks=all that wait until the in-sync replicas have their batches."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ if TYPE_CHECKING:
 
 
 Unreplicated = tuple[Partition, AppendResult, int]
-"""A batch whose followers may not have it yet, and the leader epoch in which it was appended."""
+"""A batch that may not be replicated yet, and the leader epoch in which it was appended."""
 
 
 def outcome(partition: Partition, result: AppendResult, leader_epoch: int) -> ErrorCode | None:
-    """Whether a batch is replicated (``NONE``), or why it has failed; ``None``: it is not known."""
+    """Return NONE if a batch is replicated, its error if it failed, ``None`` if it is pending."""
     if not partition.leads or partition.leader_epoch != leader_epoch:
         return ErrorCode.NOT_LEADER_OR_FOLLOWER
     if partition.log.high_watermark <= result.last_offset:
@@ -33,7 +33,7 @@ def outcome(partition: Partition, result: AppendResult, leader_epoch: int) -> Er
 
 
 def settle(batches: Iterable[Unreplicated]) -> list[Unreplicated]:
-    """Set the errors of the batches whose outcome is known; the others are returned."""
+    """Set the errors of the batches whose outcome is known, and return the others."""
     left = []
     for batch in batches:
         error = outcome(*batch)
@@ -45,7 +45,7 @@ def settle(batches: Iterable[Unreplicated]) -> list[Unreplicated]:
 
 
 class DelayedProduce:
-    """Waits for the high watermarks of partitions, until a timeout."""
+    """Waits for partitions' high watermarks to pass the request's batches, or for the timeout."""
 
     __slots__ = ("_left", "_then", "_timer", "request")
 
@@ -61,14 +61,14 @@ class DelayedProduce:
         self._timer: Timer | None = None
 
     def begin(self, context: BrokerContext, timeout_ms: int) -> None:
-        """Wait for the batches, at least one, whose outcome is not known."""
+        """Wait for the batches whose outcome is not known; there is at least one."""
         for partition in self._partitions():
             partition.waiters.append(self)
         self._timer = context.clock.call_later(max(timeout_ms, 0), self.time_is_over)
         self.request.peer.on_loss(self._leave)
 
     def partition_moved(self, partition: Partition) -> None:
-        """Called by a partition, when its high watermark may have moved."""
+        """Check the partition, whose high watermark may have moved; the partition calls this."""
         del partition
         watched = self._partitions()
         self._left = settle(self._left)
@@ -78,13 +78,13 @@ class DelayedProduce:
             self._finish()
 
     def time_is_over(self) -> None:
-        """Called by the timer, when the broker stops, and when a partition gets another leader."""
+        """Fail the pending batches: on timeout, when the broker stops, or after a leader change."""
         for _, result, _ in settle(self._left):
             result.error = ErrorCode.REQUEST_TIMED_OUT
         self._finish()
 
     def failed(self, error: Exception) -> None:
-        """Called by a partition, if ``partition_moved`` or ``time_is_over`` has raised an error."""
+        """Close the connection: ``partition_moved`` or ``time_is_over`` raised an exception."""
         self._leave()
         self.request.peer.refuse_parked(self.request, error)
 

@@ -1,10 +1,10 @@
-"""Batches of a transaction are examined before they are appended, in turns where that takes long.
+"""Examination of transactional batches before they are appended, in several turns if necessary.
 
-The batches of one request are appended in one turn, since all of them go by what the transaction's
-coordinator has said just now. A few hundred bytes may unpack to 150,000 records, so what takes long
-is done before: each batch is unpacked, counted and changed as its topic wants it. If that is not
-done in one turn, the request is parked, the rest examined between the turns of others, and the
-coordinator asked anew.
+The batches of one request are appended in one turn, because the answer of the transaction's
+coordinator holds for that turn only. A few hundred bytes may decompress to 150,000 records, so the
+slow part is done before: each batch is decompressed, counted and converted as its topic demands. If
+one turn is not enough, the request is parked, the rest is examined in later turns, and the
+coordinator is asked again.
 """
 
 from __future__ import annotations
@@ -29,31 +29,31 @@ if TYPE_CHECKING:
 _FIRST_TURN_NS: Final = 10_000_000
 _TURN_NS: Final = 5_000_000
 _CHANGED_BYTES_MAX: Final = limits.MAX_DECOMPRESSED_BYTES
-"""Bytes of batches that are compressed anew and kept until all are examined."""
+"""The most bytes of recompressed batches that are kept until all batches are examined."""
 GoOn = Callable[[ProduceRequest], Answer | None]
 
 
 class Examination:
-    """What was found out of the batches of one request, to append them by."""
+    """The results of examining the batches of one request, for appending them."""
 
     def __init__(self, context: BrokerContext, request: Request) -> None:
         self._context = context
         self._request = request
         self._found: dict[int, tuple[PartitionLog, memoryview | AppendResult]] = {}
-        """By the identity of a batch's entry in the message, in the order of the request."""
+        """By the ``id()`` of a batch's entry in the message, in the order of the request."""
         self._left: Iterator[tuple[PartitionProduceData, PartitionLog]] = iter(())
         self._changed_bytes = 0
 
     def is_done_now(self, message: ProduceRequest) -> bool:
-        """Examine what a first turn allows; whether that was all."""
+        """Examine batches for one turn; return whether all are examined."""
         self._left = self._batches(message)
         return self._examine_some(perf_counter_ns() + _FIRST_TURN_NS)
 
     def go_on_later(self, message: ProduceRequest, go_on: GoOn) -> None:
-        """Examine the rest in turns of the loop, and then go on; the request is parked meanwhile.
+        """Park the request, examine the rest in later turns, then call ``go_on``.
 
-        It has its frame for itself from now on, since the bytes of the other are used again. What
-        was examined is not examined again: it may be changed already, as its topic wants it.
+        The request gets a copy of its frame, because the connection reuses the buffer. Batches
+        that were examined are not examined again: they may be converted already.
         """
         request = self._request
         was_in = request.frame.obj
@@ -89,10 +89,10 @@ class Examination:
         now_ms: int,
         guard: VerificationGuard | None,
     ) -> AppendResult:
-        """Append a batch as it was examined."""
+        """Append a batch with the result of its examination."""
         log, found = self._found.get(id(entry), (None, None))
         if found is None or log is not partition.log:
-            return AppendResult(ErrorCode.NOT_LEADER_OR_FOLLOWER)  # it has become so just now
+            return AppendResult(ErrorCode.NOT_LEADER_OR_FOLLOWER)  # moved since the examination
         if isinstance(found, AppendResult):
             return found
         return log.append_as_leader(
@@ -130,6 +130,6 @@ class Examination:
 def _too_much() -> AppendResult:
     return AppendResult(
         ErrorCode.MESSAGE_TOO_LARGE,
-        message=f"the batches of this request take more than {_CHANGED_BYTES_MAX} bytes when they "
-        "are compressed as their topics want it",
+        message=f"the batches of this request take more than {_CHANGED_BYTES_MAX} bytes after "
+        "compression with their topics' compression.type",
     )

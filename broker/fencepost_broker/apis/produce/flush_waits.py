@@ -1,4 +1,4 @@
-"""An answer that leaves once what its request appended is on disk."""
+"""Answers that wait until the batches of their request are flushed to disk."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Result = TypeVar("Result")
 
 
 class AnswerAfterFlush(Generic[Result]):
-    """Waits for the logs of some results; those of a log that fails are told so first."""
+    """Answers a request after the flush of its logs; sets the error on results of failed logs."""
 
     def __init__(
         self,
@@ -31,13 +31,13 @@ class AnswerAfterFlush(Generic[Result]):
         self._left = 0
 
     def wait(self, flushes: FlushScheduler) -> None:
-        """Have the logs flushed; the answer leaves after the last."""
+        """Request the flushes; the answer is sent after the last one."""
         logs = dict.fromkeys(log for log, _ in self._logs)
         self._left = len(logs)
         flushes.ask(logs, self)
 
     def log_flushed(self, log: PartitionLog, error: StorageError | None) -> None:
-        """One of them is done."""
+        """Note that one of the logs is flushed, or failed."""
         if error is not None:
             for each, result in self._logs:
                 if each is log:

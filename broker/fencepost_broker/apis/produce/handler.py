@@ -1,13 +1,13 @@
-"""Produce: record batches into the logs of the partitions that this broker leads.
+"""Produce: append record batches to the logs of partitions that this broker leads.
 
 Behaviour: a batch stays one slice of the received frame from the socket to the log, which patches
-its offset in place. With acks 0 nothing is answered, and an error closes the connection, because
-that is the only way to tell. With one replica, acks 1 and all are the same; with followers, acks
-all waits until those in sync have the batch (:mod:`.delayed_produce`). Where a topic asks for a
-flush (`flush.messages`; always, with `fsync=always`), the answer waits for it.
+its offset in place. With acks 0 there is no answer, and an error closes the connection, because
+that is the only way to report it. With one replica, acks 1 and all are the same; with followers,
+acks all waits until the in-sync ones have the batch (:mod:`.delayed_produce`). If a topic demands
+a flush (`flush.messages`; always, with `fsync=always`), the answer waits for it.
 
-Version notes: 13 names topics by id (KIP-516); from 10 on a refusal says who leads (KIP-951); 8
-tells errors per record (KIP-467).
+Version notes: 13 names topics by id (KIP-516); from 10 on a refusal names the leader (KIP-951); 8
+reports errors per record (KIP-467).
 """
 
 from __future__ import annotations

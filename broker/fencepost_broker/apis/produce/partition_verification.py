@@ -1,12 +1,13 @@
-"""What a leader asks a transaction's coordinator before it writes (KIP-890).
+"""Verification of a transaction's partitions with its coordinator before a leader writes (KIP-890).
 
-Old producers enter partitions by themselves, and the leader only verifies that they did; newer
-ones leave it to the leader. An add that comes before the last transaction's markers are there waits
-for them (KIP-609), and the request with it. A coordinator that is another broker is asked by
-AddPartitionsToTxn; it has nobody wait, so this broker asks again until the markers are there.
+Old producers add partitions to the transaction themselves, and the leader only verifies that they
+did; newer ones leave that to the leader. An add that arrives before the previous transaction's
+markers waits for them (KIP-609), and the request waits with it. If the coordinator is another
+broker, this one sends it AddPartitionsToTxn. That broker never waits for markers, so this one asks
+again until they are written.
 
-    Produce           up to 11 verified, from 12 on entered
-    TxnOffsetCommit   up to 4 verified, from 5 on entered
+    Produce           up to 11 verified, from 12 on added
+    TxnOffsetCommit   up to 4 verified, from 5 on added
 """
 
 from __future__ import annotations
@@ -40,11 +41,11 @@ if TYPE_CHECKING:
 Partitions = Sequence[tuple[str, Sequence[int]]]
 StillHolds = Callable[[], bool]
 Begin = Callable[[], StillHolds]
-"""Called before an answer is waited for: a marker that arrives before it has to be noticed
-(``PartitionLog.start_verification``). What it gives says whether none has."""
+"""Called before the coordinator is asked, because a marker that arrives before the answer has to be
+noticed (``PartitionLog.start_verification``). Its result tells whether none has arrived."""
 _FIRST_PAUSE_MS: Final = 1
 _BY_BROKER: Final = 4
-"""The version of AddPartitionsToTxn in which leaders ask."""
+"""The version of AddPartitionsToTxn that leaders use."""
 
 
 def enter(
@@ -56,9 +57,9 @@ def enter(
     answer: Callable[[Outcome], Answer | None],
     begin: Begin,
 ) -> Answer | None:
-    """Have partitions enter the transaction, then write; ``None`` when that has to wait.
+    """Add partitions to the transaction, then write; ``None`` if that has to wait.
 
-    What is still needed of the request's frame then must have been copied: see ``keep_frame``.
+    If it has to wait, the caller keeps the request's frame with ``keep_frame``.
     """
     shard = transaction_shard(context, transactional_id)
     if shard is None:
@@ -83,10 +84,10 @@ def enter_now(
     begin: Begin,
     then: Callable[[Outcome], None],
 ) -> Outcome | None:
-    """Have partitions enter the transaction without a wait for the last one's markers.
+    """Add partitions to the transaction without waiting for the previous one's markers.
 
-    ``None`` when the outcome has to be on disk first, or comes from another broker, and goes to
-    ``then``.
+    The result is ``None`` if the outcome has to be flushed first or comes from another broker;
+    then ``then`` is called with it.
     """
     command = AddPartitions(transactional_id, *producer, partitions, _BY_BROKER, is_known=True)
     return _ask_now(context, command, begin, then)
@@ -101,10 +102,10 @@ def verify(
     answer: Callable[[Outcome], Answer | None],
     begin: Begin,
 ) -> Answer | None:
-    """Whether partitions are in the transaction, then write; ``None`` when that has to wait.
+    """Verify that partitions are in the transaction, then write; ``None`` if that has to wait.
 
-    It waits for the disk, so that what is written here is not there before what it goes by, or for
-    another broker.
+    It waits for another broker, or for the disk: records must not be durable before the
+    transaction's state that they depend on.
     """
 
     def later(outcome: Outcome) -> None:
@@ -135,8 +136,8 @@ def _ask_now(
         context.coordinators.peers.coordinators.ask(coordinator, command, then)
         return None
     if isinstance(command, AddPartitions):
-        # Also here: the question may have been another broker's until this one took over, and the
-        # marker for which it was asked again has taken the guard of that time.
+        # The check is needed here, too: another broker may have been the coordinator until now,
+        # and the marker that was waited for has invalidated the guard of that time.
         then = partial(_tell_entered, begin(), then)
         told = submit_at_once(shard, command)
     else:
@@ -152,10 +153,10 @@ def _ask_now(
 def _tell_entered(
     still_holds: StillHolds, then: Callable[[Outcome], None], outcome: Outcome
 ) -> None:
-    """Have it asked again where a marker has come meanwhile.
+    """Make the caller ask again if a marker has arrived meanwhile.
 
-    It may be the last transaction's, for which the question waited at the coordinator or on its way
-    there; then the next answer is yes. If it was this one's, the coordinator will say so.
+    The marker may be the previous transaction's, for which the question waited; then the next
+    answer is positive. If it is this transaction's, the coordinator's next answer says so.
     """
     if outcome.error is ErrorCode.NONE and not still_holds():
         outcome = Outcome(ErrorCode.CONCURRENT_TRANSACTIONS)
@@ -163,9 +164,9 @@ def _tell_entered(
 
 
 class Polling:
-    """Waits for the last transaction's markers in Kafka's way: by asking again and again.
+    """Waits for the previous transaction's markers as Kafka does: by asking repeatedly.
 
-    Markers take some milliseconds, so it asks soon, and then after pauses that double up to
+    Markers take some milliseconds, so the first pause is short; pauses double up to
     ``add.partitions.to.txn.retry.backoff.ms``.
     """
 
@@ -187,13 +188,13 @@ class Polling:
         self._go_on = go_on
         self._ask = ask
         self._is_out = False
-        """The request waits, and counts as one that does (``requests.parked.max``)."""
+        """Whether the request is parked, and counts against ``requests.parked.max``."""
         self._waited_ms = 0
         self._pause_ms = _FIRST_PAUSE_MS
         self._wait_max_ms = wait_max_ms
 
     def ask(self) -> Answer | None:
-        """Ask; ``None`` when the outcome is not there yet, or it has to be asked again."""
+        """Ask the coordinator; ``None`` if the answer comes later or the question is repeated."""
         outcome = self._ask(self._late)
         answer = None if outcome is None else self._told(outcome)
         self._is_out = answer is None
@@ -224,20 +225,20 @@ class Polling:
 
 
 def keep_frame(request: Request) -> None:
-    """Let the request have its frame for itself, since it is read again when it has waited."""
+    """Give the request a copy of its frame, because it is decoded again after the wait."""
     if not request.has_own_frame:
         request.frame = memoryview(bytearray(request.frame))
 
 
 def read_again(request: Request, message: ProduceRequest) -> ProduceRequest:
-    """The same message, as it lies in the frame that was kept."""
+    """Decode the message again from the frame that was kept."""
     if request.has_own_frame:
         return message
     return ProduceRequest.decode(request.frame, request.version, request.body)[0]
 
 
 def keep_message(request: Request, message: ProduceRequest) -> ProduceRequest:
-    """The same message in a frame of its own."""
+    """Copy the request's frame, and decode the message from the copy."""
     keep_frame(request)
     return read_again(request, message)
 
@@ -251,7 +252,7 @@ def _outcome(told: Any) -> Outcome:
 
 
 def _elsewhere(context: BrokerContext, transactional_id: str) -> int | None:
-    """The other broker that coordinates this id; ``None`` where none does."""
+    """Return the other broker that coordinates this id, or ``None``."""
     topic = context.replicas.table.by_name.get(RecordFamily.TRANSACTIONS.value)
     if topic is None or not topic.partitions:
         return None
@@ -260,7 +261,7 @@ def _elsewhere(context: BrokerContext, transactional_id: str) -> int | None:
 
 
 def _nobody(context: BrokerContext, transactional_id: str) -> Outcome:
-    """Nobody coordinates this id here; if nobody does anywhere, no producer can have it."""
+    """Return the outcome for an id that this broker does not coordinate."""
     if RecordFamily.TRANSACTIONS.value not in context.replicas.table.by_name:
         return Outcome(ErrorCode.INVALID_PRODUCER_ID_MAPPING)
     return Outcome(

@@ -1,9 +1,10 @@
-"""Produce with a transactional id: first the coordinator is asked, then batches are appended.
+"""Produce with a transactional id: ask the transaction's coordinator, then append the batches.
 
-Behaviour: where the producer's transaction is open already, nobody is asked. Otherwise its
-partitions are verified (versions up to 11) or entered into the transaction (from 12 on), all of a
-request at once; a wait for the last transaction's markers parks the whole request. Where a newer
-epoch of the producer was seen, nobody is asked either.
+Behaviour: the coordinator is asked about all partitions of a request at once. It verifies them
+(versions up to 11) or adds them to the transaction (from 12 on). A wait for the previous
+transaction's markers parks the whole request. The coordinator is not asked about partitions in
+which the producer's transaction is open already, or in which a newer epoch of the producer was
+seen.
 """
 
 from __future__ import annotations
@@ -42,9 +43,9 @@ Producer = tuple[int, int]
 Wanted = dict[str, list[int]]
 """Partitions by topic."""
 Guards = dict[tuple[str, int], "VerificationGuard | None"]
-"""By topic and partition, from when another broker was asked about them; else there are none."""
+"""By topic and partition; present only if another broker was asked about them."""
 Fenced = set[tuple[str, int]]
-"""Partitions in which a newer epoch of the producer was seen."""
+"""Partitions that have seen a newer epoch of the producer."""
 _VERIFICATION: Final = "transaction.partition.verification.enable"
 
 
@@ -56,7 +57,7 @@ def produce_in_transaction(
 ) -> Answer | None:
     """Answer a Produce that names a transactional id.
 
-    ``examination`` is there when its batches were examined in several turns, in a frame of its own.
+    Pass ``examination`` if the batches were examined in several turns, in a copy of the frame.
     """
     try:
         producer, wanted, fenced = _to_be_asked_for(context, message, request.version)
@@ -79,8 +80,8 @@ def produce_in_transaction(
         )
 
     def begin() -> StillHolds:
-        # Before another broker is asked, and each time: the markers that it wants to see first may
-        # be those of this partition.
+        # This runs before each question to another broker: the markers that it waits for may be
+        # markers of this partition.
         if not has_waited:
             sequences.update(_sequences(context, message, request.version, wanted))
         for where, sequence in sequences.items():
@@ -115,7 +116,7 @@ def produce_in_transaction(
 def _sequences(
     context: BrokerContext, message: ProduceRequest, version: int, wanted: Wanted
 ) -> dict[tuple[str, int], int]:
-    """With which sequences producers begin in these partitions."""
+    """Return the first sequence of the request's batch for each of these partitions."""
     sequences: dict[tuple[str, int], int] = {}
     for data in message.topic_data:
         topic, _ = find_topic(context, data, version)
@@ -139,13 +140,13 @@ def _guard(
 
 
 class _SeveralProducersError(Exception):
-    """One request has one producer; with a second one all of it is refused, as in Kafka."""
+    """Raised if a request has batches of two producers; all of it is refused, as in Kafka."""
 
 
 def _to_be_asked_for(
     context: BrokerContext, message: ProduceRequest, version: int
 ) -> tuple[Producer | None, Wanted, Fenced]:
-    """The producer, where its transaction is not open yet, and where a newer one was seen."""
+    """Return the producer, the partitions to ask about, and those with a newer epoch."""
     known: Producer | None = None
     wanted: Wanted = {}
     fenced: Fenced = set()
@@ -165,7 +166,7 @@ def _to_be_asked_for(
             partition = topic.partitions[entry.index]
             if is_asked and not partition.log.has_ongoing_transaction(*producer):
                 if not partition.leads:
-                    continue  # whatever the coordinator says, nothing is written here
+                    continue  # nothing is written here, whatever the coordinator answers
                 if partition.log.is_fenced(*producer):
                     fenced.add((topic.name, entry.index))
                     continue
@@ -174,7 +175,7 @@ def _to_be_asked_for(
 
 
 def _producer(entry: PartitionProduceData) -> Producer | None:
-    """The producer of a transactional batch; ``None`` if it is none, or nobody's."""
+    """Return the producer of a transactional batch; ``None`` for any other batch."""
     records = entry.records
     if records is None or len(records) < HEADER_SIZE:
         return None
@@ -194,7 +195,7 @@ def _write(
     fenced: Fenced,
     examination: Examination | None,
 ) -> Answer | None:
-    """Append what the coordinator has nothing against, or what it was not asked about."""
+    """Append the batches that the coordinator accepts, or was not asked about."""
     version = request.version
 
     def permit(
@@ -204,7 +205,7 @@ def _write(
         if producer is None or entry.records is None:
             return None
         if (partition.topic, partition.number) in fenced:
-            text = f"a newer epoch than {producer[1]} of producer {producer[0]} was seen here"
+            text = f"producer {producer[0]} has a newer epoch than {producer[1]} in this partition"
             return AppendResult(ErrorCode.INVALID_PRODUCER_EPOCH, message=text)
         if partition.number in asked.get(partition.topic, ()):
             told = outcome.of(partition.topic, partition.number)
@@ -232,4 +233,4 @@ def _write(
 
 
 def _refused(error: ErrorCode, told: ErrorCode) -> AppendResult:
-    return AppendResult(error, message=f"the transaction's coordinator says {told.name}")
+    return AppendResult(error, message=f"the transaction's coordinator answered {told.name}")

@@ -1,8 +1,8 @@
-"""CreateAcls, DescribeAcls and DeleteAcls: who may do what (KIP-801).
+"""CreateAcls, DescribeAcls and DeleteAcls: access control lists (KIP-801).
 
-Behaviour: changes are the controller's to decide. What is set is read in the metadata that this
-broker has. Without an authorizer all three answer SECURITY_DISABLED, as in Kafka; and a type,
-pattern, operation or permission of 0 closes the connection, as there.
+Behaviour: the controller decides about changes; DescribeAcls reads this broker's metadata. As in
+Kafka, all three answer SECURITY_DISABLED without an authorizer, and a type, pattern, operation or
+permission of 0 closes the connection.
 """
 
 from __future__ import annotations
@@ -89,7 +89,7 @@ def describe_acls(
 
 
 def described_acls(image: MetadataImage, message: DescribeAclsRequest) -> DescribeAclsResponse:
-    """The answer, by an image of the cluster."""
+    """Build the response from a metadata image."""
     wanted = AclFilter(
         message.resource_type_filter, message.resource_name_filter, message.pattern_type_filter,
         message.principal_filter, message.host_filter, message.operation, message.permission_type,
@@ -105,7 +105,7 @@ def described_acls(image: MetadataImage, message: DescribeAclsRequest) -> Descri
 def _check_known(request: Request, *numbers: int) -> None:
     if 0 in numbers:
         raise RemoteProtocolError(
-            "a type, pattern, operation or permission of 0 stands for nothing",
+            "a type, pattern, operation or permission of 0 is invalid",
             api="ACLs",
             version=request.version,
         )

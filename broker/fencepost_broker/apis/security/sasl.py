@@ -1,8 +1,8 @@
-"""SaslHandshake and SaslAuthenticate where nobody has to log in, or somebody has already.
+"""SaslHandshake and SaslAuthenticate on connections that need no login, or have logged in already.
 
-Behaviour: a connection of a SASL listener logs in before it comes to any handler
-(``network/sasl_gate.py``); what comes here came too late, or by a listener without SASL, and
-is told so. The connection stays.
+Behaviour: on a SASL listener the login is over before a request reaches any handler
+(``network/sasl_gate.py``). So these requests come too late, or on a listener without SASL. They are
+answered with an error, and the connection stays open.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from fencepost_broker.apis.request import Answer, Request
 if TYPE_CHECKING:
     from fencepost_broker.apis.context import HandlerContext
 
-_NOT_HERE = "nobody logs in here: the connection has a user, or its listener asks for none"
+_NOT_HERE = "no login is expected: the connection is authenticated, or its listener has no SASL"
 
 
 def sasl_handshake(

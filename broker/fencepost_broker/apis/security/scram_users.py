@@ -1,7 +1,7 @@
-"""AlterUserScramCredentials and DescribeUserScramCredentials: who has a SCRAM password (KIP-554).
+"""AlterUserScramCredentials and DescribeUserScramCredentials: users' SCRAM passwords (KIP-554).
 
-Behaviour: changes are the controller's to decide. Who has credentials is read in the metadata that
-this broker has; salts and keys are told to nobody.
+Behaviour: the controller decides about changes. DescribeUserScramCredentials reads this broker's
+metadata; its response never has salts or keys.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ def describe_user_scram_credentials(
 def described_credentials(
     image: MetadataImage, message: DescribeUserScramCredentialsRequest
 ) -> DescribeUserScramCredentialsResponse:
-    """The answer, by an image of the cluster."""
+    """Build the response from a metadata image."""
     known: dict[str, list[CredentialInfo]] = {}
     for (user, mechanism), record in sorted(image.scram.credentials.items()):
         known.setdefault(user, []).append(CredentialInfo(mechanism, record.iterations))
@@ -56,7 +56,7 @@ def described_credentials(
         result = DescribeUserScramCredentialsResult(user)
         if times[user] > 1:
             result.error_code = ErrorCode.DUPLICATE_RESOURCE
-            result.error_message = f"{user} is asked for more than once"
+            result.error_message = f"{user} is in the request more than once"
         elif user not in known:
             result.error_code = ErrorCode.RESOURCE_NOT_FOUND
             result.error_message = f"{user} has no SCRAM credentials"

@@ -1,9 +1,9 @@
-"""DeleteRecords: let logs begin later.
+"""DeleteRecords: raise the start offsets of logs.
 
-Behaviour: -1 stands for the high watermark. An offset before the log's start changes nothing and
-is no error: the answer tells where the log begins. A coordinator's topic is refused with
-INVALID_TOPIC_EXCEPTION, one that is compacted and nothing else with POLICY_VIOLATION. Of a
-partition that is named twice the last offset counts.
+Behaviour: -1 means the high watermark. An offset before the log's start changes nothing and is no
+error; the answer has the log start offset. A coordinator's topic is refused with
+INVALID_TOPIC_EXCEPTION, a topic whose only cleanup policy is compaction with POLICY_VIOLATION. If a
+partition is repeated, its last offset applies.
 """
 
 from __future__ import annotations

@@ -1,11 +1,11 @@
-"""ListOffsets: which offset belongs to a time or to a special position.
+"""ListOffsets: find the offset of a time or of a special position.
 
 Behaviour: -1 is the high watermark, or the last stable offset with isolation level 1; -2 and -4
-the log's start; -3 the record with the largest timestamp; -5 and -6 belong to tiered storage,
-which there is none of: -1 with NONE. A time that nothing is as late as: -1, -1 with NONE. A
-partition that is asked for twice is answered once, with INVALID_REQUEST. A leader that may yet show
-less than the one before it tells consumers no end, and no time beyond what it shows (KIP-207):
-OFFSET_NOT_AVAILABLE, below version 5 LEADER_NOT_AVAILABLE.
+the log's start; -3 the record with the largest timestamp; -5 and -6 belong to tiered storage, which
+does not exist here: the answer is -1 with NONE. If no record is as late as a time, the answer is
+-1, -1 with NONE. A repeated partition is answered once, with INVALID_REQUEST. While a new leader's
+high watermark may be lower than the previous leader's, consumers that ask for the end, or for later
+times, get OFFSET_NOT_AVAILABLE, below version 5 LEADER_NOT_AVAILABLE (KIP-207).
 
 Version notes: -3 needs version 7, -4 version 8, -5 version 9, -6 version 11; below, and for any
 other negative number, UNSUPPORTED_VERSION per partition, whether it exists or not.
@@ -83,7 +83,7 @@ def list_offsets(context: BrokerContext, request: Request, message: ListOffsetsR
 
 
 def _refuse_all(message: ListOffsetsRequest) -> ListOffsetsResponse:
-    """An isolation level that does not exist: as in Kafka an error of everything in the request."""
+    """Refuse an unknown isolation level with an error for each partition, as Kafka does."""
     error = ErrorCode.UNKNOWN_SERVER_ERROR
     topics = [
         ListOffsetsTopicResponse(
@@ -117,7 +117,7 @@ def _one(
     shows_less = False
     if replication is not None:
         if replica_id in replication.followers:
-            bound = UpperBound.LOG_END  # a follower wants all there is
+            bound = UpperBound.LOG_END  # followers read up to the log's end
         else:
             shows_less = replication.may_show_less
     try:
@@ -141,7 +141,7 @@ def _one(
 
 
 def _is_looked_up(entry: ListOffsetsPartition) -> bool:
-    """Whether a record is asked for."""
+    """Whether the request needs a lookup of a record, by time or by largest timestamp."""
     return entry.timestamp == MAX_TIMESTAMP or entry.timestamp >= 0
 
 

@@ -1,12 +1,12 @@
-"""DescribeLogDirs and AlterReplicaLogDirs: the one data directory, and what is in it.
+"""DescribeLogDirs and AlterReplicaLogDirs: the data directory and its partitions.
 
-Behaviour: DescribeLogDirs names the directory with the sizes of the partitions that were asked
-for (null: all); what is unknown is left out. To move a replica to where it is already succeeds;
-there is no other directory to move it to: LOG_DIR_NOT_FOUND. The metadata log is not listed. When
-a sync has failed, the directory has the error KAFKA_STORAGE_ERROR; what is in it is listed all the
-same, for the other partitions are served.
+Behaviour: a broker has one directory. DescribeLogDirs lists it with the sizes of the requested
+partitions (null means all); unknown ones are left out. Moving a replica to this directory succeeds;
+any other one is LOG_DIR_NOT_FOUND. The metadata log is not listed. After a failed sync the
+directory has the error KAFKA_STORAGE_ERROR; its partitions are still listed, because the other ones
+are served.
 
-Version notes: 4 tells how large the volume is and how much of it is free (KIP-827).
+Version notes: 4 has the size of the volume and its free space (KIP-827).
 """
 
 from __future__ import annotations

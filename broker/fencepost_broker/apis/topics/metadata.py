@@ -1,21 +1,21 @@
-"""Metadata: the brokers of the cluster and the leaders of topics.
+"""Metadata: list the cluster's brokers, and topics with their partitions' leaders.
 
-Behaviour: no list of topics asks for all of them (in version 0 an empty list does). A topic is
-answered once, however often it is named: first what is there, then what is not. A name that no
-topic can have is INVALID_TOPIC_EXCEPTION. A topic that does not exist is UNKNOWN_TOPIC_OR_PARTITION
-even when this very request creates it, as the request and `auto.create.topics.enable` may allow,
-and also when its creation is refused: the client asks again. The host is the advertised address of
-the listener that the request came by. Answers without an error are remembered until the image
-changes.
+Behaviour: a request without a list asks for all topics (in version 0, one with an empty list). Each
+topic is answered once, existing ones first. An invalid name is INVALID_TOPIC_EXCEPTION. A missing
+topic is UNKNOWN_TOPIC_OR_PARTITION, even if this request creates it (as the request and
+`auto.create.topics.enable` may allow) or its creation is refused; clients ask again. Brokers have
+their advertised addresses for the request's listener. Answers without an error are cached until the
+image changes.
 
-Version notes: 10 brought topic ids into the answer, 12 asking by them; where one topic is asked for
-by its id, names do not count. Before 12, an id or a missing name refuses the whole request.
-Authorised operations (8+) are told as unknown (the int32 minimum) unless asked for.
+Version notes: 10 brought topic ids into the answer, 12 into the request; if one topic is requested
+by its id, names are ignored. Before 12, an id or a missing name refuses the whole request.
+Authorized operations (8+) are unknown (the int32 minimum) unless requested.
 
 Unlike Kafka, which answers UNKNOWN_SERVER_ERROR, a topic with neither name nor id is
 INVALID_REQUEST in every version.
 
-Authorised operations are all those of the resource; an authorizer leaves those that the user has.
+Authorized operations are all those of the resource; an authorizer removes those that the user may
+not do.
 """
 
 from __future__ import annotations
@@ -123,7 +123,7 @@ def _by_ids(
 
 
 def _refused(wanted: list[MetadataRequestTopic]) -> MetadataResponse:
-    """What Kafka answers to a request that it does not carry out: not even its brokers."""
+    """Refuse the whole request; as in Kafka, the response does not even have the brokers."""
     error = ErrorCode.INVALID_REQUEST
     return MetadataResponse(
         topics=[MetadataResponseTopic(error, each.name or "", each.topic_id) for each in wanted],

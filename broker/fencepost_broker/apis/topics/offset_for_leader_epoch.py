@@ -1,10 +1,10 @@
-"""OffsetForLeaderEpoch: where a leader's epoch ended (KIP-101, KIP-279, KIP-320).
+"""OffsetForLeaderEpoch: find the end offset of a leader's epoch (KIP-101, KIP-279, KIP-320).
 
-Behaviour: the answer is the largest epoch that is not above the one asked for, and the offset
-behind its last record; -1 and -1 when nothing is known of it. Who believes in another current
-epoch than ours is told FENCED_LEADER_EPOCH or UNKNOWN_LEADER_EPOCH.
+Behaviour: the answer is the largest epoch that is not above the requested one, and the offset
+after its last record; -1 and -1 if there is none. If the client's current epoch differs from the
+partition's, the answer is FENCED_LEADER_EPOCH or UNKNOWN_LEADER_EPOCH.
 
-Version notes: 2 to 4; the replica's id (3) makes no difference, since there are no followers.
+Version notes: 2 to 4; the replica's id (3) is ignored.
 """
 
 from __future__ import annotations

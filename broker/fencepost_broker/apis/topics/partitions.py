@@ -1,14 +1,14 @@
-"""DescribeTopicPartitions: topics in pages (KIP-966). CreatePartitions: more of them.
+"""DescribeTopicPartitions and CreatePartitions: describe topics in pages (KIP-966), and grow them.
 
-Behaviour: described topics are answered once each and in the order of their names, from the cursor
-on, up to the limit of partitions (1 to `max.request.partition.size.limit`). The next cursor stands
-where the page ends, if anything is left. With a list of topics the cursor's topic must be among
-them; INVALID_REQUEST for all of them if it is not, or if its partition is negative. Asking for all
-topics, a cursor whose topic has gone means the next one. How a topic grows is the controller's to
-decide.
+Behaviour: described topics are answered once each, in the order of their names, from the cursor
+on, up to the limit of partitions (1 to `max.request.partition.size.limit`). The next cursor is the
+end of the page, if anything is left. In a request with a list of topics the cursor's topic must be
+among them; if it is not, or if its partition is negative, all of them are INVALID_REQUEST. In a
+request for all topics, a cursor whose topic is deleted means the next topic. The controller creates
+partitions.
 
-Unlike Kafka, which answers the whole request with UNKNOWN_SERVER_ERROR, a name that no topic can
-have is INVALID_TOPIC_EXCEPTION for that topic alone.
+Unlike Kafka, which answers the whole request with UNKNOWN_SERVER_ERROR, an invalid name is
+INVALID_TOPIC_EXCEPTION for that topic only.
 """
 
 from __future__ import annotations

@@ -1,10 +1,10 @@
-"""AlterPartitionReassignments and ListPartitionReassignments: replicas move (KIP-455).
+"""AlterPartitionReassignments and ListPartitionReassignments: move replicas (KIP-455).
 
-Behaviour: moving, and calling a move off, is the controller's to decide. Which moves are under way
-is read in the metadata that this broker has; topics that are unknown, and partitions that are not
-being moved, are not in the answer.
+Behaviour: the controller decides about moves and about cancelling them. Current moves are read from
+this broker's metadata; unknown topics, and partitions that are not being moved, are left out.
 
-Version notes: AlterPartitionReassignments 1 may forbid another number of replicas (KIP-860).
+Version notes: AlterPartitionReassignments 1 may forbid a change of the replication factor
+(KIP-860).
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ def list_partition_reassignments(
 def reassignments_under_way(
     image: MetadataImage, message: ListPartitionReassignmentsRequest
 ) -> ListPartitionReassignmentsResponse:
-    """The answer, by an image of the cluster."""
+    """Build the response from a metadata image."""
     asked: Iterable[tuple[str, Iterable[int]]]
     if message.topics is None:
         asked = [(topic.name, sorted(topic.partitions)) for topic in image.topics.by_name.values()]

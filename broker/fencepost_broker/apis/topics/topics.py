@@ -1,4 +1,4 @@
-"""CreateTopics, DeleteTopics: commands to the controller, whose answer is the response."""
+"""CreateTopics and DeleteTopics: commands to the controller, whose answer is the response."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""DescribeProducers: what partitions know of the producers that wrote to them (KIP-664).
+"""DescribeProducers: the state of the producers that wrote to partitions (KIP-664).
 
-Behaviour: per producer its epoch, last sequence number and timestamp, the epoch of the coordinator
-that ended its last transaction (-1 before the first), and where its open one begins (-1: none).
-Followers answer for what they have.
+Behaviour: for each producer, its epoch, last sequence number and timestamp, the epoch of the
+coordinator that ended its last transaction (-1 before the first), and the first offset of its open
+one (-1 if there is none). Followers answer from their own logs.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ def _all_missing(named: TopicRequest) -> list[PartitionResponse]:
 
 
 def _producers(partition: Partition | None, number: int) -> PartitionResponse:
-    if partition is None:  # in Kafka, too, words are for topics alone
+    if partition is None:  # as in Kafka, only unknown topics get an error message
         return PartitionResponse(number, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
     if not partition.is_here:
         return PartitionResponse(number, ErrorCode.NOT_LEADER_OR_FOLLOWER)

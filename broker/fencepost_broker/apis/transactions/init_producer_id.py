@@ -1,10 +1,10 @@
-"""InitProducerId: who a producer is.
+"""InitProducerId: assign a producer's id and epoch.
 
-Behaviour: without a transactional id every request gets a fresh id with epoch 0, whatever id and
-epoch it gives. With one its transaction coordinator decides, which fences the older producer and
-aborts what it left open; the request waits for that (KIP-609, ``transaction.park.enable``).
+Behaviour: a request without a transactional id gets a new id with epoch 0, whatever id and epoch it
+has. With one, the transaction coordinator fences the older producer and aborts the transaction that
+it left open; the request waits for that (KIP-609, ``transaction.park.enable``).
 
-Version notes: 3 gives the producer's own id and epoch (KIP-360); 4 may answer PRODUCER_FENCED.
+Version notes: 3 has the producer's own id and epoch (KIP-360); 4 may answer PRODUCER_FENCED.
 
 Not done: version 6 (KIP-939), which Apache Kafka advertises only when unstable versions are on.
 """

@@ -1,10 +1,10 @@
-"""DescribeTransactions and ListTransactions (KIP-664): what a coordinator knows.
+"""DescribeTransactions and ListTransactions (KIP-664): the transactions of this coordinator.
 
-Behaviour: ids are looked for on this broker only; an id that another broker coordinates is
-answered NOT_COORDINATOR, or COORDINATOR_LOAD_IN_PROGRESS while it is being loaded.
+Behaviour: only this broker's transactions are searched. The answer for an id that another broker
+coordinates is NOT_COORDINATOR, or COORDINATOR_LOAD_IN_PROGRESS while it is being loaded.
 
-Fencepost's own: who sets the tag Explain of DescribeTransactions also hears what an id waits for.
-Nobody else does, and ApiVersions knows nothing of it.
+Fencepost's extension: a request with the tag Explain of DescribeTransactions also gets what an id
+waits for. Other requests do not, and ApiVersions does not advertise it.
 
 Version notes: ListTransactions 1 filters by duration (KIP-994), 2 by a pattern (KIP-1152).
 """
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from fencepost_broker.observability.explained import ExplainedClient
 
 EXPLAINED_MAX: Final = 100
-"""Ids of one request that are explained: each may have a marker in every partition."""
+"""The most ids of one request that are explained: each may have a marker in every partition."""
 
 
 def describe_transactions(
@@ -74,7 +74,7 @@ def _state(name: str, told: Any) -> described.TransactionState:
 
 
 def _explained(context: BrokerContext, name: str) -> described.Explanation | None:
-    # Imported here: hardly anybody asks, and nobody's first request shall wait for it.
+    # Imported here because explanations are rare, and other requests should not pay for it.
     from fencepost_broker.coordinator.runtime.explaining import Explaining, requests_behind
 
     found = Explaining(context.coordinators.runtime).waits_of(name)

@@ -1,14 +1,14 @@
-"""AddPartitionsToTxn, AddOffsetsToTxn and EndTxn: transactions by their coordinator.
+"""AddPartitionsToTxn, AddOffsetsToTxn and EndTxn: change and end a transaction.
 
 Behaviour: EndTxn is answered when its outcome is in the coordinator's log; markers are written
-afterwards. AddPartitionsToTxn, AddOffsetsToTxn and InitProducerId that come before the last
-transaction's markers are there wait for them (KIP-609, ``transaction.park.enable``), and with them
-all that comes behind them on their connection. A transactional id without a coordinator here is
-answered NOT_COORDINATOR, or COORDINATOR_LOAD_IN_PROGRESS while it is being loaded.
+afterwards. AddPartitionsToTxn, AddOffsetsToTxn and InitProducerId wait for the previous
+transaction's markers (KIP-609, ``transaction.park.enable``), and later requests on the same
+connection wait with them. The answer for a transactional id without a coordinator here is
+NOT_COORDINATOR, or COORDINATOR_LOAD_IN_PROGRESS while it is being loaded.
 
-Version notes: from AddPartitionsToTxn 4 on leaders ask for several transactions at once (KIP-890),
-which never waits for markers here; EndTxn 5 bumps the epoch. Tag 60900 of AddPartitionsToTxn 3 and
-of EndTxn is Fencepost's (KIP-609).
+Version notes: from AddPartitionsToTxn 4 on leaders ask for several transactions at once (KIP-890);
+such a request never waits for markers. EndTxn 5 bumps the epoch. Tag 60900 of AddPartitionsToTxn 3
+and of EndTxn is Fencepost's (KIP-609).
 """
 
 from __future__ import annotations
@@ -133,7 +133,7 @@ def add_partitions_to_txn(
 def _of_brokers(
     context: BrokerContext, request: Request, asked: Sequence[AddPartitionsToTxnTransaction]
 ) -> Answer | None:
-    """What leaders ask: several transactions, each for itself."""
+    """Answer a leader's request for several transactions, each with its own result."""
     if not may_ask(context, request):
         code = ErrorCode.CLUSTER_AUTHORIZATION_FAILED
         return AddPartitionsToTxnResponse(error_code=code)
@@ -150,7 +150,7 @@ def _of_brokers(
 
 
 def _of_broker(context: BrokerContext, asked: AddPartitionsToTxnTransaction, version: int) -> Part:
-    """One transaction of a leader's request."""
+    """Submit one transaction of a leader's request."""
     name = asked.transactional_id
     topics = [(each.name, each.partitions) for each in asked.topics]
     shard = transaction_shard(context, name)
@@ -162,13 +162,13 @@ def _of_broker(context: BrokerContext, asked: AddPartitionsToTxnTransaction, ver
             return None, missing
         command = VerifyPartitions(name, asked.producer_id, asked.producer_epoch, topics)
         return shard, submit(shard, command)
-    # A batch is answered as a whole: none of it may wait. The leader that asks does.
+    # All transactions of a request are answered together, so none may wait; the leader retries.
     add = AddPartitions(name, asked.producer_id, asked.producer_epoch, topics, version)
     return shard, submit_at_once(shard, add)
 
 
 def _missing(context: BrokerContext, topics: Sequence[tuple[str, Sequence[int]]]) -> Outcome | None:
-    """What is said of partitions that do not exist, before it is asked who coordinates the id."""
+    """Return the errors of partitions that do not exist; they precede those of the coordinator."""
     find = context.replicas.table.find
     return what_is_missing(lambda topic, number: find(topic, number) is not None, topics)
 

@@ -1,11 +1,11 @@
-"""TxnOffsetCommit: offsets of a group that count once the transaction commits.
+"""TxnOffsetCommit: commit a group's offsets as part of a transaction.
 
-Behaviour: the group's partition of ``__consumer_offsets`` has to be in the transaction: up to
-version 4 that is verified before anything is said about generation and member, from 5 on the
-partition enters by itself, and waits for the last transaction's markers if need be (KIP-609). Where
-the producer's transaction is open in that partition already, or a newer epoch of it was seen there,
-the transactional id is not looked at. Partitions that do not exist are set aside before all of
-that, as in Kafka: a request without any other ends there, and nothing enters the transaction.
+Behaviour: the group's partition of ``__consumer_offsets`` has to be in the transaction. Up to
+version 4 that is verified before generation and member are checked; from 5 on the broker adds the
+partition itself, and waits for the previous transaction's markers if necessary (KIP-609). If the
+producer's transaction is open in that partition already, or the partition has seen a newer epoch
+of the producer, the transactional id is not checked. Partitions that do not exist are answered
+first, as in Kafka: if there are no others, nothing is added to the transaction.
 
 Version notes: 3 fences by generation, member and instance (KIP-447); 4 may answer
 TRANSACTION_ABORTABLE instead of INVALID_TXN_STATE.
@@ -41,7 +41,7 @@ _ENTERS_FROM: Final = 5
 _VERIFICATION: Final = "transaction.partition.verification.enable"
 _NO_SEQUENCE: Final = -1
 _OF_THE_LOG: Final = (ErrorCode.INVALID_PRODUCER_EPOCH, ErrorCode.INVALID_TXN_STATE)
-"""What the partition's own look at the producer may answer; clients know what to do with it."""
+"""Errors of the partition's own check of the producer, which clients can handle as they are."""
 
 
 def txn_offset_commit(
@@ -86,7 +86,7 @@ def txn_offset_commit(
             return _refused(context, message, offset_commit_error(outcome.error, version))
         if not shard.is_loaded:
             refusal = context.coordinators.runtime.refusal(RecordFamily.GROUPS, message.group_id)
-            return _refused(context, message, refusal)  # the group has moved meanwhile
+            return _refused(context, message, refusal)  # another broker coordinates the group now
         if not guards:
             begin()
         return _commit(context, request, message, shard, guards[0])
@@ -128,7 +128,7 @@ def _answer(context: BrokerContext, message: TxnOffsetCommitRequest, told: Any) 
 
 
 def _refused(context: BrokerContext, message: TxnOffsetCommitRequest, error: ErrorCode) -> Answer:
-    """The error of all partitions that exist; those that do not are unknown."""
+    """Return the error for all partitions that exist; the others are unknown."""
     unknown = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
     topics = [
         TxnOffsetCommitResponseTopic(

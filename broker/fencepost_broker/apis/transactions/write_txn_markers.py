@@ -1,12 +1,12 @@
-"""WriteTxnMarkers: a coordinator, or an administrator, ends transactions in partitions.
+"""WriteTxnMarkers: end transactions in partitions, for a coordinator or an administrator.
 
-Behaviour: a marker is appended even where nothing is open, and again when it is asked for again,
-as in Apache Kafka. In a partition of committed offsets the marker makes those of the transaction
-count, or drops them. The answer waits until followers have the markers, as with acks all, and the
-disk, where they have to be there (``fsync=always``).
+Behaviour: a marker is appended even if no transaction is open, and again if the request is
+repeated, as in Apache Kafka. In a partition of ``__consumer_offsets`` the marker commits or drops
+the transaction's offsets. The answer waits until followers have the markers, as with acks all, and
+for the flush if one is due (``fsync=always``).
 
-Version notes: 2 says by which transaction version the transaction ends (KIP-1228): at 2 its epoch
-must be above the one of the records.
+Version notes: 2 has the transaction version by which the transaction ends (KIP-1228): with 2 the
+marker's epoch must be above the one of the records.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 
 class _Unsafe(NamedTuple):
-    """A marker that is in the log, and has to be elsewhere, too."""
+    """A marker that is appended, and has to be replicated or flushed before the answer."""
 
     partition: Partition
     appended: AppendResult
@@ -46,7 +46,7 @@ class _Unsafe(NamedTuple):
 def write_txn_markers(
     context: BrokerContext, request: Request, message: WriteTxnMarkersRequest
 ) -> Answer | None:
-    """Answer WriteTxnMarkers, versions 1 and 2; ``None`` when that has to wait."""
+    """Answer WriteTxnMarkers, versions 1 and 2; ``None`` if the answer has to wait."""
     if not may_ask(context, request):
         refusal = _refused(message)
         context.metrics.note_errors(refusal)
@@ -76,7 +76,7 @@ def write_txn_markers(
 
 
 def _refused(message: WriteTxnMarkersRequest) -> WriteTxnMarkersResponse:
-    """No broker asks."""
+    """Refuse all markers: the client has no right to write them."""
     code = ErrorCode.CLUSTER_AUTHORIZATION_FAILED
     return WriteTxnMarkersResponse(
         [
@@ -104,7 +104,7 @@ def _answer_safely(
     response: WriteTxnMarkersResponse,
     unsafe: list[_Unsafe],
 ) -> Answer | None:
-    """Answer when followers have what they should, and then the disk; ``None`` if not at once."""
+    """Answer once the markers are replicated and then flushed; ``None`` if that takes time."""
 
     def counted() -> WriteTxnMarkersResponse:
         context.metrics.note_errors(response)
@@ -145,7 +145,7 @@ def _answer_safely(
 
 
 def _not_on_disk(result: WritableTxnMarkerPartitionResult, error: StorageError) -> None:
-    del error  # its text has no place in the response
+    del error  # the response has no field for its text
     result.error_code = ErrorCode.KAFKA_STORAGE_ERROR
 
 
@@ -157,7 +157,7 @@ def _write(
     now_ms: int,
     unsafe: list[_Unsafe],
 ) -> ErrorCode:
-    """Append a marker; it goes to ``unsafe`` if it is not there before it is elsewhere, too."""
+    """Append a marker, and add it to ``unsafe`` if it has to be replicated or flushed first."""
     number = result.partition_index
     topic = context.replicas.table.by_name.get(name)
     partition = None if topic is None else topic.partition(number)
@@ -172,7 +172,7 @@ def _write(
             return ErrorCode.NOT_ENOUGH_REPLICAS
     of_groups = topic.is_internal and name == RecordFamily.GROUPS.value
     if of_groups and not context.coordinators.runtime.takes_markers(number):
-        return ErrorCode.NOT_LEADER_OR_FOLLOWER  # its machine would not hear of it: again, later
+        return ErrorCode.NOT_LEADER_OR_FOLLOWER  # its machine must apply markers; retry later
     committed = marker.transaction_result
     log = partition.log
     appended = log.append_marker(
@@ -186,7 +186,7 @@ def _write(
     )
     if appended.error:
         return appended.error
-    # It is in the log now, whatever the disk says of it next.
+    # The marker is in the log now, even if its flush fails.
     is_unflushed = log.log_end_offset >= log.flush_at_offset
     if is_unflushed or not partition.is_plain:
         unsafe.append(_Unsafe(partition, appended, result, is_unflushed))

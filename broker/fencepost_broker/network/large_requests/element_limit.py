@@ -1,10 +1,10 @@
-"""The number of elements of a request that is one decision.
+"""The limit on the elements of a request that is decided as a whole.
 
-Such a request is decided in one turn of the loop, so other clients wait for as long as it takes.
-Apache Kafka's controller refuses more than 10,000 records of one request (POLICY_VIOLATION), and a
-group of Kafka's keeps no member whose record does not fit into a batch. Here the limit applies to
-the elements of large requests, which the thread that has decoded the request counts. Smaller frames
-are not counted: 256 KB of a frequent request are decided in about 50 ms.
+Such a request is decided in one turn of the loop, so other clients wait until it is done. Apache
+Kafka's controller refuses more than 10,000 records of one request (POLICY_VIOLATION), and Kafka's
+groups keep no member whose record does not fit into a batch. Here the limit applies to the elements
+of large requests; the thread that decodes the request counts them. Smaller frames are not counted:
+256 KB of a frequent request are decided in about 50 ms.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from fencepost_broker.apis.served import Served
 
 
 def refused_as_too_long(api: Served, message: Any, version: int) -> Message | None:
-    """The response to a request that is too long for one decision; ``None`` if it is not."""
+    """Return the error response to a request with too many elements, else ``None``."""
     if api.longest is None or (
         api.key is ApiKey.PRODUCE and unless_in_transaction(message, version)
     ):
@@ -30,7 +30,7 @@ def refused_as_too_long(api: Served, message: Any, version: int) -> Message | No
     for name in names:
         count = _count(message, name.split("."))
         if count > most:
-            words = f"one request may have {most} {name}, and this one has {count}: split it"
+            words = f"one request may have {most} {name}, but this one has {count}: split it"
             return refused(api, message, version, code, words)
     return None
 

@@ -1,8 +1,8 @@
-"""A Fetch of many thousand partitions, which are read some at a time.
+"""Fetch requests with many thousand partitions, which are read in several turns of the loop.
 
-It cannot be cut, because its limits (MaxBytes, MinBytes) count over all partitions. It reads them
-in turns of the loop instead. If there are not enough bytes, it reads all of them again some time
-after one has moved, and for the last time when the request has waited for its MaxWaitMs.
+Such a request cannot be cut, because its limits (MaxBytes, MinBytes) apply to all partitions
+together. If there are not enough bytes, all partitions are read again some time after one of them
+has changed, and for the last time after MaxWaitMs.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 TURN_NS: Final = 5_000_000
 AGAIN_MS: Final = 100
-"""Between two readings of all partitions: each append moves one."""
+"""The pause between two readings of all partitions, since each append changes one."""
 _AT_ONCE: Final = 100
 
 
@@ -39,19 +39,19 @@ class Owner(Protocol):
     """Sends the response to a large request."""
 
     def busy(self) -> None:
-        """Many objects are made."""
+        """Note that many objects are made from now on."""
 
     def idle(self) -> None:
-        """The request waits."""
+        """Note that the request waits."""
 
     def answer_with(self, make: Callable[[], FetchResponse]) -> None:
-        """Answer with the response that this makes, in a thread."""
+        """Answer with the response that ``make`` returns; it is called in a thread."""
 
 
 def fetch_large(
     context: BrokerContext, request: Request, message: FetchRequest, owner: Owner
 ) -> None:
-    """Answer a Fetch whose message is decoded; the owner gets the response."""
+    """Carry out a decoded Fetch; the response goes to the owner."""
     replica = replica_of(message)
     if replica is not None and not context.access.allows_cluster_action(request.peer):
         from fencepost_broker.apis.fetch.followers import refuse_follower, tell_refused
@@ -70,7 +70,7 @@ def fetch_large(
 
 
 class LargeFetching(Fetching):
-    """One large Fetch, until it is answered."""
+    """A large Fetch, until it is answered."""
 
     __slots__ = (
         "_again", "_answers", "_at", "_failed", "_got", "_has_moved", "_is_last", "_is_over",
@@ -91,7 +91,7 @@ class LargeFetching(Fetching):
         self._forget()
 
     def _forget(self) -> None:
-        """Begin a reading of all partitions anew."""
+        """Reset the state for reading all partitions again."""
         self._at = self._size = 0
         self._failed = self._has_moved = False
         self._answers: list[tuple[FetchTopic, PartitionData]] = []
@@ -159,7 +159,7 @@ class LargeFetching(Fetching):
         if self.opened.session is None:
             self._owner.answer_with(self._make)
             return
-        response = self._respond(self._answers)  # it changes the session
+        response = self._respond(self._answers)  # changes the session, so not in the thread
         self._owner.answer_with(lambda: response)
 
     def _make(self) -> FetchResponse:
@@ -170,7 +170,7 @@ class LargeFetching(Fetching):
     # -- waiting -------------------------------------------------------------------------------
 
     def partition_moved(self, partition: Partition) -> None:
-        """Called by a partition."""
+        """Schedule another reading, because a partition has changed; the partition calls this."""
         del partition
         self._go_through_again()
 
@@ -181,14 +181,14 @@ class LargeFetching(Fetching):
             self._again = self.context.clock.call_later(AGAIN_MS, self._read_all)
 
     def time_is_over(self) -> None:
-        """Called by the timer, and when the broker stops."""
+        """Read for the last time and answer: the time is over, or the broker stops."""
         self._leave()
         self._is_last = True
         if not (self._is_reading or self._is_over):
             self._read_all()
 
     def failed(self, error: Exception) -> None:
-        """Called if reading has raised an error, in a turn of its own or called by a partition."""
+        """Close the connection: reading raised an exception."""
         self._lost()
         self.request.peer.refuse_parked(self.request, error)
 

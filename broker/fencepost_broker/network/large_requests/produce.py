@@ -1,7 +1,7 @@
-"""Whether a Produce is large because of its many batches.
+"""Detection of Produce requests with many batches.
 
-Batches do not depend on each other and may be appended in parts, unless they are a transaction's:
-then the coordinator is asked once, for all of them.
+Batches are independent and may be appended in parts, unless they are transactional: then the
+coordinator is asked once for all of them.
 """
 
 from __future__ import annotations
@@ -20,10 +20,10 @@ _INDEX_BYTES: Final = 4
 
 
 def has_many_batches(request: Request, many: int) -> bool:
-    """Whether a large frame has at least so many batches.
+    """Whether a large frame has at least ``many`` batches.
 
-    Most large frames have a few large batches; they are carried out at once. This reads the lengths
-    in a frame only, and no more of them than it needs. The decoder reports errors in the frame.
+    Most large frames have a few large batches and are carried out at once. The check reads only the
+    lengths in a frame, and only as many as necessary. Errors in the frame are left to the decoder.
     """
     try:
         return _count_batches(request.frame, request.version, request.body, many) >= many
@@ -53,7 +53,7 @@ def _count_batches(frame: memoryview, version: int, pos: int, many: int) -> int:
 
 
 def _length(frame: memoryview, pos: int, *, is_flexible: bool) -> tuple[int, int]:
-    """The length of an array or of bytes, -1 for null, and the position after it."""
+    """Read the length of an array or of bytes, -1 for null; return it and the next position."""
     if is_flexible:
         size, pos = read_uvarint(frame, pos)
         return size - 1, pos
@@ -68,7 +68,7 @@ def _after_string(frame: memoryview, pos: int, *, is_flexible: bool) -> int:
 
 
 def _after_tags(frame: memoryview, pos: int, *, is_flexible: bool) -> int:
-    """Tagged fields are rare: a frame that has some is not read further."""
+    """Return the position after an empty list of tagged fields; others, which are rare, fail."""
     if not is_flexible:
         return pos
     if frame[pos]:

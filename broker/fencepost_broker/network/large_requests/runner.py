@@ -1,18 +1,18 @@
-"""Requests of many thousand elements, carried out so that other clients are served in between.
+"""Requests with many thousand elements, carried out so that other clients are served in between.
 
 A broker is one event loop, and a request that takes a second would stop all clients for a second.
-A large request is therefore decoded in a thread. If its elements (topics, resources, groups) do not
-depend on each other, it is cut there into small requests. The handler of the API carries them out
-in turns of the loop, some milliseconds each, and the thread joins their responses. If the elements
+A large request is therefore decoded in a thread. If its elements (topics, resources, groups) are
+independent, the thread also cuts it into small requests. The API's handler carries them out in
+turns of the loop, some milliseconds each, and the thread joins their responses. If the elements
 belong together, the handler gets the whole request, and the thread only encodes the response. The
-next request of the connection waits, as it does for any request that is parked.
+connection's next request waits, as it does for any parked request.
 
 Produce, Fetch and Metadata count as large from the size of the shared buffer on, which takes 100 ms
 at most; other requests, whose elements may have two bytes, from 16 KB on.
 
-Each large request makes hundreds of thousands of objects. Python's garbage collector would search
-them for cycles, for 100 ms at a time and in any thread, so it is switched off meanwhile. For the
-same reason the objects are freed in steps.
+A large request makes hundreds of thousands of objects. Python's garbage collector would search them
+for cycles, for 100 ms at a time and in any thread, so it is disabled meanwhile. The objects are
+freed in steps, because freeing them at once would also block the loop.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ if TYPE_CHECKING:
     from fencepost_broker.network.connection import Connection
 
 TURN_NS: Final = 5_000_000
-"""How long one turn of the loop carries out parts."""
+"""The time for which parts are carried out in one turn of the loop."""
 LARGE_BYTES: Final = 16 << 10
 MANY_BATCHES: Final = 500
 NEVER: Final = 1 << 32
@@ -66,27 +66,27 @@ class LargeRequests:
     @staticmethod
     def bytes_from(api: Served) -> int:
         """The size from which on a request of an API may be large."""
-        # A request that is passed on to the controller is not read here.
+        # Forwarded requests are not decoded here.
         if api.is_passed_on or api.large is None:
             return NEVER
         return SHARED_BYTES + 1 if api.is_frequent else LARGE_BYTES
 
     def begin(self) -> None:
-        """Note that a large request makes objects, or frees them."""
+        """Note that a large request begins to make or free objects."""
         if not self._under_way:
             self._collects_garbage = gc.isenabled()
             gc.disable()
         self._under_way += 1
 
     def end(self) -> None:
-        """Note that it does not any more."""
+        """Note that a large request has finished making or freeing objects."""
         self._under_way -= 1
         if self._under_way == 0 and self._collects_garbage:
             gc.enable()
 
     @staticmethod
     def takes(request: Request) -> bool:
-        """Whether a request of that size is large, and may be parked."""
+        """Whether a request whose size is above ``bytes_from`` is large, and may be parked."""
         return request.peer.may_park and (
             request.api_key != ApiKey.PRODUCE or has_many_batches(request, MANY_BATCHES)
         )
@@ -94,7 +94,7 @@ class LargeRequests:
     def start(
         self, context: HandlerContext, request: Request, api: Served, steps: tuple[Step, ...]
     ) -> None:
-        """Carry out a request; its answer is released."""
+        """Carry out a request and release its answer later."""
         if len(request.frame) <= SHARED_BYTES:
             request.frame = memoryview(bytes(request.frame))  # the buffer is shared
         _Large(context, request, api, steps, self).start()
@@ -106,7 +106,7 @@ class LargeRequests:
         return self._worker
 
     async def close(self) -> None:
-        """End the thread after its work."""
+        """Stop the thread after its current work."""
         self.is_closed = True
         if self._worker is not None:
             await self._worker.close()
@@ -116,14 +116,14 @@ class LargeRequests:
 
 
 class _Kept(CompletedRequest):
-    """A large request, or a part of one, whose message is decoded."""
+    """A large request, or a part of one, with its decoded message."""
 
     __slots__ = ()
     has_own_frame = True
 
 
 class _Large:
-    """One large request, until it is answered; it is the peer of its parts."""
+    """A large request until it is answered; it is also the peer of its parts."""
 
     def __init__(
         self,
@@ -146,10 +146,10 @@ class _Large:
         self._message: Any = None
         self._response: Any = None
         self._parts: list[Part] = []
-        """The parts that are not carried out yet, the next one last."""
+        """The parts that are not carried out yet, in reverse order."""
         self._answers: list[tuple[Part, Any]] = []
         self._waits: tuple[Part, Request] | None = None
-        """The part that its handler has parked."""
+        """The part that is parked, and its request."""
         self._on_loss: Callable[[], None] | None = None
         self._encoded: Answer = []
         self._is_busy = False
@@ -158,7 +158,7 @@ class _Large:
         self._error: Exception | None = None
         self._drop_reason: str | None = None
         self._is_over = False
-        # As a peer has them.
+        # The attributes of a Peer.
         self.listener = self._connection.listener
         self.client_host = self._connection.client_host
         self.client = self._connection.client
@@ -169,7 +169,7 @@ class _Large:
         self.connection = self._connection.connection
 
     def _like(self, frame: memoryview, body: int) -> _Kept:
-        """The same request, or a part of it, whose answer comes here as a message."""
+        """Return a copy of the request, or of a part of it, whose peer is this object."""
         asked = self._request
         return _Kept(
             cast("Any", self), asked.api_key, asked.version, asked.correlation_id,
@@ -186,7 +186,7 @@ class _Large:
         self._in_thread(self._read, self._begin)
 
     def _stop(self) -> None:
-        """The connection is lost."""
+        """Stop: the connection is lost."""
         if not self._is_over:
             if self._on_loss is not None:
                 self._on_loss()
@@ -247,7 +247,7 @@ class _Large:
         response: Any = make()
         self._response = self._encoded = response
         if response is NO_ANSWER or self._whole.is_changed:
-            return  # if it is changed, the loop does that, and encodes it afterwards
+            return  # the loop changes the response, and encodes it then
         encode = self._api.encode
         if encode is not encode_uncounted:
             self._counted.note_errors(response)
@@ -267,11 +267,11 @@ class _Large:
 
     @property
     def may_park(self) -> bool:
-        """True: the whole request is parked."""
+        """Always true: the whole request is parked already."""
         return True
 
     def on_loss(self, call: Callable[[], None]) -> None:
-        """Have this called if the connection is lost before the answer."""
+        """Call this if the connection is lost before the answer."""
         self._on_loss = call
 
     def drop(self, reason: str) -> None:
@@ -279,7 +279,7 @@ class _Large:
         self._drop_reason = self._drop_reason or reason
 
     def release(self, request: Request, answer: Answer) -> None:
-        """A handler has the answer to what it had parked."""
+        """Accept the answer to a parked part, or to the parked whole request."""
         if self._is_over:
             return
         self.busy()
@@ -292,24 +292,24 @@ class _Large:
             self._loop.call_soon(self._carry_on)  # not on the stack of what ended the wait
 
     def refuse_parked(self, request: Request, error: Exception) -> None:
-        """A bug of ours has stopped what was parked."""
+        """Close the connection, because a parked part raised an exception."""
         del request
         self._refuse(error)
 
     def busy(self) -> None:
-        """Many objects are made or freed: the garbage collector is off."""
+        """Disable the garbage collector while many objects are made or freed."""
         if not self._is_busy:
             self._is_busy = True
             self._all.begin()
 
     def idle(self) -> None:
-        """The request waits."""
+        """Allow the garbage collector again while the request waits."""
         if self._is_busy:
             self._is_busy = False
             self._all.end()
 
     def answer_with(self, make: Callable[[], Answer]) -> None:
-        """Answer with the response that this makes, in the thread."""
+        """Answer with the response that ``make`` returns; the thread calls it."""
         self._in_thread(lambda: self._encode(make), self._leave)
 
     # -- in the loop ---------------------------------------------------------------------------
@@ -333,7 +333,7 @@ class _Large:
             self._carry_out_whole()
 
     def _take_steps(self) -> None:
-        """Take the steps that come before the handler, and then cut the request."""
+        """Run the steps that precede the handler, and then cut the request."""
         try:
             for step in self._steps:
                 answer = step(self._context, self._whole, self._message)
@@ -371,7 +371,7 @@ class _Large:
             self.answer_with(lambda: answer)
 
     def _carry_on(self) -> None:
-        """Carry out some parts, and the others in the next turns of the loop."""
+        """Carry out parts for one turn, and schedule the rest."""
         if self._is_over:
             return
         until_ns = perf_counter_ns() + TURN_NS

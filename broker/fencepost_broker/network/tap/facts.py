@@ -1,4 +1,4 @@
-"""What a broker tells the subscribers of its tap about itself."""
+"""The facts about a broker that its tap tells subscribers."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ Stats = Callable[[], dict[str, Any]]
 
 
 class Facts:
-    """What subscribers may ask about a broker."""
+    """Answers subscribers' questions about a broker."""
 
     def __init__(self, node_id: int, cluster_id: str, table: PartitionTable, stats: Stats) -> None:
         self.node_id = node_id
@@ -21,10 +21,10 @@ class Facts:
         self._stats = stats
 
     def topic_name(self, topic_id: bytes) -> str | None:
-        """The name of the topic with this id, or None."""
+        """Return the name of the topic with this id, or ``None``."""
         topic = self._table.by_id.get(topic_id)
         return None if topic is None else topic.name
 
     def stats(self) -> bytes:
-        """All counters, as JSON."""
+        """Return all counters as JSON."""
         return json.dumps(self._stats()).encode()

@@ -1,7 +1,7 @@
-"""The tap's UDP port, bound when a broker starts. All else waits for its first datagram.
+"""The tap's UDP port, which is bound when a broker starts.
 
-Who is never watched pays for a socket: loading what reads and answers datagrams would be a
-twentieth of a broker's start.
+The rest of the tap is loaded with the first datagram: importing it takes a twentieth of a broker's
+start, which a broker without subscribers saves.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 class TapPort:
-    """Where subscribers write to."""
+    """The UDP socket that subscribers send to."""
 
     def __init__(self, server: SocketServer, settings: Settings, facts: Facts, log: Any) -> None:
         self._server = server
@@ -31,9 +31,9 @@ class TapPort:
         self._tap: Tap | None = None
 
     async def open(self, host: str, port: int) -> None:
-        """Take datagrams at this address."""
+        """Bind the socket to this address, and receive datagrams."""
         loop = asyncio.get_running_loop()
-        # Bound here, because uvloop complains of a socket that it could not bind itself.
+        # Bound here, because uvloop logs an error if it cannot bind a socket itself.
         found = await loop.getaddrinfo(host, port, type=socket.SOCK_DGRAM)
         bound = socket.socket(*found[0][:3])
         try:
@@ -47,17 +47,17 @@ class TapPort:
         self._receiving = loop.create_task(self._receive())
 
     async def stop(self) -> None:
-        """Tell the subscribers that it is over, and close."""
+        """Tell subscribers that the broker stops, and close the socket."""
         self._receiving.cancel()
         await asyncio.gather(self._receiving, return_exceptions=True)
         if self._tap is not None:
             await self._tap.stop()
         self._stream.close()
-        await asyncio.sleep(0)  # the loop closes the socket in its next round
+        await asyncio.sleep(0)  # the loop closes the socket in its next turn
 
     @property
     def tap(self) -> Tap:
-        """What answers datagrams and hears what the server does."""
+        """The tap, which answers datagrams and watches the server."""
         if self._tap is None:
             from fencepost_broker.network.tap.publisher import Tap
 
@@ -65,7 +65,7 @@ class TapPort:
         return self._tap
 
     def stats(self) -> dict[str, int]:
-        """Who watches, and what they have missed."""
+        """Return the counts of subscribers, events and losses."""
         leases = None if self._tap is None else self._tap.leases
         return {
             "subscribers": 0 if leases is None else len(leases.active),
@@ -80,14 +80,14 @@ class TapPort:
             except asyncio_dgram.TransportClosed:
                 return
             except OSError:
-                continue  # of an earlier datagram, whose receiver has gone
+                continue  # the error is about an earlier datagram, whose receiver is gone
             await self.tap.take(data, cast("tuple[Any, ...]", source))
 
 
 async def open_tap(
     server: SocketServer, settings: Settings, facts: Facts, listener_port: int, log: Any
 ) -> TapPort | None:
-    """The tap as the settings have it; a broker without one serves all the same."""
+    """Open the tap if the settings say so; the broker starts even if that fails."""
     if not settings.may_be_watched:
         return None
     host = settings.tap_host
@@ -97,7 +97,7 @@ async def open_tap(
         await tap.open(host, port)
     except OSError as error:
         log.warning(
-            "the tap is off: its address is not free; see tap.port",
+            "the tap is off, because its address is in use; see tap.port",
             host=host, port=port, error=error.strerror or str(error),
         )  # fmt: skip
         return None

@@ -1,8 +1,8 @@
-"""Watching a server for subscribers: hears what it does, and sends it to whoever leased it.
+"""The tap's watcher: it turns a server's traffic into events and sends them to subscribers.
 
-The server knows nothing of this but ``SocketServer.watcher``, which is there only while somebody
-watches. Events go into each subscription's outbox, at once and without waiting; a task sends what
-is there every few milliseconds. Whatever goes wrong here ends the watching, never a request.
+The server knows it only as ``SocketServer.watcher``, which is set only while there are subscribers.
+Events go to each subscription's outbox at once, without waiting; a task sends the outboxes every
+few milliseconds. An error in this module ends the watching, never a request.
 """
 
 from __future__ import annotations
@@ -43,15 +43,15 @@ _HIDES: Final = {
     for api in (*SERVED, *SERVED_BY_CONTROLLER)
     if api.hides_in_request is not None
 }
-"""What is hidden of requests and of responses."""
+"""The functions that hide secrets, for requests and for responses."""
 GATHER_S: Final = 0.005
-"""How long events wait for others to share a datagram with; nobody sees the difference."""
+"""The time for which events wait to share a datagram, too short to be noticed."""
 _SIZE_BYTES: Final = 4
 _SECRET_BYTES: Final = 32
 
 
 class _Watched:
-    """What the tap remembers of a connection while somebody watches."""
+    """What the tap remembers of a connection while there are subscribers."""
 
     __slots__ = ("address", "client_id", "number", "started_ns")
 
@@ -87,7 +87,7 @@ class Tap:
         self._sending = self._loop.create_task(self._send())
 
     async def stop(self) -> None:
-        """Send what waits, and tell the subscribers that it is over."""
+        """Send the outboxes, and tell subscribers that the broker has stopped."""
         self._server.watcher = None
         if self._timer is not None:
             self._timer.cancel()
@@ -103,7 +103,7 @@ class Tap:
     async def take(self, data: bytes, address: Address) -> None:
         """Answer a datagram, or ignore it."""
         try:
-            await self._empty(address)  # what was seen before the question is told before it
+            await self._empty(address)  # earlier events go out before the answer
             answer = self.leases.receive(self._now_ms(), data, address)
         except Exception:  # noqa: BLE001 (a bug in answering one must not leave the others deaf)
             self._log.exception("the tap failed to answer: please report this")
@@ -122,7 +122,7 @@ class Tap:
                 await asyncio.sleep(0)
 
     async def _empty(self, address: Address) -> None:
-        """Send what waits for one subscriber, and no more than may wait."""
+        """Send a subscriber's outbox, up to its maximum size."""
         for _ in range(OUTBOX_DATAGRAMS + 1):
             lease = self.leases.active.get(address)
             datagram = lease.take() if lease is not None else None
@@ -133,16 +133,16 @@ class Tap:
     async def _send_one(self, datagram: bytes, address: Address) -> None:
         with suppress(
             OSError, asyncio_dgram.TransportClosed
-        ):  # forgotten: the subscriber sees what is missing
+        ):  # these events are lost; the subscriber sees the gap
             await self._stream.send(datagram, address)
 
-    # -- who watches ---------------------------------------------------------------------------
+    # -- subscribers ---------------------------------------------------------------------------
 
     def _now_ms(self) -> int:
         return int(self._loop.time() * 1000)
 
     def _attach(self) -> None:
-        """Watch while there is somebody to watch for."""
+        """Watch the server if there are subscribers, else stop watching."""
         self.leases.expire(self._now_ms())
         if self._timer is not None:
             self._timer.cancel()
@@ -155,14 +155,14 @@ class Tap:
             self._server.watcher = self
             self._timer = self._loop.call_at(deadline_ms / 1000 + GATHER_S, self._attach)
 
-    # -- what the server tells -----------------------------------------------------------------
+    # -- events of the server -----------------------------------------------------------------
 
     def opened(self, connection: Connection) -> None:
-        """A client has connected."""
+        """Send an event: a client has connected."""
         self._tell(EventKind.OPENED, connection)
 
     def requested(self, request: Request) -> None:
-        """A request is about to be carried out."""
+        """Send an event: a request is about to be carried out."""
         connection = cast("Connection", request.peer)
         watched = self._watched(connection)
         watched.client_id = request.client_id
@@ -170,12 +170,12 @@ class Tap:
         self._tell(EventKind.REQUEST, connection, request, [request.frame], len(request.frame))
 
     def parked(self, request: Request) -> None:
-        """A request waits."""
+        """Send an event: a request waits."""
         connection = cast("Connection", request.peer)
         self._tell(EventKind.PARKED, connection, request)
 
     def answered(self, request: Request, pieces: Pieces) -> None:
-        """An answer leaves."""
+        """Send an event: a request is answered."""
         connection = cast("Connection", request.peer)
         watched = self._watched(connection)
         started_ns, watched.started_ns = watched.started_ns, 0
@@ -187,11 +187,11 @@ class Tap:
         )  # fmt: skip
 
     def dropped(self, connection: Connection, reason: str) -> None:
-        """The broker closes a connection."""
+        """Send an event: the broker closes a connection."""
         self._tell(EventKind.DROPPED, connection, reason=reason)
 
     def closed(self, connection: Connection, reason: str) -> None:
-        """A connection is gone."""
+        """Send an event: a connection is closed."""
         self._tell(EventKind.CLOSED, connection, reason=reason)
         self._connections.pop(connection, None)
 
@@ -203,7 +203,7 @@ class Tap:
         return watched
 
     def _tell(self, *arguments: Any, **named: Any) -> None:
-        """Pass an event on; a bug here must not cost a request."""
+        """Publish an event; an exception must not fail the request."""
         try:
             self._put(*arguments, **named)
         except Exception:  # noqa: BLE001 (told, and the watching is over)
@@ -216,7 +216,7 @@ class Tap:
         pieces: Pieces | None = None, size: int = 0, *, skip: int = 0, elapsed_us: int = -1,
         reason: str = "",
     ) -> None:  # fmt: skip
-        """Put an event into the outbox of everybody who wants it."""
+        """Put an event into the outbox of each subscription that it matches."""
         watched = self._watched(connection)
         api_key = -1 if request is None else request.api_key
         leases = [
@@ -256,7 +256,7 @@ class Tap:
 
 
 def _beginning(pieces: Pieces, skip: int, bytes_max: int) -> bytes:
-    """The first bytes of a frame, behind its size."""
+    """Return the first bytes of a frame, after its size."""
     left = skip + bytes_max
     taken = []
     for piece in pieces:

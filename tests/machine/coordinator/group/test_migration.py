@@ -234,6 +234,17 @@ class TestDowngrade:
         assert {row.topic: row.partitions} == ALL
         assert classic.beat("new", 2) == "UNKNOWN_MEMBER_ID"
 
+    def test_a_static_member_that_keeps_its_id_has_a_session(
+        self, modern: Consumers, partition: Partition
+    ) -> None:
+        """It replaces itself, and its new session must not end with the old one's timers."""
+        modern.join("same", "t", instance_id="i")
+        rejoin(partition, "same", ALL, "i")
+        classic = Classic(partition)
+        assert classic.state == "Stable"
+        partition.advance(SESSION_MS + 1)
+        assert classic.state == "Empty"
+
     def test_the_policy_may_be_against_it(self) -> None:
         partition = Partition(group_consumer_migration_policy="upgrade")
         modern = Consumers(partition)

@@ -109,8 +109,9 @@ def downgrade_with_replaced(
     work.group.generation = progress.group_epoch
     work.store()
     work.records[:0] = group.tombstones()
-    for timer in no_timers(group.group_id, former_id):
-        work.timers[timer.key] = None
+    if former_id != member.member_id:  # or its new session would end here
+        for timer in no_timers(group.group_id, former_id):
+            work.timers[timer.key] = None
     if rebalance:
         prepare_rebalance(work)
     answer = JoinGroupResponse(
