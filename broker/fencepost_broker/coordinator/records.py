@@ -75,7 +75,7 @@ def encode_key(record: LogRecord) -> bytes | bytearray:
 def _key_bytes(key: Message) -> bytearray:
     record_type = getattr(key, "RECORD_TYPE", None)
     if record_type is None:
-        raise LocalProtocolError(f"{key.NAME} is no key of a coordinator's record")
+        raise LocalProtocolError(f"{key.NAME} is not the key of a coordinator's record")
     out = bytearray(_INT16.pack(record_type))
     key.encode(_KEY_VERSION, out)
     return out

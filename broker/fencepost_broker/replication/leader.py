@@ -261,7 +261,7 @@ class LeaderState:
     # -- the ISR --------------------------------------------------------------------------------
 
     def propose(self, now_ms: int, brokers: Mapping[int, Broker]) -> Proposal | None:
-        """Return a new proposal, or ``None`` if the ISR is right or a proposal is undecided.
+        """Return a new proposal, or ``None`` if no change is needed or possible now.
 
         One proposal either adds or removes replicas; followers are added first.
         """
@@ -312,5 +312,5 @@ class LeaderState:
 
 
 def _may_join(broker: Broker | None, follower: Follower) -> bool:
-    """Whether the controller would accept it: it is active and has the epoch of its last fetch."""
+    """Whether the controller would accept it: active, with the epoch of its fetch (KIP-903)."""
     return broker is not None and broker.is_active and follower.broker_epoch in {-1, broker.epoch}

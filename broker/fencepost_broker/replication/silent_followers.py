@@ -13,7 +13,7 @@ from collections.abc import Hashable, Iterable
 from typing import Final, Generic, Protocol, TypeVar
 
 LOOK_MS: Final = 20
-"""The wait of a Fetch whose sender is silent about some partition; it may learn of it any time."""
+"""The wait of a Fetch whose sender is silent about a partition and may learn of it soon."""
 GIVE_UP_MS: Final = 5000
 """The time after which a silent follower is presumed to have a problem, and waits normally."""
 

@@ -264,7 +264,7 @@ _DECIDERS: Final = {
 @functools.cache
 def _decider(request: str) -> Callable[[Context, int, Ask], Decision[Any]]:
     if request not in _DECIDERS:
-        raise TypeError(f"{request} is no command of the group coordinator")
+        raise TypeError(f"{request} is not a request for the group coordinator")
     module, _, name = _DECIDERS[request].partition(":")
     decider: Callable[[Context, int, Ask], Decision[Any]]
     decider = getattr(importlib.import_module(module), name)

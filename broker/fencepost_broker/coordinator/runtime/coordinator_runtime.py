@@ -161,7 +161,7 @@ class CoordinatorRuntime:
         return partition_of(group_id, len(topic.partitions))
 
     def takes_markers(self, number: int) -> bool:
-        """Whether a partition of ``__consumer_offsets`` accepts markers: not during loading."""
+        """Whether a partition of ``__consumer_offsets`` may get a marker, unlike during a load."""
         shard = self.shards.get((RecordFamily.GROUPS.value, number))
         return shard is None or shard.is_loaded
 

@@ -105,7 +105,7 @@ def _wait(
 def _rotate(
     context: Context, now_ms: int, command: InitProducerId, transaction: Transaction
 ) -> Decision[InitProducerIdResponse]:
-    """Give a new producer id with epoch 0: the transactional id is new, or its epochs are used."""
+    """Give a new producer id with epoch 0, to a new transactional id or after the last epoch."""
     error, producer_id = context.producer_ids.take()
     if error:
         # Like Kafka, this does not wait for a block of ids; clients retry on this error.

@@ -87,5 +87,5 @@ def logged_state(status: int) -> State:
     if 0 <= status < len(_LOGGED):
         return _LOGGED[status]
     raise RemoteProtocolError(
-        f"status {status} is never written", api="TransactionLogValue", path="transaction_status"
+        f"status {status} is unknown", api="TransactionLogValue", path="transaction_status"
     )

@@ -41,10 +41,10 @@ def subscribed_topics(metadata: Iterable[bytes]) -> frozenset[str] | None:
 def subscription_version(metadata: bytes) -> int:
     """Return a member's version, or the newest known one if that is lower."""
     if len(metadata) < _INT16.size:
-        raise RemoteProtocolError("a subscription of less than two bytes")
+        raise RemoteProtocolError("a subscription has at least two bytes")
     version: int = _INT16.unpack_from(metadata)[0]
     if version < 0:
-        raise RemoteProtocolError(f"there is no version {version} of a subscription")
+        raise RemoteProtocolError(f"subscription version {version} does not exist")
     return min(version, ConsumerProtocolSubscription.MAX_VERSION)
 
 

@@ -29,7 +29,7 @@ class Goal:
     """Its current subscription; a target from an earlier subscription may have more topics."""
     subscription_changed: bool
     owned: Mapping[bytes, Iterable[int]] | None
-    """The partitions that it reports as owned; ``None`` if it did not report any."""
+    """The partitions that it reports as owned; ``None`` if the request has no report."""
     former_id: str
     """Its id in the group so far."""
 
