@@ -218,7 +218,7 @@ async def test_an_outcome_that_may_not_be_on_disk_is_nobodys(
         process.broker.coordinators.runtime.begin_to_lead(partition)  # its leader epoch has changed
         assert code_of(await it.client.ask(*asked[0])) is LOST
         assert await it.end_of("t") == 1, "no marker"
-    assert "this broker does not coordinate it until it is started again" in (
+    assert "its coordinator is unavailable until this broker is restarted" in (
         capsys.readouterr().err
     )
     async with slow(tmp_path, syncs) as it:

@@ -1,7 +1,8 @@
-"""The coordinators: groups with their offsets, and transactions. Pure machines.
+"""The coordinators of groups, with their offsets, and of transactions.
 
-Each machine is one partition of ``__consumer_offsets`` or of ``__transaction_state``: it is loaded
-by a replay of that partition's log. What both share is named here.
+Each coordinator is a pure state machine for one partition of ``__consumer_offsets`` or
+``__transaction_state``; a replay of that partition's log loads it. This package exports the names
+that both kinds share.
 """
 
 from fencepost_broker.coordinator.effects import Reply, Tell

@@ -1,4 +1,4 @@
-"""Effects of a coordinator's decisions: they are released when its records are committed."""
+"""Effects of a coordinator's decisions; they are released when the records are committed."""
 
 from __future__ import annotations
 
@@ -9,19 +9,19 @@ from typing import Any
 
 @dataclass(slots=True)
 class Reply:
-    """The answer to a request that has waited in the machine."""
+    """The answer to a request that was parked in the machine."""
 
     token: Callable[[Any], None]
-    """What the command brought; it is called with the answer."""
+    """The command's token, which is called with the answer."""
     answer: Any
 
 
 @dataclass(slots=True)
 class Tell:
-    """Something that a person should hear of; the server logs it."""
+    """An event for the log."""
 
     kind: str
-    """One word or two with a hyphen: what a log line is filtered by."""
+    """The event's name, by which log lines can be filtered: words with hyphens."""
     text: str
     unexpected: bool = False
-    """Worth a warning."""
+    """Whether it is logged as a warning."""

@@ -1,4 +1,4 @@
-"""Which partition a group or a transactional id belongs to, as Kafka computes it."""
+"""The partition of a group or a transactional id, computed as in Kafka."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _WRAP: Final = (1 << 32) - 1
 
 
 def java_hash(text: str) -> int:
-    """``String.hashCode`` of Java: over UTF-16 code units, wrapping at 32 bits, with a sign."""
+    """Return Java's ``String.hashCode``: over UTF-16 code units, as a signed 32-bit number."""
     units = memoryview(text.encode("utf-16-le", "surrogatepass")).cast("H")
     value = 0
     for unit in units:
@@ -21,7 +21,7 @@ def java_hash(text: str) -> int:
 
 @lru_cache(_REMEMBERED)
 def partition_of(coordinator_id: str, partition_count: int) -> int:
-    """The partition of the coordinator's topic that holds this id."""
+    """Return the partition of the coordinator's topic that holds this id."""
     value = abs(java_hash(coordinator_id))
-    # Kafka's abs gives 0 for the one number whose negative does not fit into 32 bits.
+    # Kafka's abs returns 0 for the one number whose negative does not fit into 32 bits.
     return 0 if value == _SIGN else value % partition_count

@@ -1,6 +1,7 @@
-"""Regular expressions of subscriptions (KIP-848), by RE2: time linear in the name, bounded memory.
+"""Regular expressions of subscriptions (KIP-848) with RE2: linear time and bounded memory.
 
-The binding is imported when the first one comes: it takes milliseconds, and most groups use none.
+The binding is imported at the first expression: the import takes milliseconds, and most groups use
+no expressions.
 """
 
 from __future__ import annotations
@@ -11,16 +12,16 @@ from functools import lru_cache
 from typing import Any, Final
 
 MEMORY_MAX_BYTES: Final = 1 << 20
-"""What one expression may become: ``(a{1000}){1000}`` is refused instead of compiled."""
+"""The limit of a compiled expression: ``(a{1000}){1000}`` is refused."""
 _REMEMBERED: Final = 64
 _ANY_BYTE: Final = re.compile(r"(?<!\\)(?:\\\\)*\\C")
 
 
 class Re2Patterns:
-    """The group coordinator's ``Patterns``."""
+    """Implements the group coordinator's ``Patterns``."""
 
     def problem(self, pattern: str) -> str | None:
-        """What is wrong with it; None when nothing is."""
+        """Return the error in an expression; ``None`` if it is valid."""
         try:
             _compiled(pattern)
         except _errors() as error:
@@ -29,7 +30,7 @@ class Re2Patterns:
         return None
 
     def matching(self, pattern: str, names: Iterable[str]) -> frozenset[str]:
-        """The names that it matches from end to end; none if it is no expression."""
+        """Return the names that match completely; none if the expression is invalid."""
         try:
             compiled = _compiled(pattern)
         except _errors():
@@ -42,7 +43,7 @@ def _compiled(pattern: str) -> Any:
     import re2
 
     if _ANY_BYTE.search(pattern):
-        raise re2.error(r"\C stands for a byte, which Apache Kafka's RE2 does not know")
+        raise re2.error(r"\C (a single byte) is not supported by Apache Kafka's RE2")
     options = re2.Options()
     options.max_mem = MEMORY_MAX_BYTES
     options.log_errors = False

@@ -34,7 +34,7 @@ _INT32_MAX: Final = (1 << 31) - 1
 
 
 class RecordFamily(Enum):
-    """Whose records they are: each coordinator numbers its own from 0."""
+    """The coordinator that owns a record type: each numbers its types from 0."""
 
     GROUPS = "__consumer_offsets"
     TRANSACTIONS = "__transaction_state"
@@ -48,7 +48,7 @@ _TYPES: Final = {
 
 @dataclass(slots=True)
 class LogRecord:
-    """One record: what it is about, and what is so from now on. Not to be changed once made."""
+    """One record of a coordinator's log; it must not change after its creation."""
 
     key: Message
     value: Message | None
@@ -57,15 +57,15 @@ class LogRecord:
 
 
 class UnknownRecordTypeError(RemoteProtocolError):
-    """A type that we do not know, as a later Kafka may write it; whoever loads a log skips it."""
+    """An unknown record type, perhaps from a later Kafka; the loader skips such records."""
 
 
 class BatchTooLargeError(LocalProtocolError):
-    """A decision's records would make a larger batch than its log takes."""
+    """A decision's records exceed the largest batch that the log accepts."""
 
 
 def encode_key(record: LogRecord) -> bytes | bytearray:
-    """The key's bytes."""
+    """Return the key's bytes."""
     key = record.key
     if key.__class__ is TransactionLogKey:
         return _transaction_key(key.transactional_id)
@@ -75,7 +75,7 @@ def encode_key(record: LogRecord) -> bytes | bytearray:
 def _key_bytes(key: Message) -> bytearray:
     record_type = getattr(key, "RECORD_TYPE", None)
     if record_type is None:
-        raise LocalProtocolError(f"{key.NAME} is no key of a coordinator's record")
+        raise LocalProtocolError(f"{key.NAME} is not the key of a coordinator's record")
     out = bytearray(_INT16.pack(record_type))
     key.encode(_KEY_VERSION, out)
     return out
@@ -83,12 +83,12 @@ def _key_bytes(key: Message) -> bytearray:
 
 @lru_cache(_KEYS_MAX)
 def _transaction_key(transactional_id: str) -> bytes:
-    """A transaction writes its key three times and more."""
+    """Return a transactional id's key; it is cached, since a transaction writes it repeatedly."""
     return bytes(_key_bytes(TransactionLogKey(transactional_id)))
 
 
 def encode_value(record: LogRecord) -> bytearray | None:
-    """The value's bytes; ``None`` for a record that deletes."""
+    """Return the value's bytes; ``None`` for a tombstone."""
     if record.value is None:
         return None
     out = bytearray(_INT16.pack(record.value_version))
@@ -102,10 +102,10 @@ def encode_batch(
     size_max: int = _INT32_MAX,
     **options: Unpack[LoneRecordOptions],
 ) -> bytearray:
-    """All records of one decision as one batch: it is in the log whole or not at all.
+    """Return one batch with all records of a decision, so that they are appended all or none.
 
-    Of many records no more are encoded than fit into ``size_max``, so that what is refused costs
-    no more than the largest that is not. What is a little larger is left to the log to refuse.
+    Encoding stops with an error when the records exceed ``size_max``, so a refused batch costs no
+    more than the largest accepted one. The estimate is low: the log refuses slightly larger ones.
     """
     if len(records) == 1:  # the most common
         record = records[0]
@@ -118,7 +118,7 @@ def encode_batch(
         room -= MIN_RECORD_SIZE + len(key) + (0 if value is None else len(value))
         if room < 0:
             raise BatchTooLargeError(
-                f"{len(records)} records, of which {len(keys)} are as many as fit into a batch of"
+                f"{len(records)} records, of which only {len(keys)} fit into a batch of"
                 f" {size_max} bytes; send fewer at a time, or raise the topic's max.message.bytes"
             )
         keys.append(key)
@@ -127,7 +127,7 @@ def encode_batch(
 
 
 def decode_record(family: RecordFamily, key: Buffer | None, value: Buffer | None) -> LogRecord:
-    """The record with these bytes, all of them; raises nothing but RemoteProtocolError."""
+    """Decode a record, which must use all the bytes; raise RemoteProtocolError if it is invalid."""
     if key is None:
         raise RemoteProtocolError("a record without a key", api=family.value)
     key_type, key_body = _split(family, key, "key")
@@ -156,7 +156,7 @@ def _decode(message: type[Message], body: memoryview, version: int) -> Message:
     decoded, end = message.decode(body, version, 0)
     if end != len(body):
         raise RemoteProtocolError(
-            f"{len(body) - end} bytes are left behind it",
+            f"{len(body) - end} bytes are left after it",
             api=message.NAME,
             version=version,
             offset=end,

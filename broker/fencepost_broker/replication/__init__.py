@@ -1,5 +1,5 @@
-"""Replication: what a leader knows of its followers, and how a follower follows. Pure machines.
+"""Replication of partitions. This package is pure; other packages do the I/O.
 
-:mod:`.leader` decides how far a partition is replicated and proposes who is in sync;
-:mod:`.follower` asks a leader for more, and takes in what comes.
+:mod:`.leader` advances a partition's high watermark and proposes changes of its ISR;
+:mod:`.follower` builds the Fetch requests of followers and applies the responses.
 """

@@ -1,10 +1,10 @@
-"""What leaders here propose (AlterPartition), on its way to the controller.
+"""AlterPartition: the ISR changes that this broker's leaders propose to the controller.
 
-A broker that dies leaves thousands of partitions with one replica too many in sync. All that waits
-goes in one request, and one is under way at a time. If nobody knows what became of it (the
-connection broke), or the controller takes nothing of this broker for the time being, the same is
-asked again at the next look: a proposal counts for the high watermark until it is decided, and
-perhaps it is. What is wrong with one partition is that partition's matter alone.
+When a broker dies, thousands of leaders may propose a smaller ISR. All waiting proposals are sent
+in one request, and one request is in flight at a time. If there is no answer (the connection
+broke), or the controller refuses the whole request, the same proposals are sent again at the next
+check: a proposal counts for the high watermark until it is decided, and the controller may have
+decided it already. An error of one partition affects only that partition.
 """
 
 from __future__ import annotations
@@ -32,11 +32,11 @@ if TYPE_CHECKING:
     )
 
     Ask = Callable[[Message, Callable[[AlterPartitionResponse | None], None]], None]
-    """Sends a request to the controller; the answer is ``None`` if there will be none."""
+    """Sends a request to the controller; ``None`` instead of a response means no answer."""
     Answers = Mapping[tuple[bytes, int], AlterPartitionResponsePartitionData]
 
 PARTITIONS_MAX: Final = 1000
-"""Of one request: the controller decides on it in one go, and heartbeats wait meanwhile."""
+"""The limit of one request: the controller decides all at once, and heartbeats wait for it."""
 _LATER_BY_THE_LOG: Final = frozenset(
     {
         ErrorCode.FENCED_LEADER_EPOCH,
@@ -46,12 +46,12 @@ _LATER_BY_THE_LOG: Final = frozenset(
         ErrorCode.UNKNOWN_TOPIC_OR_PARTITION,
     }
 )
-"""The controller knows more of the partition than this broker has read so far. That may be this
-very proposal, decided on before its answer was lost, so it counts until the log has told."""
+"""Errors which show that the controller has newer state than this broker has read. It may include
+this proposal, with a lost answer, so the proposal counts until the metadata log settles it."""
 
 
 class Proposed(NamedTuple):
-    """One proposal, and what it is for."""
+    """One proposal with its partition."""
 
     partition: Partition
     topic_id: bytes
@@ -60,12 +60,12 @@ class Proposed(NamedTuple):
 
     @property
     def is_open(self) -> bool:
-        """Nothing was heard that settles it: by the metadata log, which may be first."""
+        """Whether it is undecided; the metadata log may settle it before the answer."""
         return self.partition.replication is self.state and self.state.proposal is self.proposal
 
 
 class AlterPartitionManager:
-    """All that wait, and those that the controller was asked for."""
+    """Sends proposals to the controller and handles its answers."""
 
     def __init__(
         self,
@@ -74,10 +74,10 @@ class AlterPartitionManager:
         ask: Ask,
         decided: Callable[[Proposed, model.Partition | None], bool],
     ) -> None:
-        """``ask`` lets the controller decide.
+        """``ask`` sends a request to the controller.
 
-        ``decided`` is told how a partition is by its proposal; ``None``: it is not taken. It says
-        whether more is replicated by that: who waits for it hears when all is settled.
+        ``decided`` gets the partition's new state, or ``None`` if the proposal was refused. It
+        returns whether the high watermark moved; waiting requests are woken in that case.
         """
         self._registration = registration
         self._ready = ready
@@ -87,11 +87,11 @@ class AlterPartitionManager:
         self._under_way: list[Proposed] | None = None
 
     def add(self, proposed: Proposed) -> None:
-        """Ask for this with the next request."""
+        """Include a proposal in the next request."""
         self._waiting[proposed.partition] = proposed
 
     def send(self) -> None:
-        """Ask for what waits, unless a request is under way: then its answer is waited for."""
+        """Send the waiting proposals, unless a request is in flight; its answer sends them."""
         if self._under_way is not None:
             return
         asked = self._take()
@@ -126,7 +126,7 @@ class AlterPartitionManager:
             for topic in response.topics
             for told in topic.partitions
         }
-        for proposed in asked:  # each by itself: an error in one must leave no other one open
+        for proposed in asked:  # separately, so that an exception in one leaves no other one open
             self._ready.add(partial(self._settle, proposed, answers))
         self.send()
 

@@ -1,11 +1,10 @@
-"""Following: what a broker asks the leader of its replicas for, and what it makes of the answers.
+"""Followers: the Fetch requests of a broker for its replicas, and the handling of the responses.
 
-One fetcher for each broker that leads something here, with one request under way at a time and a
-fetch session (KIP-227) over all partitions. A follower says with each fetch which epoch its last
-batch is of; where its log is not the leader's, the leader answers with where that epoch ended
-there, and the follower cuts its log off before it takes anything (KIP-595's way of KIP-101). An
-answer is for the log as it was when it was asked: what has another leader or end by then is passed
-over.
+There is one fetcher for each leading broker, with one request in flight and a fetch session
+(KIP-227) over all partitions. Each Fetch has the epoch of the follower's last batch. If the logs
+diverge, the leader answers with the end of that epoch in its own log, and the follower truncates
+its log before it appends anything (KIP-101, in the form of KIP-595). A response applies to the log
+as it was at the request; a partition with a new leader or another end by then is skipped.
 """
 
 from __future__ import annotations
@@ -27,15 +26,15 @@ from fencepost_broker.storage.log import AppendResult
 from fencepost_broker.storage.log.results import EpochEnd
 
 VERSION_MIN: Final = 15
-"""Followers say which incarnation they are since then (KIP-903)."""
+"""From this version on, followers send their broker epoch (KIP-903)."""
 FIRST_BACKOFF_MS: Final = 10
-"""Before the second attempt; twice as long before each further one, up to the setting's time."""
+"""The delay before the second attempt; it doubles for each further one, up to the setting."""
 FULL_MS: Final = 1000
-"""So often all is looked at: a log's start moves by itself."""
+"""The interval of full requests; they report log starts, which move without a fetch."""
 
 
 class Log(Protocol):
-    """What is asked of a replica's log."""
+    """The interface of a replica's log."""
 
     log_start_offset: int
     log_end_offset: int
@@ -43,47 +42,47 @@ class Log(Protocol):
 
     @property
     def latest_epoch(self) -> int:
-        """Of its last batch; -1 when it is empty."""
+        """The epoch of the last batch; -1 for an empty log."""
 
     def offset_for_leader_epoch(self, epoch: int) -> EpochEnd:
-        """Where an epoch ends here."""
+        """Return the end of an epoch in this log."""
 
     def append_as_follower(
         self, records: memoryview, leader_epoch: int, now_ms: int
     ) -> AppendResult:
-        """Append batches as they are."""
+        """Append batches from the leader unchanged."""
 
     def truncate_to(self, offset: int, now_ms: int) -> None:
-        """Cut off what is at an offset and behind it."""
+        """Remove the records from an offset on."""
 
     def restart_at(self, offset: int, now_ms: int) -> None:
-        """Begin anew, empty, at an offset."""
+        """Remove all records and continue at an offset."""
 
     def delete_records(self, offset: int) -> object:
-        """Let the log start at an offset."""
+        """Move the start of the log to an offset."""
 
     def set_high_watermark(self, offset: int) -> bool:
-        """Set it, within the log; says whether it or the last stable offset moved."""
+        """Set it, within the log; return whether it or the last stable offset moved."""
 
 
 @dataclass(slots=True, eq=False)
 class Followed:
-    """A replica of this broker, in one epoch of its leader."""
+    """A replica in this broker that follows a leader, in one leader epoch."""
 
     where: TopicPartition
     topic_id: bytes
     log: Log
     leader_epoch: int
     not_before_ms: int = 0
-    """After an error it is left out until then."""
+    """After an error, the time from which it is fetched again."""
     failures: int = 0
-    """How often in a row: a leader that has not heard of its leadership yet will have soon."""
+    """The number of errors in a row; a new leader may not know yet that it leads."""
     is_out_of_range: bool = False
-    """The leader has nothing at its end: it has to be asked where its log begins and ends."""
+    """Whether the leader has no records at this log's end, and must be asked for its offsets."""
 
 
 class Limits(NamedTuple):
-    """How a follower fetches, by Kafka's ``replica.fetch.*``."""
+    """The limits of a follower's fetches, from Kafka's ``replica.fetch.*`` settings."""
 
     max_wait_ms: int = 500
     min_bytes: int = 1
@@ -93,14 +92,14 @@ class Limits(NamedTuple):
 
 
 class Asked(NamedTuple):
-    """A replica as it was when it was asked for."""
+    """A replica, with its end at the time of the request."""
 
     followed: Followed
     end_offset: int
 
 
 class LeaderFetcher:
-    """All that this broker follows of one leader."""
+    """The replicas of this broker that follow one leader."""
 
     def __init__(self, broker_id: int, limits: Limits) -> None:
         self._broker_id = broker_id
@@ -110,35 +109,35 @@ class LeaderFetcher:
         self._session = FetchSession()
         self._asked: dict[TopicPartition, Asked] = {}
         self._changed: dict[TopicPartition, None] = {}
-        """What may have to be asked for differently: a session remembers the others."""
+        """Partitions that may differ from their state in the fetch session."""
         self._full_at_ms = 0
         self._is_answered = False
-        """The leader has answered since there was trouble last."""
+        """Whether the leader has answered since the last failure."""
 
     def __len__(self) -> int:
         return len(self._followed)
 
     def follow(self, followed: Followed) -> None:
-        """Follow a replica from now on, in place of what was followed of that partition."""
+        """Fetch a replica from now on; it replaces an earlier one of the same partition."""
         self._followed[followed.where] = followed
         self._changed[followed.where] = None
         self._names[followed.topic_id] = followed.where.topic
 
     def forget(self, where: TopicPartition) -> None:
-        """Somebody else leads it, or nobody; an answer that is under way is passed over."""
+        """Stop fetching a partition; a response in flight is ignored for it."""
         self._followed.pop(where, None)
         self._changed[where] = None
 
     # -- asking ---------------------------------------------------------------------------------
 
     def request(self, version: int, broker_epoch: int, wire_ms: int) -> FetchRequest | None:
-        """What to ask for, if there is anything that may be asked for now."""
+        """Return the next Fetch request, or ``None`` if no partition can be fetched now."""
         session = self._session
         is_full = not session.goes_on or wire_ms >= self._full_at_ms
         if is_full:
             self._asked.clear()
-        # What is left out now shall not wait for news of the others. The first request may name
-        # thousands, with which a leader is slow to see what moves: the next one waits.
+        # A partition in back-off must not wait for new records of the others. The first request
+        # may name thousands of partitions and does not wait; a long poll of them is slow.
         wait_ms = self._limits.max_wait_ms if self._is_answered else 0
         wanted: dict[TopicPartition, Wanted] = {}
         gone: list[TopicPartition] = []
@@ -156,7 +155,7 @@ class LeaderFetcher:
             gone.append(where)
         self._changed = put_off
         if not self._asked:
-            self._full_at_ms = wire_ms  # what is gone is to be told with the next request
+            self._full_at_ms = wire_ms  # the next request tells the leader what was removed
             return None
         limits = self._limits
         request = FetchRequest(
@@ -184,15 +183,15 @@ class LeaderFetcher:
         )
 
     def next_ms(self) -> int | None:
-        """When something may be asked for that may not now; None: there is nothing."""
+        """Return the earliest time of a fetch; ``None`` without partitions."""
         return min((each.not_before_ms for each in self._followed.values()), default=None)
 
     # -- answers --------------------------------------------------------------------------------
 
     def answered(self, response: FetchResponse, wire_ms: int, now_ms: int) -> list[Followed]:
-        """Take in what the leader sent; gives those whose high watermark moved.
+        """Apply a response; return the replicas whose high watermark moved.
 
-        ``wire_ms`` is for what is asked again later, ``now_ms`` (state time) for the logs.
+        ``wire_ms`` is the time for back-offs, ``now_ms`` (state time) the time for the logs.
         """
         self._is_answered = True
         parts = [
@@ -216,7 +215,7 @@ class LeaderFetcher:
         return moved
 
     def failed(self) -> None:
-        """The answer will not come: the leader does not know what we know of the session."""
+        """Handle a request without a response: the state of the session is unknown now."""
         self._is_answered = False
         self._session.restart()
 
@@ -248,10 +247,10 @@ class LeaderFetcher:
         each.not_before_ms = wire_ms + growing_backoff_ms(each.failures, self._limits.backoff_ms)
         each.failures += 1
 
-    # -- logs that have nothing in common with the leader's any more ------------------------------
+    # -- logs that do not overlap with the leader's -----------------------------------------------
 
     def out_of_range(self, wire_ms: int) -> list[Followed]:
-        """Those of which the leader has to be asked where its log begins and ends, by now."""
+        """Return the replicas for which the leader must be asked for its start and end offset."""
         return [
             each
             for each in self._followed.values()
@@ -259,14 +258,14 @@ class LeaderFetcher:
         ]
 
     def not_located(self, each: Followed, wire_ms: int) -> None:
-        """The leader does not tell where its log begins and ends: it is asked later."""
+        """Retry later: the leader has not answered with its start and end offset."""
         self._put_off(each, wire_ms)
 
     def located(self, each: Followed, start: int, end: int, now_ms: int) -> None:
-        """The leader's log goes from ``start`` to ``end``.
+        """Adjust a replica to the leader's log, which goes from ``start`` to ``end``.
 
-        Whoever is ahead of it was led by one who had more, and cuts that off; whoever is behind its
-        start has nothing that is still there, and begins anew.
+        A replica that is longer has records of an earlier leader and truncates them. A replica that
+        ends before ``start`` drops all its records and restarts there.
         """
         if self._followed.get(each.where) is not each:
             return
@@ -280,15 +279,15 @@ class LeaderFetcher:
 
 
 def growing_backoff_ms(failures: int, backoff_ms: int) -> int:
-    """How long to wait after so many failures in a row before the last one."""
+    """Return the delay after an error that followed this number of errors in a row."""
     return min(FIRST_BACKOFF_MS << min(failures, 20), backoff_ms)
 
 
 def _common_end(log: Log, epoch: int, end_offset: int) -> int:
-    """Up to where a log is its leader's, which ended ``epoch`` at ``end_offset``.
+    """Return the offset up to which a log may equal its leader's.
 
-    A log that does not know the epoch goes back to the end of the one before it; the next fetch
-    says so, and the leader answers to that.
+    In the leader's log ``epoch`` ends at ``end_offset``. A log without that epoch is truncated to
+    the end of the epoch before it; the leader answers to that at the next fetch.
     """
     here = log.offset_for_leader_epoch(epoch)
     if here.end_offset < 0:

@@ -1,16 +1,15 @@
-"""What the leader of a partition knows of its followers.
+"""The leader's state of a partition's followers.
 
-A follower's Fetch tells how far it has come: it asks for what it has not got. From that follow
+A follower's fetch offset shows which records it has. From these offsets follow
 
-- the high watermark: the offset up to which everybody has the records who counts. Those count who
-  are in sync, those of a proposal that is not decided yet (whichever way the controller decides,
-  nothing that was told is lost), and those who keep up, are up, and are about to be proposed, so
-  that they need not chase a leader that runs ahead of them;
-- who is in sync: a follower that has reached the high watermark, in this leader's epoch, is
-  proposed; one that has not had all of the log for ``replica.lag.time.max.ms`` is proposed to be
-  left out.
+- the high watermark: the offset up to which every counted replica has the records. The leader
+  counts the ISR, and the ISR of an undecided proposal (so no acknowledged record is lost, whatever
+  the controller decides). It also counts active followers that keep up and will be proposed soon,
+  so that the high watermark does not run ahead of them;
+- the proposed ISR: a follower joins when it has reached the high watermark in this leader epoch. A
+  follower leaves when it has not caught up for ``replica.lag.time.max.ms``.
 
-One proposal is under way at a time; the next one builds on its answer.
+One proposal is in flight at a time; the next one is based on its answer.
 """
 
 from __future__ import annotations
@@ -25,29 +24,29 @@ UNKNOWN_OFFSET: Final = -1
 
 
 class Config(Protocol):
-    """The setting of a topic that counts here."""
+    """The topic setting that a leader reads."""
 
     @property
     def min_insync_replicas(self) -> int:
-        """With fewer in sync, the high watermark stays where it is."""
+        """The size of the ISR below which the high watermark does not move."""
 
 
 class Log(Protocol):
-    """What is asked of a partition's log."""
+    """The interface of a partition's log."""
 
     @property
     def config(self) -> Config:
-        """As it is now."""
+        """The current settings."""
 
     log_end_offset: int
     high_watermark: int
 
     def set_high_watermark(self, offset: int) -> bool:
-        """Set it, within the log; says whether it or the last stable offset moved."""
+        """Set it, within the log; return whether it or the last stable offset moved."""
 
 
 class InSync(NamedTuple):
-    """One replica of a proposal, by the incarnation that was seen to fetch."""
+    """One replica of a proposal, with the broker epoch of its last fetch."""
 
     broker_id: int
     broker_epoch: int
@@ -55,7 +54,7 @@ class InSync(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Proposal:
-    """What the controller is to be asked for by AlterPartition."""
+    """A proposed ISR, for an AlterPartition request."""
 
     leader_epoch: int
     partition_epoch: int
@@ -63,25 +62,25 @@ class Proposal:
 
     @property
     def broker_ids(self) -> tuple[int, ...]:
-        """Who would be in sync."""
+        """The broker ids of the proposed ISR."""
         return tuple(each.broker_id for each in self.isr)
 
 
 @dataclass(slots=True)
 class Follower:
-    """One replica that is not the leader's own."""
+    """The state of one follower."""
 
     log_end_offset: int = UNKNOWN_OFFSET
     log_start_offset: int = UNKNOWN_OFFSET
     broker_epoch: int = -1
-    """Of the incarnation that fetched last."""
+    """The broker epoch of its last fetch."""
     caught_up_ms: int = 0
-    """When it last had all that the leader had at that time."""
+    """The last time at which it had all of the leader's log."""
     _fetched_ms: int = 0
     _leader_end_then: int = 0
 
     def begin(self, now_ms: int, *, in_sync: bool) -> None:
-        """A new leader knows nothing of it, and gives those in sync their time to fetch."""
+        """Reset the state for a new leader; followers in the ISR get the full time to fetch."""
         self.log_end_offset = self.log_start_offset = UNKNOWN_OFFSET
         self.broker_epoch = -1
         self.caught_up_ms = now_ms if in_sync else 0
@@ -90,11 +89,11 @@ class Follower:
     def fetched(
         self, offset: int, log_start: int, epoch: int, leader_end: int, now_ms: int
     ) -> None:
-        """It asks for what comes at ``offset``, so it has all that is before.
+        """Record a fetch from ``offset``, which shows that it has all records before that.
 
-        When it asks for the leader's end it has caught up now; when it asks for what was the end
-        at its last fetch, it had caught up then: a leader that is written to all the time is
-        followed although its end is never reached.
+        A fetch from the leader's end means that the follower has caught up now. A fetch from the
+        end at the time of its last fetch means that it had caught up then: under constant writes a
+        follower may keep up without ever reaching the end.
         """
         if offset >= leader_end:
             self.caught_up_ms = max(self.caught_up_ms, now_ms)
@@ -105,16 +104,16 @@ class Follower:
         self._fetched_ms, self._leader_end_then = now_ms, leader_end
 
     def stayed(self, now_ms: int) -> None:
-        """It asks for the leader's end, as at its last fetch, and that has not moved."""
+        """Record a fetch from the leader's end, which has not moved since the last fetch."""
         self.caught_up_ms = self._fetched_ms = now_ms
 
     def keeps_up(self, leader_end: int, now_ms: int, lag_max_ms: int) -> bool:
-        """Whether it has all, or had not long ago."""
+        """Whether it has all records, or had them within the lag limit."""
         return self.log_end_offset == leader_end or now_ms - self.caught_up_ms <= lag_max_ms
 
 
 class LeaderState:
-    """One partition's followers, at the broker that leads it."""
+    """The followers of one partition that this broker leads."""
 
     __slots__ = (
         "_epoch_start",
@@ -142,9 +141,9 @@ class LeaderState:
         self._log = log
         self._lag_max_ms = lag_max_ms
         self.partition = partition
-        """As the controller last said."""
+        """The last state from the controller."""
         self.proposal: Proposal | None = None
-        """What the controller was asked for, or is about to be."""
+        """The undecided proposal, which may not be sent yet."""
         self.followers: dict[int, Follower] = {}
         self._begin(now_ms)
 
@@ -165,22 +164,22 @@ class LeaderState:
 
     @property
     def has_too_few(self) -> bool:
-        """Whether fewer are in sync than ``min.insync.replicas``, which no topic of less has."""
+        """Whether the ISR is below ``min.insync.replicas`` (at most the number of replicas)."""
         least = self._log.config.min_insync_replicas
         return len(self.partition.isr) < min(least, len(self.partition.replicas))
 
     @property
     def may_show_less(self) -> bool:
-        """Whether the leader before may have shown consumers more than is replicated by now.
+        """Whether consumers may have seen a higher high watermark under the last leader.
 
-        A follower hears of the high watermark a Fetch later, so as a leader it may begin below it;
-        it is past what anybody was shown when it has reached the end of its log as of then.
+        A follower learns the high watermark one Fetch late, so it may start below it as a leader.
+        This ends when the high watermark has reached the end of the log at the leader's start.
         """
         return self._log.high_watermark < self._epoch_start
 
     @property
     def is_settled(self) -> bool:
-        """Whether all have all, and are in sync: time changes nothing about that."""
+        """Whether every replica has all records and is in the ISR, so that time changes nothing."""
         log = self._log
         end = log.log_end_offset
         if log.high_watermark != end or self.proposal is not None:
@@ -190,19 +189,19 @@ class LeaderState:
             return False
         return all(follower.log_end_offset == end for follower in followers)
 
-    # -- what happens ---------------------------------------------------------------------------
+    # -- events ---------------------------------------------------------------------------------
 
     def fetched(
         self, broker_id: int, offset: int, log_start: int, broker_epoch: int, now_ms: int
     ) -> bool:
-        """A follower fetches; says whether more is replicated now."""
+        """Handle a follower's fetch; return whether the high watermark moved."""
         follower = self.followers[broker_id]
         end = self._log.log_end_offset
         follower.fetched(offset, log_start, broker_epoch, end, now_ms)
         return self.advance(now_ms)
 
     def advance(self, now_ms: int) -> bool:
-        """Move the high watermark as far as it may; says whether any offset moved by that."""
+        """Advance the high watermark if possible; return whether any offset moved."""
         if self.has_too_few:
             return False
         counted = set(self.partition.isr)
@@ -221,15 +220,15 @@ class LeaderState:
         return self._has_reached(follower) and follower.keeps_up(end, now_ms, self._lag_max_ms)
 
     def _has_reached(self, follower: Follower) -> bool:
-        """Whether it has all that consumers were shown, and something of this leader's epoch."""
+        """Whether it has reached the high watermark and the start of this leader epoch."""
         reached = follower.log_end_offset
         return reached >= self._log.high_watermark and reached >= self._epoch_start
 
     def image_changed(self, partition: Partition, now_ms: int) -> bool:
-        """The controller says something else; says whether more is replicated by that."""
+        """Handle a new state from the controller; return whether the high watermark moved."""
         before = self.partition
         if partition.partition_epoch < before.partition_epoch:
-            return False  # an answer has brought later news than the log has so far
+            return False  # an AlterPartition response was newer than the metadata log
         self.partition = partition
         if partition.leader_epoch != before.leader_epoch:
             self.proposal = None
@@ -241,9 +240,9 @@ class LeaderState:
         return self.advance(now_ms)
 
     def nearer(self, rack: str, offset: int, brokers: Mapping[int, Broker]) -> int | None:
-        """Who of those in sync is in a consumer's rack, and has what it asks for (KIP-392).
+        """Return an in-sync follower in a consumer's rack that has the offset (KIP-392).
 
-        The one that has most; ``None`` where the leader is in that rack, too, or nobody is.
+        It is the one with the longest log; ``None`` if there is none or the leader is in that rack.
         """
         own = brokers.get(self._node_id)
         if own is not None and own.rack == rack:
@@ -259,13 +258,12 @@ class LeaderState:
         ]
         return -max(found)[2] if found else None
 
-    # -- who is in sync -------------------------------------------------------------------------
+    # -- the ISR --------------------------------------------------------------------------------
 
     def propose(self, now_ms: int, brokers: Mapping[int, Broker]) -> Proposal | None:
-        """What to ask the controller for, if something is to change and nothing is asked yet.
+        """Return a new proposal, or ``None`` if no change is needed or possible now.
 
-        One that keeps up is let in before one that lags is left out: both at once would be two
-        changes on one answer.
+        One proposal either adds or removes replicas; followers are added first.
         """
         if self.proposal is not None or self.partition.leader != self._node_id:
             return None
@@ -298,14 +296,14 @@ class LeaderState:
     def _epoch_of(self, broker_id: int, brokers: Mapping[int, Broker]) -> int:
         follower = self.followers.get(broker_id)
         if follower is not None:
-            return follower.broker_epoch  # -1, which is not checked, until it has fetched
+            return follower.broker_epoch  # -1 until its first fetch; the controller skips the check
         broker = brokers.get(broker_id)
         return -1 if broker is None else broker.epoch
 
     def decided(self, partition: Partition | None, now_ms: int) -> bool:
-        """The proposal was taken (``partition`` is how it is now), or was not: ask again later.
+        """Handle the decision on the proposal; return whether the high watermark moved.
 
-        Says whether more is replicated by that.
+        ``partition`` is the new state, or ``None`` if the proposal was refused.
         """
         self.proposal = None
         if partition is not None:
@@ -314,5 +312,5 @@ class LeaderState:
 
 
 def _may_join(broker: Broker | None, follower: Follower) -> bool:
-    """Whether the controller would take it: it is up, and is who fetched (KIP-903)."""
+    """Whether the controller would accept it: active, with the epoch of its fetch (KIP-903)."""
     return broker is not None and broker.is_active and follower.broker_epoch in {-1, broker.epoch}

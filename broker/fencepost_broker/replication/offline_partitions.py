@@ -1,7 +1,7 @@
-"""Partitions that exist, and for which the disk had no room when they were created.
+"""Partitions whose log could not be created, for example because the disk was full.
 
-The decision is in the metadata log by then, so it is kept: such a partition answers with
-KAFKA_STORAGE_ERROR until its folder can be made, which is tried again now and then.
+The partition is in the metadata log by then, so it exists. It answers with KAFKA_STORAGE_ERROR
+until its directory can be created, which is retried every second.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ class _Waiting(NamedTuple):
 
 
 class OfflinePartitions:
-    """Makes logs, and those that cannot be made when they can."""
+    """Creates the logs of partitions and retries those that failed."""
 
     def __init__(
         self,
@@ -37,14 +37,14 @@ class OfflinePartitions:
         self._configured = configured
         self._ready = ready
         self._made = made
-        """Told of a partition that has its log at last, and of the topic's id."""
+        """Called when a retry has created a partition's log, with the topic's id."""
         self._waiting: dict[PartitionName, _Waiting] = {}
         self._again_ms = 0
 
     def make(
         self, topic: str, topic_id: bytes, number: int, leader_epoch: int, now_ms: int
     ) -> Partition:
-        """The partition, with its log or with one that refuses everything for the time being."""
+        """Return a partition with its log, or with one that refuses all requests until a retry."""
         log, error = self._log(topic, topic_id, number, now_ms)
         partition = Partition(topic, number, log, leader_epoch, self._ready)
         if error is not None:
@@ -52,19 +52,19 @@ class OfflinePartitions:
         return partition
 
     def make_elsewhere(self, topic: str, number: int, leader_epoch: int, now_ms: int) -> Partition:
-        """A partition of which this broker has no replica: its log is nobody's."""
+        """Return a partition without a replica in this broker; its log is a placeholder."""
         log = self._empty(topic, number, now_ms)
         return Partition(topic, number, log, leader_epoch, self._ready, is_here=False)
 
     def place(self, partition: Partition, topic_id: bytes, now_ms: int) -> None:
-        """Give a partition that was elsewhere a log here."""
+        """Create the log of a partition that had no replica in this broker."""
         log, error = self._log(partition.topic, topic_id, partition.number, now_ms)
         partition.log, partition.is_here = log, True
         if error is not None:
             self._wait(partition, topic_id, error, now_ms)
 
     def place_elsewhere(self, partition: Partition, now_ms: int) -> None:
-        """Its replica here is gone."""
+        """Replace the log by a placeholder: this broker no longer has a replica."""
         partition.log = self._empty(partition.topic, partition.number, now_ms)
         partition.is_here = False
 
@@ -78,7 +78,7 @@ class OfflinePartitions:
             log = self._empty(topic, number, now_ms)
             log.failure = error
             return log, error
-        if log.config is not config:  # it was opened before the topic's settings were known
+        if log.config is not config:  # the log was opened before the topic's settings were known
             log.configure(config)
         return log, None
 
@@ -91,17 +91,17 @@ class OfflinePartitions:
     ) -> None:
         name = PartitionName(partition.topic, partition.number)
         if not self._waiting:
-            text = f"{name} cannot be created, and is tried again (others may wait, too): {error}"
+            text = f"{name} cannot be created; retrying, also for any other partitions: {error}"
             self._manager.tell("partition-not-made", text, unexpected=True)
         self._waiting[name] = _Waiting(partition, topic_id)
         self._again_ms = now_ms + _AGAIN_MS
 
     def forget(self, topic: str, number: int) -> None:
-        """The partition is gone."""
+        """Stop retrying for a deleted partition."""
         self._waiting.pop(PartitionName(topic, number), None)
 
     def try_again(self, now_ms: int) -> int | None:
-        """Make what can be made by now; gives when to come again, ``None`` if all are made."""
+        """Retry; return the time of the next retry, or ``None`` if all logs exist."""
         if self._waiting and now_ms >= self._again_ms:
             self._again_ms = now_ms + _AGAIN_MS
             for name, (partition, topic_id) in list(self._waiting.items()):
@@ -109,12 +109,12 @@ class OfflinePartitions:
                 try:
                     log = self._manager.create(*name, topic_id, config, now_ms)
                 except CorruptFileError:
-                    continue  # it is refused until the next start
+                    continue  # a corrupt log stays offline until the next start
                 except StorageError:
                     break
                 partition.log = log
                 del self._waiting[name]
                 self._made(partition, topic_id)
             else:
-                self._manager.tell("partitions-made", "partitions can be created on the disk again")
+                self._manager.tell("partitions-made", "partitions can be created again")
         return self._again_ms if self._waiting else None

@@ -1,4 +1,4 @@
-"""The partitions that this broker leads, as its handlers see them, and who waits for them."""
+"""The partitions of this broker, and the requests that wait for them."""
 
 from __future__ import annotations
 
@@ -15,59 +15,59 @@ _UNCHECKED: Final = -1
 
 
 def raise_it(error: Exception) -> NoReturn:
-    """For the loop to call, which tells of it: a bug of ours that costs nobody else anything."""
+    """Raise an exception; the event loop calls this and logs a bug that harms no other request."""
     raise error
 
 
 class Waiter(Protocol):
-    """A parked request that may go on when a partition's offsets move."""
+    """A parked request that may continue when a partition's offsets move."""
 
     def partition_moved(self, partition: Partition) -> None:
-        """Something was appended there, or the last stable offset moved."""
+        """Check again: records were appended, or the last stable offset moved."""
 
     def time_is_over(self) -> None:
-        """It has waited long enough: it has to take what there is."""
+        """Answer with what there is; the wait is over."""
 
     def failed(self, error: Exception) -> None:
-        """One of both raised this, a bug of ours: it waits no longer, and nobody else minds."""
+        """Handle an exception of the other two methods, which is a bug; the wait is over."""
 
 
 @dataclass(slots=True, eq=False)
 class Partition:
-    """One partition: its log, its epoch, and the fetches that wait for more of it."""
+    """One partition: its log, its leader epoch, and the requests that wait for it."""
 
     topic: str
     number: int
     log: PartitionLog
     leader_epoch: int = 0
     ready: ReadyList = field(default_factory=ReadyList)
-    """Where waiters are woken from."""
+    """The list through which waiters are woken."""
     waiters: list[Waiter] = field(default_factory=list)
     is_plain: bool = True
-    """This broker leads it and is its only replica: the hot path asks for nothing more."""
+    """Whether this broker leads it and is its only replica; the hot path checks only this."""
     leads: bool = True
     is_here: bool = True
-    """This broker has a replica of it; else its log is empty and nobody's."""
+    """Whether this broker has a replica of it; otherwise the log is an empty placeholder."""
     replication: LeaderState | None = None
-    """What is known of its followers, where this broker leads and there are any."""
+    """The state of its followers, if this broker leads it and it has any."""
     bytes_in: int = 0
-    """What clients produced, since the broker has this partition."""
+    """The bytes that clients have produced since the broker got this partition."""
     bytes_out: int = 0
-    """What they fetched."""
+    """The bytes that clients have fetched."""
     _first_offset: int = field(init=False)
     _has_moved: bool = False
-    """It is in the ready list."""
+    """Whether it is in the ready list."""
 
     def __post_init__(self) -> None:
         self._first_offset = self.log.log_end_offset
 
     @property
     def records_in(self) -> int:
-        """How many records were appended since the broker has it, markers among them."""
+        """The number of records, including markers, appended since the broker got it."""
         return self.log.log_end_offset - self._first_offset
 
     def epoch_error(self, believed: int) -> ErrorCode:
-        """What is wrong with the leader epoch that a client believes in (KIP-320)."""
+        """Return the error for the leader epoch in a client's request (KIP-320)."""
         if believed in (_UNCHECKED, self.leader_epoch):
             return ErrorCode.NONE if self.leads else ErrorCode.NOT_LEADER_OR_FOLLOWER
         if not self.is_here:
@@ -77,27 +77,27 @@ class Partition:
         return ErrorCode.UNKNOWN_LEADER_EPOCH
 
     def lead(self, replication: LeaderState | None) -> None:
-        """Lead it from now on, alone or with followers."""
+        """Become its leader, with or without followers."""
         self.leads = True
         self.replication = replication
         self.is_plain = replication is None
         self.log.follows_log_end = self.is_plain
 
     def follow(self) -> None:
-        """Another broker leads it, or nobody: whoever waits here hears of it."""
+        """Stop leading it and answer the waiting requests; it may have no leader now."""
         self.leads = self.is_plain = False
         self.replication = None
         self.log.follows_log_end = False
         self.release_waiting()
 
     def appended(self, now_ms: int) -> None:
-        """Something was appended here: show it, if nobody else has to have it first."""
+        """Handle an append: advance the high watermark if possible and wake the waiters."""
         if self.replication is not None:
             self.replication.advance(now_ms)
         self.moved()
 
     def moved(self) -> None:
-        """Wake the requests that wait here, once the current one is done."""
+        """Wake the waiting requests after the current request."""
         if self.waiters and not self._has_moved:
             self._has_moved = True
             self.ready.add(self._wake)
@@ -111,7 +111,7 @@ class Partition:
                 waiter.failed(error)
 
     def release_waiting(self) -> None:
-        """Have all requests that wait here answered with what there is."""
+        """Answer all waiting requests with what there is."""
         for waiter in self.waiters.copy():
             try:
                 waiter.time_is_over()
@@ -131,29 +131,29 @@ class Topic:
     partitions: list[Partition] = field(default_factory=list)
 
     def partition(self, number: int) -> Partition | None:
-        """The partition with this number, which a client made up and may be anything."""
+        """Return the partition with a number from a client; ``None`` if it does not exist."""
         return self.partitions[number] if 0 <= number < len(self.partitions) else None
 
 
 class PartitionTable:
-    """Topics by name and by id; the one look-up of the data path."""
+    """The topics of this broker, by name and by id."""
 
     def __init__(self) -> None:
         self.by_name: dict[str, Topic] = {}
         self.by_id: dict[bytes, Topic] = {}
 
     def find(self, topic: str, number: int) -> Partition | None:
-        """A partition by its topic's name; the handlers of the hot path look for themselves."""
+        """Return a partition by topic name; the hot path reads ``by_name`` directly."""
         found = self.by_name.get(topic)
         return None if found is None else found.partition(number)
 
     def add(self, topic: Topic) -> None:
-        """A topic came into being."""
+        """Add a topic."""
         self.by_name[topic.name] = topic
         self.by_id[topic.topic_id] = topic
 
     def remove(self, topic: Topic) -> None:
-        """A topic is gone: whoever waits for it is let go and finds out."""
+        """Remove a deleted topic and answer the requests that wait for it."""
         del self.by_name[topic.name]
         del self.by_id[topic.topic_id]
         for partition in topic.partitions:
@@ -161,7 +161,7 @@ class PartitionTable:
 
 
 def topics_snapshot(table: PartitionTable) -> dict[str, Any]:
-    """What is known of each topic: sizes now, and what went in and out since the broker started."""
+    """Return statistics of each topic: current sizes, and traffic since the broker started."""
     return {
         name: {
             "partitions": len(topic.partitions),

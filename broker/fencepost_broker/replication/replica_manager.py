@@ -1,4 +1,4 @@
-"""What the metadata means for this broker: which logs it has, leads, and follows."""
+"""The replica manager: it applies metadata changes to this broker's partitions and logs."""
 
 from __future__ import annotations
 
@@ -28,13 +28,13 @@ from fencepost_broker.storage.log.manager import LogManager
 
 
 class Coordinators(Protocol):
-    """The coordinators of this broker, which live in partitions that it leads."""
+    """The coordinators of this broker, one for each coordinator partition that it leads."""
 
     def begin_to_lead(self, partition: Partition) -> None:
-        """Coordinate from now on what lives in a partition that this broker leads."""
+        """Start a coordinator for a partition of a coordinator's topic that this broker leads."""
 
     def stop_leading(self, topic: str, number: int) -> None:
-        """Another broker leads, or the partition is gone."""
+        """Unload a coordinator: another broker leads the partition, or it was deleted."""
 
 
 class ReplicaManager(MetadataPublisher):
@@ -65,13 +65,13 @@ class ReplicaManager(MetadataPublisher):
         self._offline = OfflinePartitions(log_manager, config.of_topic, ready, self._made)
         self._is_open = False
         self._deleted: set[bytes] = set()
-        """Topics that were deleted by what was read before logs are opened for good."""
+        """Topics whose deletion was read from the metadata log before ``open``."""
 
     def open(self) -> None:
-        """Open the topics of the metadata as far as it was read; later changes are carried out.
+        """Open the partitions of the current metadata; later changes are applied one by one.
 
-        What is left of topics that were deleted goes. Their history is not carried out again: the
-        log of a topic must not give way to an earlier one that had its name.
+        Logs of deleted topics are deleted. Earlier changes are not applied again: a topic's log
+        must not be replaced because of an earlier topic with the same name.
         """
         for (name, number), log in list(self.log_manager.logs.items()):
             if log.topic_id in self._deleted:
@@ -80,11 +80,10 @@ class ReplicaManager(MetadataPublisher):
                 topic = self._image.topics.by_name.get(name)
                 partition = None if topic is None else topic.partitions.get(number)
                 if topic and partition and list(partition.replicas) == [self._node_id]:
-                    self.log_manager.refuse(
-                        name, number, topic.topic_id
-                    )  # no other broker has records
+                    # No other broker has the records.
+                    self.log_manager.refuse(name, number, topic.topic_id)
                     continue
-                # A topic of this name that is created now must not take its records away.
+                # Keep the records: a new topic with this name must not replace them.
                 self.log_manager.set_aside(name, number)
         for topic in self._image.topics.by_name.values():
             internal = internal_topics.is_internal(topic.name)
@@ -98,27 +97,27 @@ class ReplicaManager(MetadataPublisher):
         if name == METADATA_TOPIC:
             return True
         topics = self._image.topics
-        # A crash may have taken the file with the id.
+        # After a crash the file with the topic id may be missing.
         topic = topics.by_name.get(name) if topic_id is None else topics.by_id.get(topic_id)
         partition = None if topic is None else topic.partitions.get(number)
-        # A partition that there is not yet is none that has moved away.
+        # A partition that is not in the metadata yet counts as known: it has not moved away.
         return topic is not None and (partition is None or self._node_id in partition.replicas)
 
     def try_again(self, now_ms: int) -> int | None:
-        """Make what there was no room for; gives when to come again, ``None`` if all is made."""
+        """Retry to create missing logs; return the time of the next retry, ``None`` for none."""
         return self._offline.try_again(now_ms)
 
     # -- changes -------------------------------------------------------------------------------
 
     def prepare(self, topic: str, topic_id: bytes, number: int) -> None:
-        """Make a log for a partition that is about to come, unless one is in its place."""
+        """Create the log of a partition that is about to be created, unless it exists."""
         if self._is_open and self.log_manager.get(topic, number) is None:
             config = self._config.of_topic(topic)
-            with suppress(StorageError):  # it is tried again when it is needed, and told of then
+            with suppress(StorageError):  # the creation itself tries again and logs the error
                 self.log_manager.create(topic, number, topic_id, config, self._now_ms())
 
     def on_changes(self, changes: Changes) -> None:
-        """Carry out what one record of the metadata log changed."""
+        """Apply the changes of one record of the metadata log."""
         if not self._is_open:
             self._deleted.update(
                 each.topic_id for each in changes if isinstance(each, TopicDeleted)
@@ -136,7 +135,7 @@ class ReplicaManager(MetadataPublisher):
                 self.replicated.broker_down()
 
     def _place(self, change: PartitionChanged) -> None:
-        """A partition is new here, or is led or held differently."""
+        """Apply a new partition, or a change of its leader or replicas."""
         topic = self.table.by_id[change.topic_id]
         number = change.after.partition_id
         epoch = change.after.leader_epoch
@@ -163,9 +162,9 @@ class ReplicaManager(MetadataPublisher):
                 self._coordinators.begin_to_lead(partition)
 
     def _begin_with_log(self, partition: Partition, after: model.Partition) -> None:
-        """Show what was replicated.
+        """Set the high watermark to what is known to be replicated.
 
-        What a log has beyond that may be nobody else's, and go when another broker leads.
+        Later records may be missing on other replicas and be truncated under another leader.
         """
         log = partition.log
         log.follows_log_end = partition.is_plain
@@ -175,7 +174,7 @@ class ReplicaManager(MetadataPublisher):
         log.set_high_watermark(known)
 
     def _made(self, partition: Partition, topic_id: bytes) -> None:
-        """Its log could not be had when it began to be led or followed; now it can."""
+        """Begin to lead or follow a partition whose log was created by a retry."""
         after = self._image.topics.by_id[topic_id].partitions[partition.number]
         self._begin_with_log(partition, after)
         self.replicated.renew(partition, topic_id, after)
@@ -192,7 +191,7 @@ class ReplicaManager(MetadataPublisher):
     def _move(
         self, partition: Partition, topic_id: bytes, after: model.Partition, *, is_here: bool
     ) -> None:
-        """Take a replica here, or give up the one that is here."""
+        """Create this broker's replica of a partition, or delete it."""
         now_ms = self._now_ms()
         if is_here:
             self._offline.place(partition, topic_id, now_ms)
@@ -215,7 +214,7 @@ class ReplicaManager(MetadataPublisher):
         try:
             self.log_manager.delete(topic, number, self._now_ms())
         except StorageError as error:
-            # The next start, or a topic of the same name, tries again.
+            # The next start, or a new topic with the same name, tries again.
             self.log_manager.tell("storage-error", str(error), unexpected=True)
 
 

@@ -1,7 +1,7 @@
-"""The partitions of several replicas: those that this broker leads, and those that it follows.
+"""The partitions with several replicas, which this broker leads or follows.
 
-Where it leads, fetches come in and proposals go out; where it follows, somebody asks the leader for
-more.
+As a leader it handles the followers' fetches and proposes ISR changes; as a follower it fetches
+from the leader.
 """
 
 from __future__ import annotations
@@ -34,24 +34,24 @@ _UNCHECKED = -1
 
 
 class Replica(NamedTuple):
-    """Who fetches, where that is a broker."""
+    """A follower's identity in its Fetch."""
 
     broker_id: int
     broker_epoch: int
 
 
 class Following(Protocol):
-    """Whoever asks leaders for what this broker has replicas of."""
+    """The fetchers of this broker's replicas."""
 
     def follow(self, leader_id: int, followed: Followed) -> None:
-        """Follow a replica from now on."""
+        """Fetch a replica from its leader from now on."""
 
     def forget(self, where: TopicPartition) -> None:
-        """Do so no longer."""
+        """Stop fetching a replica."""
 
 
 class ReplicatedPartitions:
-    """All partitions of this broker that have followers."""
+    """The leaders and followers in this broker, and their proposals."""
 
     def __init__(
         self,
@@ -64,9 +64,9 @@ class ReplicatedPartitions:
         events: ClusterEvents,
         make_following: Callable[[], Following] | None,
     ) -> None:
-        """``ask`` lets the controller decide.
+        """``ask`` sends a request to the controller.
 
-        ``make_following`` makes what fetches from leaders, when there is something to follow.
+        ``make_following`` creates the fetchers, when the first replica has to follow.
         """
         self._node_id = registration.node_id
         self._image = image
@@ -76,14 +76,14 @@ class ReplicatedPartitions:
         self._events = events
         self._make_following = make_following
         self._led: dict[Partition, bytes] = {}
-        """With the ids of their topics."""
+        """The partitions that this broker leads, with their topic ids."""
         self._following: Following | None = None
         self._followed: dict[Partition, Followed] = {}
         self.unheard: SilentFollowers[Partition] = SilentFollowers()
         self._proposals = AlterPartitionManager(registration, ready, ask, self._decided)
 
     def changed(self, partition: Partition, topic_id: bytes, after: model.Partition) -> None:
-        """The controller says who leads a partition, and who has replicas of it."""
+        """Apply a partition's state from the controller: its leader and its replicas."""
         if after.leader != self._node_id:
             if partition.leads:
                 partition.follow()
@@ -128,13 +128,13 @@ class ReplicatedPartitions:
             self.unheard.forget(partition)
 
     def renew(self, partition: Partition, topic_id: bytes, after: model.Partition) -> None:
-        """It has another log than before: what goes by the old one begins anew."""
+        """Start over with a partition whose log was replaced."""
         self.forget(partition)
         partition.replication = None
         self.changed(partition, topic_id, after)
 
     def forget(self, partition: Partition) -> None:
-        """It is gone."""
+        """Stop leading or following a deleted partition."""
         self._stop_leading(partition)
         self._stop_following(partition)
 
@@ -149,7 +149,7 @@ class ReplicatedPartitions:
             if self._make_following is None:
                 return
             self._following = self._make_following()
-        # Not above: most brokers follow nobody, and start faster without.
+        # Imported here: most brokers follow no other broker and start faster without it.
         from fencepost_client.types import TopicPartition
 
         from fencepost_broker.replication.follower import Followed
@@ -165,10 +165,10 @@ class ReplicatedPartitions:
             self._following.forget(followed.where)
 
     def fetched(self, partition: Partition, replica: Replica, asked: FetchPartition) -> ErrorCode:
-        """A follower fetches, and so tells how far it has come."""
+        """Handle a follower's fetch of one partition, which shows how far it has replicated."""
         state = partition.replication
         if state is None or replica.broker_id not in state.followers:
-            # A leader epoch that both know of, and no replica: we are the one who lags.
+            # The leader epoch is right, but the replica is unknown: our metadata is outdated.
             is_known = asked.current_leader_epoch != _UNCHECKED
             unknown = ErrorCode.UNKNOWN_LEADER_EPOCH if is_known else None
             return unknown or ErrorCode.NOT_LEADER_OR_FOLLOWER
@@ -192,24 +192,24 @@ class ReplicatedPartitions:
         return broker is not None and broker.is_active
 
     def broker_down(self) -> None:
-        """A broker does not count any more: nobody waits for it."""
+        """Advance high watermarks that may have waited for a broker that is down now."""
         now_ms = self._clock.now_ms()
         for partition in list(self._led):
             if partition.replication is not None and partition.replication.advance(now_ms):
                 partition.moved()
 
     def look(self, now_ms: int) -> None:
-        """See who has not caught up for too long."""
+        """Check for followers that have lagged for too long, and send all proposals."""
         for partition in list(self._led):
             state = partition.replication
             if state is not None and not state.is_settled:
                 self._propose(partition, state, now_ms)
-                if state.advance(now_ms):  # one that was waited for lags by now
+                if state.advance(now_ms):  # a follower that delayed it counts as lagging now
                     partition.moved()
         self._proposals.send()
 
     def _propose(self, partition: Partition, state: LeaderState, now_ms: int) -> bool:
-        """Whether there is something to propose to the controller."""
+        """Queue a proposal if the ISR has to change; return whether it does."""
         proposal = state.propose(now_ms, self._image.cluster.brokers)
         if proposal is not None:
             self._proposals.add(Proposed(partition, self._led[partition], state, proposal))

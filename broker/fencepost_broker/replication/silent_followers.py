@@ -1,10 +1,10 @@
-"""Followers that a leader has not heard of since it began to lead.
+"""Silent followers: those that have not fetched a partition since this broker became its leader.
 
-A follower asks for all that it follows of one leader with one Fetch, which waits where there is
-nothing new. A partition that it follows from now on is in its next one: if it waited its full time
-(``replica.fetch.wait.max.ms``) there, a Produce with acks all would wait as long behind each
-creation of a topic and each election. So the Fetch that waits is answered when its sender is to
-follow something more, and the next ones wait for a moment only, until it asks for all of it.
+A follower fetches all its partitions of one leader with one Fetch, which waits if there are no new
+records. A new partition is in its next Fetch. If the waiting Fetch lasted its full time
+(``replica.fetch.wait.max.ms``), a Produce with acks=all would wait as long after each topic
+creation and each election. So a waiting Fetch is answered when its sender has to follow another
+partition, and its next Fetches wait only briefly until it has fetched all of them.
 """
 
 from __future__ import annotations
@@ -13,54 +13,54 @@ from collections.abc import Hashable, Iterable
 from typing import Final, Generic, Protocol, TypeVar
 
 LOOK_MS: Final = 20
-"""How long a Fetch waits whose sender has not asked for all yet: it may hear of it any moment."""
+"""The wait of a Fetch whose sender is silent about a partition and may learn of it soon."""
 GIVE_UP_MS: Final = 5000
-"""Who has not asked by then has other troubles than this."""
+"""The time after which a silent follower is presumed to have a problem, and waits normally."""
 
 _Partition = TypeVar("_Partition", bound=Hashable)
 
 
 class Parked(Protocol):
-    """A Fetch that waits."""
+    """A waiting Fetch."""
 
     def time_is_over(self) -> None:
-        """It has to take what there is."""
+        """Answer with what there is."""
 
     def failed(self, error: Exception) -> None:
-        """That raised something: it waits no longer, and nobody else minds."""
+        """Handle an exception of ``time_is_over``; the wait is over."""
 
 
 class SilentFollowers(Generic[_Partition]):
-    """By follower: the partitions that it has to ask for still, and its Fetch that waits."""
+    """For each follower: the partitions that it has yet to fetch, and its waiting Fetch."""
 
     def __init__(self) -> None:
         self._since_ms: dict[int, dict[_Partition, int]] = {}
         self._parked: dict[int, Parked] = {}
 
     def begin(self, partition: _Partition, followers: Iterable[int], now_ms: int) -> None:
-        """These are to follow a partition that is led here from now on."""
+        """Expect fetches of a partition that this broker has begun to lead."""
         for broker_id in followers:
             self._since_ms.setdefault(broker_id, {})[partition] = now_ms
             parked = self._parked.pop(broker_id, None)
             if parked is not None:
                 try:
                     parked.time_is_over()
-                except Exception as error:  # noqa: BLE001 (it is this one's matter alone)
+                except Exception as error:  # noqa: BLE001 (a bug costs this fetch alone)
                     parked.failed(error)
 
     def heard(self, broker_id: int, partition: _Partition) -> None:
-        """It asks for a partition."""
+        """Record that a follower fetches a partition."""
         waited_for = self._since_ms.get(broker_id)
         if waited_for:
             waited_for.pop(partition, None)
 
     def forget(self, partition: _Partition) -> None:
-        """It is led here no longer."""
+        """Expect no fetches of a partition that this broker no longer leads."""
         for waited_for in self._since_ms.values():
             waited_for.pop(partition, None)
 
     def wait_ms(self, broker_id: int, wanted_ms: int, now_ms: int) -> int:
-        """How long a Fetch of a follower may wait."""
+        """Return how long a Fetch of a follower may wait."""
         waited_for = self._since_ms.get(broker_id)
         while waited_for:
             partition, since_ms = next(iter(waited_for.items()))
@@ -70,10 +70,10 @@ class SilentFollowers(Generic[_Partition]):
         return wanted_ms
 
     def park(self, broker_id: int, fetch: Parked) -> None:
-        """A Fetch of this follower waits."""
+        """Register a follower's waiting Fetch."""
         self._parked[broker_id] = fetch
 
     def unpark(self, broker_id: int, fetch: Parked) -> None:
-        """It waits no longer."""
+        """Remove a Fetch that no longer waits."""
         if self._parked.get(broker_id) is fetch:
             del self._parked[broker_id]

@@ -1,6 +1,6 @@
 """The group coordinator: classic groups, KIP-848's consumer groups, and committed offsets.
 
-One machine (``machine.GroupCoordinator``) is one partition of ``__consumer_offsets``.
+Each partition of ``__consumer_offsets`` has one machine (``machine.GroupCoordinator``).
 """
 
 from fencepost_broker.coordinator.group.commands import Ask, TopicsChanged, TopicsDeleted

@@ -1,4 +1,4 @@
-"""What the group coordinator can be asked to do."""
+"""Commands of the group coordinator."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from fencepost_protocol.apis import Message
 
 @dataclass(slots=True)
 class Ask:
-    """A request of the protocol, and what the machine must know of who sent it.
+    """A request of the protocol, with the data of its client that the machine needs.
 
-    Every group that the request names belongs to this machine: whoever calls it has taken a
-    request for several groups apart, and puts the answers together.
+    Every group in the request belongs to this machine: the caller splits a request for several
+    groups and joins the answers.
     """
 
     request: Message
@@ -22,20 +22,20 @@ class Ask:
     client_id: str = ""
     client_host: str = ""
     token: Any = None
-    """Comes back in the ``Reply`` to a request that had to wait."""
+    """The token in the ``Reply`` to a request that has to wait."""
 
 
 @dataclass(slots=True)
 class TopicsDeleted:
-    """Topics are gone from the metadata, and so shall be the offsets committed for them."""
+    """Topics were deleted; the offsets committed for them must be deleted, too."""
 
     names: Sequence[str]
 
 
 @dataclass(slots=True)
 class TopicsChanged:
-    """Topics were created, deleted or have more partitions: groups that read them look again."""
+    """Topics were created, deleted or extended; groups that read them must check them again."""
 
     names: Sequence[str]
     created: bool
-    """Whether one of them is new, so that regular expressions may match it."""
+    """Whether at least one is new, so that regular expressions may match it."""

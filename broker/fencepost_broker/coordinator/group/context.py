@@ -1,4 +1,4 @@
-"""What every module of the group coordinator works on."""
+"""The state and interfaces that all modules of the group coordinator share."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from fencepost_broker.ports import Chance
 class Context:
     """The state of one machine, and its ports.
 
-    Deciding reads it; only ``replay`` and ``apply_soft`` change it.
+    Decisions only read it; ``replay`` and ``apply_soft`` change it.
     """
 
     topics: Topics
@@ -32,4 +32,4 @@ class Context:
     offsets: OffsetStore = field(default_factory=OffsetStore)
     timers: Timers = field(default_factory=Timers)
     new_topics_version: int = -1
-    """Soft: of the metadata that last had a topic more than before."""
+    """Soft: the version of the metadata in which a topic was last created."""

@@ -1,4 +1,4 @@
-"""ListGroups, DescribeGroups and DeleteGroups."""
+"""Decisions on ListGroups, DescribeGroups and DeleteGroups."""
 
 from __future__ import annotations
 
@@ -30,12 +30,12 @@ from fencepost_broker.coordinator.records import LogRecord
 from fencepost_broker.metadata.decision import Decision
 
 NOT_FOUND_SINCE: Final = 6
-"""DescribeGroups version that tells an unknown group from a dead one (KIP-1043)."""
+"""The DescribeGroups version that distinguishes an unknown group from a dead one (KIP-1043)."""
 DEAD: Final = "Dead"
 
 
 def list_groups(ctx: Context, _now_ms: int, ask: Ask) -> Decision[ListGroupsResponse]:
-    """Lists this machine's groups, all or those in a state or of a type."""
+    """List this machine's groups, filtered by state and type."""
     request = ask.request
     assert isinstance(request, ListGroupsRequest)
     states = {each.lower().strip() for each in request.states_filter}
@@ -52,7 +52,7 @@ def list_groups(ctx: Context, _now_ms: int, ask: Ask) -> Decision[ListGroupsResp
 
 
 def describe_groups(ctx: Context, _now_ms: int, ask: Ask) -> Decision[DescribeGroupsResponse]:
-    """Describes classic groups; a consumer group is to this request a group it does not know."""
+    """Describe classic groups; a consumer group counts as unknown here."""
     request = ask.request
     assert isinstance(request, DescribeGroupsRequest)
     groups = [_described(ctx, group_id, ask.version) for group_id in request.groups]
@@ -89,7 +89,7 @@ def _described(ctx: Context, group_id: str, version: int) -> DescribedGroup:
 
 
 def delete_groups(ctx: Context, _now_ms: int, ask: Ask) -> Decision[DeleteGroupsResponse]:
-    """Deletes groups without members, and all that they have committed."""
+    """Delete groups without members, with their offsets."""
     request = ask.request
     assert isinstance(request, DeleteGroupsRequest)
     records: list[LogRecord] = []

@@ -2,14 +2,14 @@
 
     for record, offset, producer_id in the log: machine.replay(record, offset, producer_id)
     for each marker in the log:                 machine.replay_marker(producer_id, committed=...)
-    machine.activate(now_ms)                    deadlines begin; a Decision like any other
+    machine.activate(now_ms)                    starts the deadlines; returns a Decision
 
     machine.handle(now_ms, Ask(request, version, ...))
 
-A decision's records are one batch, transactional if the decision names a producer. When they are
-in the log each is replayed, with its offset, and then ``soft`` is applied: a decision counts on
-nothing happening in between. What is durable is what replay makes of the log; sessions, parked
-requests and a classic group between two generations are soft, and a restart forgets them.
+A decision's records are one batch, which is transactional if the decision names a producer. After
+the append the caller replays each record with its offset and then applies ``soft``; nothing else
+may happen in between. The durable state is the result of a replay of the log. Sessions, parked
+requests and the state of a classic group between two generations are soft and lost at a restart.
 """
 
 from __future__ import annotations
@@ -72,7 +72,7 @@ from fencepost_broker.ports import Chance
 
 
 class GroupCoordinator:
-    """One partition's groups and offsets."""
+    """The groups and offsets of one partition."""
 
     def __init__(
         self,
@@ -94,7 +94,7 @@ class GroupCoordinator:
     # -- the contract of machines ----------------------------------------------------------------
 
     def handle(self, now_ms: int, command: Ask | TopicsChanged | TopicsDeleted) -> Decision[Any]:
-        """What a request or an event leads to; changes nothing."""
+        """Return the decision on a request or an event; the state does not change."""
         if isinstance(command, TopicsDeleted):
             return delete_offsets_of_topics(self._context, now_ms, command)
         if isinstance(command, TopicsChanged):
@@ -102,15 +102,15 @@ class GroupCoordinator:
         return _decider(command.request.NAME)(self._context, now_ms, command)
 
     def replay(self, record: LogRecord, offset: int, producer_id: int = -1) -> None:
-        """Takes in a record of the log; ``producer_id`` is that of a transactional batch."""
+        """Apply a record of the log; ``producer_id`` is set for a transactional batch."""
         _REPLAYS[type(record.key)](self._context, record, offset, producer_id)
 
     def replay_marker(self, producer_id: int, *, committed: bool) -> None:
-        """Takes in a control record: the end of a transaction that committed offsets here."""
+        """Apply a control record: the end of a transaction with offsets in this partition."""
         self._context.offsets.end_transaction(producer_id, committed=committed)
 
     def apply_soft(self, soft: SetTimer | ClassicGroup | MetadataChecked | NewTopics) -> None:
-        """Takes in what is not in the log, after the records of the same decision."""
+        """Apply a change that is not in the log, after the records of the same decision."""
         ctx = self._context
         if isinstance(soft, SetTimer):
             if soft.at_ms is None:
@@ -127,16 +127,16 @@ class GroupCoordinator:
                 group.is_checked = soft.is_checked
 
     def deadline(self) -> int | None:
-        """When something becomes due."""
+        """Return the time of the next deadline."""
         due = self._context.timers.next()
         return None if due is None else due[0]
 
     def not_due_before(self) -> int | None:
-        """The same: it is cheap here."""
+        """Return ``deadline``, which is cheap here."""
         return self.deadline()
 
     def expire(self, now_ms: int) -> Decision[None]:
-        """Does one thing that is due; ``deadline`` tells whether there is another."""
+        """Return the decision on one due deadline; ``deadline`` tells whether there is another."""
         due = self._context.timers.next()
         if due is None or due[0] > now_ms:
             return Decision()
@@ -148,19 +148,19 @@ class GroupCoordinator:
         expiries = _CLASSIC_EXPIRIES if isinstance(group, ClassicGroup) else _CONSUMER_EXPIRIES
         expiry = expiries.get(key.timer) if group is not None else None
         if expiry is None:
-            return Decision(soft=(SetTimer(key, None),))  # of a group that is gone
+            return Decision(soft=(SetTimer(key, None),))  # the group no longer exists
         return expiry(self._context, now_ms, key)
 
     def put_off(self) -> None:
-        """What ``expire`` does next could not be written: go by what comes behind it."""
+        """Skip the deadline that ``expire`` would handle next: its record could not be written."""
         self._context.timers.put_off()
 
     def take_up(self) -> None:
-        """Go by all again that was put off."""
+        """Consider the skipped deadlines again."""
         self._context.timers.take_up()
 
     def activate(self, now_ms: int) -> Decision[None]:
-        """What comes first once the log is replayed: every member gets a whole session."""
+        """Start the sessions of all members; this is the first decision after loading."""
         ctx = self._context
         next_ms = now_ms + ctx.settings.offsets_retention_check_interval_ms
         soft: list[Any] = [SetTimer(RETENTION_KEY, next_ms)]
@@ -172,22 +172,22 @@ class GroupCoordinator:
         return Decision(soft=tuple(soft))
 
     def use(self, settings: GroupCoordinatorSettings) -> None:
-        """Go by other settings from now on."""
+        """Apply changed settings."""
         self._context.settings = settings
 
     def unload(self) -> Decision[None]:
-        """What comes last, when the partition goes to another broker: nobody waits here."""
+        """Answer all waiting requests with NOT_COORDINATOR; this is the last decision."""
         replies: list[Reply] = []
         for group in self._context.groups.values():
             if isinstance(group, ClassicGroup):
                 replies += parked_replies(group, ErrorCode.NOT_COORDINATOR)
         return Decision(effects=tuple(replies))
 
-    # -- what others look at ---------------------------------------------------------------------
+    # -- the state -------------------------------------------------------------------------------
 
     @property
     def state(self) -> Context:
-        """Everything the machine knows; to be looked at only."""
+        """The machine's state, for reading only."""
         return self._context
 
 
@@ -204,7 +204,7 @@ def _replay_offset(ctx: Context, record: LogRecord, offset: int, producer_id: in
         assert isinstance(value, OffsetCommitValue)
         committed = stored_offset(value, offset)
     if key.group not in ctx.groups:
-        ctx.groups[key.group] = ClassicGroup(key.group)  # of a consumer that stands alone
+        ctx.groups[key.group] = ClassicGroup(key.group)  # a consumer without group management
     ctx.offsets.put(key.group, key.topic, key.partition, committed, producer_id)
 
 
@@ -258,13 +258,13 @@ _DECIDERS: Final = {
     "SyncGroupRequest": f"{_MEMBERSHIP}:sync_group",
     "TxnOffsetCommitRequest": f"{_COMMIT}:commit_transactional_offsets",
 }
-"""Where requests are decided: module and function; imported on first use."""
+"""The module and function that decide on each request; the modules are imported on first use."""
 
 
 @functools.cache
 def _decider(request: str) -> Callable[[Context, int, Ask], Decision[Any]]:
     if request not in _DECIDERS:
-        raise TypeError(f"{request} is no command of the group coordinator")
+        raise TypeError(f"{request} is not a request for the group coordinator")
     module, _, name = _DECIDERS[request].partition(":")
     decider: Callable[[Context, int, Ask], Decision[Any]]
     decider = getattr(importlib.import_module(module), name)

@@ -1,4 +1,4 @@
-"""What both kinds of group have in common."""
+"""The common interface of classic groups and consumer groups."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ from fencepost_broker.coordinator.records import LogRecord
 
 
 class Group(ABC):
-    """A group as the offsets, the lists and DeleteGroups see it.
+    """A group, for the code that handles both kinds: offsets, lists and DeleteGroups.
 
-    A refusal is an error code, and NONE is none.
+    A refusal is an error code; NONE means permission.
     """
 
     __slots__ = ()
 
     TYPE: ClassVar[str]
-    """Kafka's name of the kind, as ListGroups gives it."""
+    """Kafka's name of the group type, as in ListGroups."""
 
     group_id: str
 
@@ -34,7 +34,7 @@ class Group(ABC):
     @property
     @abstractmethod
     def listed_protocol_type(self) -> str:
-        """What ListGroups says: ``consumer``, or "" when nobody has said."""
+        """The protocol type in ListGroups: ``consumer``, or "" if no member has set one."""
 
     @property
     @abstractmethod
@@ -51,14 +51,14 @@ class Group(ABC):
         *,
         version: int,
     ) -> ErrorCode:
-        """Why this member cannot commit offsets of these partitions (by topic id).
+        """Return the error for a commit of a member to these partitions (by topic id).
 
-        The generation is the member's epoch in a consumer group.
+        In a consumer group the generation is the member's epoch.
         """
 
     @abstractmethod
     def heard_from(self, member_id: str, now_ms: int) -> tuple[SetTimer, ...]:
-        """What a commit does for the member's session."""
+        """Return the timers that a commit of this member changes."""
 
     @abstractmethod
     def transactional_commit_refusal(
@@ -68,24 +68,24 @@ class Group(ABC):
         generation: int,
         partitions: Iterable[tuple[bytes, int]],
     ) -> ErrorCode:
-        """Why offsets cannot become part of a transaction in this member's name (KIP-447)."""
+        """Return the error for a transactional commit of a member (KIP-447)."""
 
     @abstractmethod
     def fetch_refusal(self, member_id: str | None, member_epoch: int) -> ErrorCode:
-        """Why this member cannot read offsets; only KIP-848's members say who they are."""
+        """Return the error for an OffsetFetch; only members that use KIP-848 send their id."""
 
     @abstractmethod
     def offset_delete_refusal(self) -> ErrorCode:
-        """Why no offset of the group can be deleted."""
+        """Return the error for an OffsetDelete of any offset of the group."""
 
     @abstractmethod
     def is_subscribed(self, topic: str) -> bool:
-        """Whether a member reads this topic, so that its offsets must stay."""
+        """Whether a member is subscribed to a topic, so that its offsets must be kept."""
 
     @abstractmethod
     def retention_start_ms(self, offset: CommittedOffset) -> int | None:
-        """From when on this offset grows old; None while the group keeps it young."""
+        """Return the start of an offset's retention time; ``None`` while it cannot expire."""
 
     @abstractmethod
     def tombstones(self) -> list[LogRecord]:
-        """Records that delete the group, its offsets aside."""
+        """Return the records that delete the group, without those for its offsets."""

@@ -1,4 +1,4 @@
-"""What the group coordinator needs of others, handed in: topics, chance, settings."""
+"""Interfaces and settings that the group coordinator gets from its caller."""
 
 from __future__ import annotations
 
@@ -10,77 +10,77 @@ MINUTE_MS: Final = 60_000
 
 
 class Topics(Protocol):
-    """Topics as the metadata image has them now."""
+    """The topics of the current metadata image."""
 
     def topic_id(self, name: str) -> bytes | None:
-        """Its id; None when there is no such topic."""
+        """Return a topic's id; ``None`` if the topic does not exist."""
 
     def topic_name(self, topic_id: bytes) -> str | None:
-        """The name of the topic with this id; None when there is none."""
+        """Return the name of the topic with this id; ``None`` if it does not exist."""
 
     def partition_count(self, name: str) -> int:
-        """How many partitions it has; 0 when there is no such topic."""
+        """Return a topic's number of partitions; 0 if the topic does not exist."""
 
     def names(self) -> Iterable[str]:
-        """All topics, internal ones too."""
+        """Return the names of all topics, including internal ones."""
 
     def version(self) -> int:
-        """A number that grows with every change of the metadata: the image's offset."""
+        """Return the image's offset, which grows with every change of the metadata."""
 
 
 class Patterns(Protocol):
-    """Regular expressions as RE2 understands them (KIP-848)."""
+    """Regular expressions in the syntax of RE2 (KIP-848)."""
 
     def problem(self, pattern: str) -> str | None:
-        """What is wrong with it; None when nothing is."""
+        """Return the error in an expression; ``None`` if it is valid."""
 
     def matching(self, pattern: str, names: Iterable[str]) -> frozenset[str]:
-        """The names that it matches from end to end."""
+        """Return the names that match completely."""
 
 
 class NoPatterns:
-    """For a coordinator that has no RE2: every expression is refused."""
+    """Refuses every expression; for a coordinator without RE2."""
 
     def problem(self, _pattern: str) -> str | None:
-        """Always the same."""
-        return "this broker knows no regular expressions"
+        """Return the same error for every expression."""
+        return "this broker does not support regular expressions"
 
     def matching(self, _pattern: str, _names: Iterable[str]) -> frozenset[str]:
-        """None of them."""
+        """Return no names."""
         return frozenset()
 
 
 class GroupConfigs(Protocol):
-    """Settings of single groups (resource type GROUP)."""
+    """Settings of individual groups (resource type GROUP)."""
 
     def number(self, group_id: str, name: str) -> int | None:
-        """What a group is set to; None when the broker's setting counts."""
+        """Return a group's own setting; ``None`` if the broker's applies."""
 
 
 class NoGroupConfigs:
-    """No group has settings of its own."""
+    """Group settings for a coordinator whose groups have none of their own."""
 
     def number(self, _group_id: str, _name: str) -> int | None:
-        """What a group is set to: nothing."""
+        """Return ``None``: the broker's setting applies."""
         return None
 
 
 @dataclass(frozen=True, slots=True)
 class GroupCoordinatorSettings:
-    """Settings that the group coordinator goes by; defaults are Kafka's."""
+    """Settings of the group coordinator; the defaults are Kafka's."""
 
     offset_metadata_max_bytes: int = 4096
     offsets_retention_ms: int = 7 * 24 * 60 * MINUTE_MS
     offsets_retention_check_interval_ms: int = 10 * MINUTE_MS
     offset_fetch_pending_legacy: str = "retry"
-    """``retry``: OffsetFetch below version 7 is asked to come again while an offset is pending;
-    ``kafka``: it gets the offset before."""
+    """``retry``: while an offset is pending, OffsetFetch below version 7 gets an error that clients
+    retry. ``kafka``: it gets the previous offset."""
     group_min_session_timeout_ms: int = 6000
     group_max_session_timeout_ms: int = 30 * MINUTE_MS
     group_initial_rebalance_delay_ms: int = 3000
     group_max_size: int = (1 << 31) - 1
     new_member_join_timeout_ms: int = 5 * MINUTE_MS
-    """How long a new member may wait in JoinGroup: it has no id yet, so it sends no heartbeats."""
+    """The longest wait of a new member in JoinGroup; it has no id and sends no heartbeats yet."""
     group_coordinator_rebalance_protocols: tuple[str, ...] = ("classic", "consumer")
     group_consumer_session_timeout_ms: int = 45_000
     group_consumer_heartbeat_interval_ms: int = 5000

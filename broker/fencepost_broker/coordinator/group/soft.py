@@ -1,4 +1,4 @@
-"""State that is in no log: deadlines, and groups between two records. ``apply_soft`` takes it."""
+"""Soft state: changes for ``apply_soft`` that are in no log."""
 
 from __future__ import annotations
 
@@ -8,25 +8,25 @@ from typing import NamedTuple
 
 
 class Timer(Enum):
-    """What can become due."""
+    """The kinds of deadlines."""
 
     SESSION = "session"
-    """A member has not been heard of for too long."""
+    """A member has sent no heartbeat for too long."""
     JOIN = "join"
-    """A classic group waits for members no longer; a member of a consumer group that uses the
-    classic protocol has not joined again."""
+    """A classic group stops waiting for members, or a member of a consumer group that uses the
+    classic protocol has not rejoined."""
     SYNC = "sync"
     """The same for SyncGroup."""
     REBALANCE = "rebalance"
-    """KIP-848: a member has not let go of partitions that it must let go."""
+    """KIP-848: a member has not revoked partitions in time."""
     PATTERNS = "patterns"
-    """KIP-848: a group's regular expressions are to be matched with the topics there are."""
+    """KIP-848: a group's regular expressions have to be matched with the topics again."""
     RETENTION = "retention"
-    """It is time to look for offsets that are too old."""
+    """Expired offsets have to be looked for."""
 
 
 class TimerKey(NamedTuple):
-    """One deadline's name."""
+    """The key of one deadline."""
 
     timer: Timer
     group_id: str = ""
@@ -35,7 +35,7 @@ class TimerKey(NamedTuple):
 
 @dataclass(slots=True)
 class SetTimer:
-    """Sets, moves or forgets a deadline."""
+    """Set or move a deadline; ``None`` cancels it."""
 
     key: TimerKey
     at_ms: int | None
@@ -43,7 +43,7 @@ class SetTimer:
 
 @dataclass(slots=True)
 class MetadataChecked:
-    """A consumer group knows the metadata of its topics as they are, or has to look again."""
+    """Whether a consumer group has checked the current metadata of its topics."""
 
     group_id: str
     is_checked: bool = True
@@ -51,6 +51,6 @@ class MetadataChecked:
 
 @dataclass(slots=True)
 class NewTopics:
-    """There are topics that no regular expression has been matched with."""
+    """Topics were created in this version of the metadata; regular expressions may match them."""
 
     version: int

@@ -1,8 +1,8 @@
-"""Deadlines by key, of which there are as many as members, and most of which only ever move.
+"""Deadlines by key: there is one per member, and most of them are only moved later.
 
-A member's heartbeat moves its deadline a little further. That is one store into a dictionary: the
-heap keeps the old entry, and only when that comes up does it learn the new time. So the heap has
-at most one entry a key that is due too early, and none that is due too late.
+A member's heartbeat moves its deadline, which costs one store into a dictionary. The heap keeps the
+old entry until it reaches the top; then it gets the new time. So an entry in the heap may be too
+early but is never too late.
 """
 
 from __future__ import annotations
@@ -12,11 +12,11 @@ from collections.abc import Hashable
 from typing import Final
 
 _SLACK: Final = 64
-"""How many entries of cancelled keys the heap may hold beyond as many as there are keys."""
+"""The number of superfluous heap entries that are tolerated before a cleanup."""
 
 
 class Timers:
-    """When something is to happen, by a key of the caller's."""
+    """Deadlines by keys that the caller chooses."""
 
     def __init__(self) -> None:
         self._at: dict[Hashable, int] = {}
@@ -24,24 +24,24 @@ class Timers:
         self._heap: list[tuple[int, int, Hashable]] = []
         self._pushed = 0
         self._aside: list[Hashable] = []
-        """Keys without an entry in the heap, because what they stand for cannot be done now."""
+        """The keys that ``put_off`` has skipped; they have no entry in the heap."""
 
     def __len__(self) -> int:
         return len(self._at)
 
     def at(self, key: Hashable) -> int | None:
-        """When this is due; None when nothing is set."""
+        """Return a key's deadline; ``None`` if it has none."""
         return self._at.get(key)
 
     def set(self, key: Hashable, at_ms: int) -> None:
-        """Sets or moves a deadline."""
+        """Set or move a deadline."""
         self._at[key] = at_ms
         known = self._in_heap.get(key)
         if known is None or at_ms < known:
             self._push(key, at_ms)
 
     def cancel(self, key: Hashable) -> None:
-        """Forgets a deadline, if there is one."""
+        """Cancel a deadline, if there is one."""
         if self._at.pop(key, None) is not None and len(self._heap) > 2 * len(self._at) + _SLACK:
             self._heap.clear()
             self._in_heap.clear()
@@ -49,11 +49,11 @@ class Timers:
                 self._push(each, at_ms)
 
     def next(self) -> tuple[int, Hashable] | None:
-        """The earliest deadline, and of what; of equal ones the one that was set first."""
+        """Return the earliest deadline and its key; of equal ones, the one that was set first."""
         heap = self._heap
         while heap:
             at_ms, _, key = heap[0]
-            if self._in_heap.get(key) != at_ms:  # moved forward meanwhile: another entry counts
+            if self._in_heap.get(key) != at_ms:  # the key has a newer, earlier entry
                 heapq.heappop(heap)
                 continue
             now_at_ms = self._at.get(key)
@@ -66,14 +66,14 @@ class Timers:
         return None
 
     def put_off(self) -> None:
-        """Pass over what ``next`` gives, until it is set anew or taken up."""
+        """Skip the result of ``next`` until it is set again or ``take_up`` is called."""
         if self.next() is not None:
             key = heapq.heappop(self._heap)[2]
             del self._in_heap[key]
             self._aside.append(key)
 
     def take_up(self) -> None:
-        """Pass over nothing any more."""
+        """Consider all skipped keys again."""
         aside, self._aside = self._aside, []
         for key in aside:
             at_ms = self._at.get(key)

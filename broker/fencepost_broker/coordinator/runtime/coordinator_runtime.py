@@ -1,7 +1,7 @@
-"""The coordinators of this broker: machines wired to their logs, to time and to each other.
+"""The runtime of this broker's coordinators: it connects their machines to logs and timers.
 
-One machine stands for one partition of a coordinator's topic that this broker leads (``shard``).
-The effects of decisions are released through the ready list. One timer wakes all machines.
+Each partition of a coordinator's topic that this broker leads has a machine (``shard``). The
+effects of decisions are released through the ready list. One timer wakes all machines.
 """
 
 from __future__ import annotations
@@ -48,12 +48,12 @@ from fencepost_broker.storage.log import CorruptFileError, StorageError
 from fencepost_broker.storage.log.results import LogEvent
 
 _LOAD_STEPS: Final = 16
-"""How many pieces of logs are replayed before others have their turn: 2 MB, in 0.1 to 0.2 s."""
+"""The number of log pieces replayed before other work has its turn: 2 MB, in 0.1 to 0.2 s."""
 _THROUGH: Final = object()
 _RETRY_MS: Final = 1000
-"""When a machine could not write what time makes it write, it tries again after so long."""
+"""The delay before a machine tries again to load, or to write an expiry."""
 _PUT_OFF_MAX: Final = 64
-"""So many expiries that cannot be written in a row are enough for one try: some 5 ms."""
+"""The limit of failed expiries in one attempt of a machine: about 5 ms."""
 
 
 _AREAS: Final = {RecordFamily.GROUPS: "group", RecordFamily.TRANSACTIONS: "transaction"}
@@ -79,7 +79,7 @@ class CoordinatorRuntime:
         loopback: Dispatch,
         log_levels: LogLevels,
     ) -> None:
-        """``loopback`` takes requests of this broker to itself."""
+        """``loopback`` carries this broker's requests to itself."""
         self.node_id = node_id
         self._clock = clock
         self._ready = ready
@@ -100,26 +100,26 @@ class CoordinatorRuntime:
         self._is_started = False
         self._loading: deque[tuple[Shard, Iterator[None]]] = deque()
         self._unloadable: set[tuple[str, int]] = set()
-        """Partitions whose machines could not be loaded, which has been told."""
+        """Partitions whose machines failed to load; each failure is logged once."""
         self._unwritable: set[Shard] = set()
-        """Those that could not write something that time made them decide, until the next try."""
+        """Shards that could not write an expiry; the next attempt clears them."""
         self._stuck: set[Shard] = set()
-        """Those of them that have so much of that, that the rest waits for the next try, too."""
+        """Those of them that reached the limit of failures; they do nothing until then."""
         self._told_unwritable: set[Shard] = set()
         self._retries = False
         self._timer: Timer | None = None
         self._armed_ms: int | None = None
         self._events: list[LogEvent] = []
 
-    # -- who coordinates what -------------------------------------------------------------------
+    # -- look-up --------------------------------------------------------------------------------
 
     def shard(self, family: RecordFamily, coordinator_id: str) -> Shard | None:
-        """The machine of a group or a transactional id, if this broker has it."""
+        """Return the loaded shard of a group or transactional id; ``None`` if there is none."""
         found = self._find(family, coordinator_id)
         return found if found is not None and found.is_loaded else None
 
     def refusal(self, family: RecordFamily, coordinator_id: str) -> ErrorCode:
-        """What a client hears when there is no machine for its id: why there is none."""
+        """Return the error for a client whose id has no loaded shard here."""
         if self._find(family, coordinator_id) is None:
             return ErrorCode.NOT_COORDINATOR
         return ErrorCode.COORDINATOR_LOAD_IN_PROGRESS
@@ -132,17 +132,18 @@ class CoordinatorRuntime:
         return self.shards.get((family.value, number))
 
     def is_loading(self, family: RecordFamily) -> bool:
-        """Whether some machine of this kind cannot answer yet."""
+        """Whether a shard of this kind is still loading."""
         return any(each.family is family and not each.is_loaded for each in self.shards.values())
 
     def shards_of(self, family: RecordFamily) -> list[Shard]:
-        """All machines of one kind, by partition."""
+        """Return the loaded shards of one kind."""
         return [each for each in self.shards.values() if each.family is family and each.is_loaded]
 
     def create_topic(self, family: RecordFamily) -> ErrorCode:
-        """Make the topic that these coordinators live in, unless it is there.
+        """Create the topic of these coordinators, unless it exists.
 
-        Where the controller is another process, it is there when somebody asks the next time.
+        If the controller is another process, the topic does not exist yet when this returns; the
+        client's retry finds it.
         """
         if family.value in self.table.by_name:
             return ErrorCode.NONE
@@ -153,45 +154,48 @@ class CoordinatorRuntime:
         return ErrorCode(results[0].error_code) if results else ErrorCode.COORDINATOR_NOT_AVAILABLE
 
     def offsets_partition_of(self, group_id: str) -> int:
-        """The partition of ``__consumer_offsets`` that a group belongs to."""
+        """Return the partition of ``__consumer_offsets`` that a group belongs to."""
         topic = self.table.by_name.get(RecordFamily.GROUPS.value)
         if topic is None:
             return partition_of(group_id, self._config.settings.offsets_topic_num_partitions)
         return partition_of(group_id, len(topic.partitions))
 
     def takes_markers(self, number: int) -> bool:
-        """Whether the machine of a partition of ``__consumer_offsets`` would hear of a marker."""
+        """Whether a partition of ``__consumer_offsets`` may get a marker, unlike during a load."""
         shard = self.shards.get((RecordFamily.GROUPS.value, number))
         return shard is None or shard.is_loaded
 
     def end_transaction(self, number: int, producer_id: int, *, committed: bool) -> None:
-        """A marker is in a partition of ``__consumer_offsets``."""
+        """Handle a marker that was written to a partition of ``__consumer_offsets``."""
         shard = self.shards.get((RecordFamily.GROUPS.value, number))
         if shard is not None and shard.is_loaded:
             shard.end_transaction(producer_id, committed=committed)
             shard.look_behind()
 
     def topics_changed(self, changed: Sequence[str], deleted: Sequence[str], *, new: bool) -> None:
-        """Topics are new (one of them, at least, if ``new``), have more partitions, or are gone."""
+        """Tell the groups which topics changed and which were deleted.
+
+        ``new`` means that at least one topic was created.
+        """
         for shard in self.shards_of(RecordFamily.GROUPS):
             try:
                 if deleted:
                     shard.submit(TopicsDeleted(deleted))
                 shard.submit(TopicsChanged([*changed, *deleted], new))
             except AppendRefusedError as error:
-                # What is read of these topics stays as it was until the next change.
+                # The groups keep the old view of these topics until the next change.
                 self.tell(shard, "topics-unseen", f"{shard.name}: {error}", unexpected=True)
 
     # -- loading and unloading ------------------------------------------------------------------
 
     def begin_to_lead(self, partition: Partition) -> None:
-        """Coordinate from now on what lives in a partition that this broker leads."""
+        """Start a coordinator for a partition of a coordinator's topic that this broker leads."""
         family = _FAMILIES.get(partition.topic)
         if family is None:
             return
         self.stop_leading(partition.topic, partition.number)
         if partition.log.failure is not None:
-            return  # nobody knows how much of it is on disk: see flush_failed
+            return  # it is unknown how much of the log is on disk: see flush_failed
         machine = self._machine(family, partition)
         shard = Shard(self, family, partition, machine)
         self.shards[partition.topic, partition.number] = shard
@@ -200,7 +204,7 @@ class CoordinatorRuntime:
             self._load()
 
     def stop_leading(self, topic: str, number: int) -> None:
-        """Another broker does, or the partition is gone."""
+        """Unload the coordinator: another broker leads the partition, or it was deleted."""
         shard = self.shards.pop((topic, number), None)
         if shard is not None:
             shard.unload()
@@ -222,10 +226,10 @@ class CoordinatorRuntime:
         )
 
     def start(self) -> None:
-        """Load all: the logs are open, and requests may come.
+        """Load all shards; the logs are open by now.
 
-        What is loaded when this returns is most of it. The rest is loaded between requests, which
-        hear COORDINATOR_LOAD_IN_PROGRESS meanwhile.
+        Small logs are loaded when this returns. The rest is loaded between requests, which are
+        answered with COORDINATOR_LOAD_IN_PROGRESS until then.
         """
         self._is_started = True
         self._loading.extend((shard, shard.load()) for shard in self.shards.values())
@@ -244,7 +248,7 @@ class CoordinatorRuntime:
         self._load()
 
     def _load_piece(self, shard: Shard, pieces: Iterator[None]) -> bool:
-        """Replay a piece of a log; says whether there is more of it."""
+        """Replay a piece of a log; return whether there is more of it."""
         key = shard.partition.topic, shard.partition.number
         if self.shards.get(key) is not shard:
             return False
@@ -256,11 +260,11 @@ class CoordinatorRuntime:
             self.tell(shard, "load-failed", str(error), unexpected=True)
             self.stop_leading(*key)
         except (StorageError, AppendRefusedError) as error:
-            # Meanwhile clients hear that it is being loaded.
+            # Until the retry succeeds, clients get COORDINATOR_LOAD_IN_PROGRESS.
             shard.is_loaded = False
             if key not in self._unloadable:
                 self._unloadable.add(key)
-                text = f"{shard.name} cannot be loaded, and is tried again every second: {error}"
+                text = f"{shard.name} cannot be loaded; retrying every second: {error}"
                 self.tell(shard, "load-failed", text, unexpected=True)
             self._clock.call_later(_RETRY_MS, lambda: self.load_again(shard))
         else:
@@ -270,7 +274,7 @@ class CoordinatorRuntime:
         return False
 
     def load_again(self, shard: Shard) -> None:
-        """Make another machine of the log, if this one still stands for it."""
+        """Replace the shard by a new one and load that, unless it was replaced already."""
         partition = shard.partition
         if not (self._is_started and self._stands_for(shard)):
             return
@@ -280,39 +284,39 @@ class CoordinatorRuntime:
         self._clock.call_later(0, self._load_on)
 
     def _stands_for(self, shard: Shard) -> bool:
-        """Whether it is still the one of its partition."""
+        """Whether this is still the shard of its partition."""
         return self.shards.get((shard.partition.topic, shard.partition.number)) is shard
 
     def flush(self, shard: Shard) -> None:
-        """Have all flushed that is in the shard's log."""
+        """Request a flush of the shard's log."""
         self._flushes.ask((shard.partition.log,), shard)
 
     def call_in_time(self, shard: Shard) -> Timer:
-        """Have ``wait_is_over`` called after as long as answers may wait for followers."""
+        """Call ``wait_is_over`` after the longest time that answers wait for followers."""
         wait_ms = self._config.settings.offsets_commit_timeout_ms
         return self._clock.call_later(wait_ms, shard.wait_is_over)
 
     def flush_failed(self, shard: Shard) -> None:
-        """Let another machine go on, soon; or none, where nobody knows what is on disk."""
+        """Reload the coordinator soon, or give it up if the contents of the disk are unknown."""
         if not self._stands_for(shard):
             return
         if shard.partition.log.failure is not None:
             self.stop_leading(shard.partition.topic, shard.partition.number)
-            text = f"{shard.name}: this broker does not coordinate it until it is started again"
+            text = f"{shard.name}: its coordinator is unavailable until this broker is restarted"
             self.tell(shard, "coordinator-lost", text, unexpected=True)
             return
         shard.unload()
         self._clock.call_later(_RETRY_MS, lambda: self.load_again(shard))
 
     def use(self, settings: Settings) -> None:
-        """Go by other settings; those of transactions cannot change while a broker runs."""
+        """Apply changed settings to the groups; those of transactions are not dynamic."""
         of_groups = coordinator_settings(settings)
         for shard in self.shards.values():
             if isinstance(shard.machine, GroupCoordinator):
                 shard.machine.use(of_groups)
 
     def stop(self) -> None:
-        """Answer whoever waits, and do nothing more."""
+        """Answer the waiting requests and stop."""
         self._is_started = False
         self._loading.clear()
         self.sender.stop()
@@ -324,7 +328,7 @@ class CoordinatorRuntime:
     # -- effects --------------------------------------------------------------------------------
 
     def release(self, shard: Shard, effects: tuple[Any, ...]) -> None:
-        """Let effects go, in order, once the current request is done."""
+        """Carry out effects, in order, after the current request."""
         for effect in effects:
             if effect.__class__ is SendMarkers:
                 self.sender.send(shard, effect)  # which queues them
@@ -347,16 +351,16 @@ class CoordinatorRuntime:
             token(answer)
 
     def tell(self, shard: Shard, kind: str, text: str, *, unexpected: bool = False) -> None:
-        """Have a person hear of something."""
+        """Add an event to the log."""
         area = _AREAS[shard.family]
         self._events.append(LogEvent(kind, "", text, unexpected, area))
 
     def broke(self, error: Exception) -> None:
-        """Have the loop tell of a bug of ours, with its traceback; who came here goes on."""
+        """Report a bug through the event loop, with its traceback; the caller continues."""
         self._clock.call_later(0, partial(raise_it, error))
 
     def appended(self, shard: Shard, records: Sequence[LogRecord]) -> None:
-        """Tell of a coordinator's records, if somebody wants to hear of each."""
+        """Log a coordinator's records at the debug level."""
         area = _AREAS[shard.family]
         if self._log_levels.at_least(area) <= _DEBUG:
             for record in records:
@@ -364,14 +368,14 @@ class CoordinatorRuntime:
                 self._events.append(LogEvent("record", "", text, area=area, is_detail=True))
 
     def take_events(self) -> list[LogEvent]:
-        """What a person should hear since the last time."""
+        """Return and clear the events for the log."""
         events, self._events = self._events, []
         return events
 
     # -- time -----------------------------------------------------------------------------------
 
     def deadline_ms(self) -> int | None:
-        """When the first machine wants to be woken that could write what it decides."""
+        """Return the earliest deadline of the machines, apart from those that are stuck."""
         deadlines = [
             shard.machine.deadline()
             for shard in self.shards.values()
@@ -380,7 +384,7 @@ class CoordinatorRuntime:
         return min((each for each in deadlines if each is not None), default=None)
 
     def expire(self, now_ms: int) -> None:
-        """Let machines do what is due; what could not be written is tried again soon."""
+        """Carry out everything that is due; expiries that cannot be written are retried soon."""
         for shard in list(self.shards.values()):
             if shard not in self._stuck:
                 self._expire(shard, now_ms)
@@ -401,14 +405,12 @@ class CoordinatorRuntime:
                     return
 
     def _put_off(self, shard: Shard, error: AppendRefusedError) -> None:
-        """Come again soon; a log tells of its disk itself, and of nothing else."""
+        """Schedule a retry; log the error, except for disk errors, which the log reports itself."""
         self._unwritable.add(shard)
         self._retry_soon()
         if error.log_error is not ErrorCode.KAFKA_STORAGE_ERROR:
             if shard not in self._told_unwritable:
-                text = (
-                    f"{shard.name}: what has expired cannot be written, and is tried again: {error}"
-                )
+                text = f"{shard.name}: expiries cannot be written and will be retried: {error}"
                 self.tell(shard, "expiry-unwritten", text, unexpected=True)
             self._told_unwritable.add(shard)
 
@@ -418,7 +420,7 @@ class CoordinatorRuntime:
             self._clock.call_later(_RETRY_MS, self._retry)
 
     def _retry(self) -> None:
-        """Take up what was put off; where that was much, once the rest has had its turn."""
+        """Retry expiries; a shard that was stuck waits for one more round after the others."""
         self._retries = False
         if not self._is_started:
             return
@@ -432,11 +434,11 @@ class CoordinatorRuntime:
             self._retry_soon()
 
     def look_at_deadline(self, deadline_ms: int | None, now_ms: int) -> None:
-        """Have the machines woken in time."""
+        """Arm the timer for a deadline."""
         if deadline_ms is None or (self._armed_ms is not None and self._armed_ms <= deadline_ms):
             return
         if deadline_ms > now_ms and not self._clock.runs:
-            return  # whoever moves it wakes the machines
+            return  # state time stands still; moving it wakes the machines
         self._arm(deadline_ms, max(deadline_ms - now_ms, 0))
 
     def _arm(self, at_ms: int, delay_ms: int) -> None:
@@ -446,6 +448,6 @@ class CoordinatorRuntime:
         self._timer = self._clock.call_later(delay_ms, self._wake)
 
     def _wake(self) -> None:
-        """Wire time has passed; state time may have been moved meanwhile."""
+        """Handle the timer; it runs in wire time, and state time may have moved differently."""
         self._timer = self._armed_ms = None
         self.expire(self.now_ms())

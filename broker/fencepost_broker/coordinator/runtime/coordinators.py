@@ -1,6 +1,6 @@
-"""The coordinators of this broker, which are made when the first is needed.
+"""The coordinators of this broker, created when the first one is needed.
 
-Most brokers in tests coordinate nothing, and start faster without.
+Most brokers in tests coordinate nothing and start faster without them.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 class Coordinators(MetadataPublisher):
-    """The runtime of the coordinators, and what coordinators of several brokers share."""
+    """The lazily created runtime, the source of producer ids, and the peer brokers."""
 
     def __init__(
         self,
@@ -42,7 +42,7 @@ class Coordinators(MetadataPublisher):
 
     @cached_property
     def runtime(self) -> CoordinatorRuntime:
-        """The runtime, made by now."""
+        """The runtime; the first access creates it."""
         if self._made is None:
             self._made = self._make()
             if self._is_started:
@@ -50,13 +50,13 @@ class Coordinators(MetadataPublisher):
         return self._made
 
     def start(self) -> None:
-        """Load what there is, and begin to coordinate."""
+        """Load the existing coordinators and begin to coordinate."""
         self._is_started = True
         if self._made is not None:
             self._made.start()
 
     def stop(self) -> None:
-        """Answer all requests that wait, and coordinate no more."""
+        """Answer all waiting requests and stop."""
         self._is_started = False
         self.producer_ids.stop()
         if self._made is not None:
@@ -65,20 +65,20 @@ class Coordinators(MetadataPublisher):
     # -- metadata ------------------------------------------------------------------------------
 
     def begin_to_lead(self, partition: Partition) -> None:
-        """Coordinate from now on what lives in a partition that this broker leads."""
+        """Start a coordinator for a partition of a coordinator's topic that this broker leads."""
         self.runtime.begin_to_lead(partition)
 
     def stop_leading(self, topic: str, number: int) -> None:
-        """Another broker leads, or the partition is gone."""
+        """Unload a coordinator: another broker leads the partition, or it was deleted."""
         if self._made is not None:
             self._made.stop_leading(topic, number)
 
     def on_changes(self, changes: Changes) -> None:
-        """Wait no longer for brokers that are fenced."""
+        """Stop waiting for brokers that are fenced."""
         self.peers.changed(changes)
 
     def on_decision(self, changes: Changes, decision: Decision[Any] | None) -> None:
-        """Tell groups, which read topics, what became of these."""
+        """Tell the groups about changed, new and deleted topics."""
         del decision
         if self._made is None:
             return
@@ -89,21 +89,21 @@ class Coordinators(MetadataPublisher):
             self._made.topics_changed(list(changed), deleted, new=bool(created))
 
     def use(self, settings: Settings) -> None:
-        """Go by other settings."""
+        """Apply changed settings."""
         if self._made is not None:
             self._made.use(settings)
 
     # -- time ----------------------------------------------------------------------------------
 
     def deadline_ms(self) -> int | None:
-        """When the first machine wants to be woken."""
+        """Return the earliest deadline of all machines."""
         return None if self._made is None else self._made.deadline_ms()
 
     def expire(self, now_ms: int) -> None:
-        """Let machines do what is due."""
+        """Carry out everything that is due."""
         if self._made is not None:
             self._made.expire(now_ms)
 
     def take_events(self) -> list[LogEvent]:
-        """What a person should hear since the last time."""
+        """Return and clear the events for the log."""
         return [] if self._made is None else self._made.take_events()

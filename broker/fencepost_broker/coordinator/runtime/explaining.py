@@ -1,4 +1,4 @@
-"""Why nothing goes on, as this broker knows it: its coordinators, its marker sender, its logs."""
+"""Explanations of stuck transactions, from this broker's coordinators, markers and logs."""
 
 from __future__ import annotations
 
@@ -29,13 +29,16 @@ from fencepost_broker.storage.log.results import ProducerDescription
 
 
 class Explaining:
-    """Looks once; made for each question."""
+    """Answers one question about transactions or partitions."""
 
     def __init__(self, runtime: CoordinatorRuntime) -> None:
         self._runtime = runtime
 
     def transaction(self, transactional_id: str, address: str) -> ExplainedTransaction | None:
-        """All of a transactional id, by the broker at ``address``; ``None`` if another has it."""
+        """Explain a transactional id; ``None`` if this broker does not coordinate it.
+
+        ``address`` is this broker's own, for the explanation.
+        """
         waits = self.waits_of(transactional_id)
         if waits is None:
             return None
@@ -44,7 +47,7 @@ class Explaining:
         shard = runtime.shard(RecordFamily.TRANSACTIONS, transactional_id)
         assert shard is not None, transactional_id
         state = _described(shard, transactional_id)
-        # What its producer has open although no coordinator knows of it belongs here most of all.
+        # Include open transactions of this producer that its coordinator does not know: they hang.
         open_there = self._open_of(waits.producer_id)
         touched = dict.fromkeys([*_listed(state), *open_there])
         client = runtime.last_clients.of(transactional_id)
@@ -83,7 +86,7 @@ class Explaining:
         )
 
     def waits_of(self, transactional_id: str) -> TransactionWaits | None:
-        """What an id waits for, without a look at partitions."""
+        """Return what an id is waiting for, without the state of partitions."""
         runtime = self._runtime
         shard = runtime.shard(RecordFamily.TRANSACTIONS, transactional_id)
         if shard is None:
@@ -100,9 +103,9 @@ class Explaining:
     def partition(
         self, topic: str, number: int, start_offset: int | None = None
     ) -> ExplainedPartition | None:
-        """Who holds the last stable offset of a partition; ``None`` if there is none such.
+        """Explain a partition's last stable offset; ``None`` if the partition does not exist.
 
-        ``start_offset`` is where an explained transaction begins there.
+        ``start_offset`` is the first offset of the explained transaction in this partition.
         """
         partition = self._runtime.table.find(topic, number)
         registered = self._runtime.image.topics.partition(topic, number)
@@ -126,7 +129,7 @@ class Explaining:
         )
 
     def _open_of(self, producer_id: int) -> dict[tuple[str, int], int]:
-        """Where a producer has transactions open, and from which offset on."""
+        """Return the partitions with an open transaction of a producer, and its first offset."""
         return {
             (topic.name, partition.number): start
             for topic in self._runtime.table.by_name.values()
@@ -135,7 +138,7 @@ class Explaining:
         }
 
     def _holder(self, first: ProducerDescription, partition: tuple[str, int]) -> LsoHolder:
-        """Which transactional id the producer belongs to, and what its coordinator makes of it."""
+        """Describe the producer of an open transaction, and whether its coordinator will end it."""
         runtime = self._runtime
         name = state = ends_in_ms = coordinator = None
         hangs = True
@@ -174,9 +177,9 @@ def _listed(described: TransactionState) -> list[tuple[str, int]]:
 
 
 def requests_behind(waits: TransactionWaits) -> list[tuple[int, ExplainedClient | None]]:
-    """Requests that are answered when the markers are there, by API key and client, in order.
+    """Return the API key and the client of each parked request, in order.
 
-    -1 and ``None`` are those that no client has sent.
+    A request that no client has sent is -1 and ``None``.
     """
     requests = [getattr(token, "request", None) for token in waits.tokens]
     return [(-1, None) if each is None else (each.api_key, _client_of(each)) for each in requests]
@@ -188,5 +191,5 @@ def _client_of(request: Any) -> ExplainedClient:
 
 
 def api_name(key: int) -> str:
-    """An API's name in an explanation."""
+    """Return an API's name for an explanation."""
     return APIS[key][0] if key in APIS else "a request"

@@ -1,4 +1,4 @@
-"""Group coordinators' machines, made from the metadata and the settings."""
+"""Creation of group coordinators from the metadata and the settings."""
 
 from __future__ import annotations
 
@@ -29,11 +29,11 @@ _SAME_NAME: Final = (
     "group_consumer_migration_policy",
     "group_consumer_regex_refresh_interval_ms",
 )
-"""Fields of the machine's settings that have the broker's names."""
+"""The machine's settings that have the same names as the broker's."""
 
 
 def group_coordinator(image: MetadataImage, chance: Chance, settings: Settings) -> GroupCoordinator:
-    """A machine without any groups yet."""
+    """Return a group coordinator without groups."""
     return GroupCoordinator(
         _Topics(image),
         chance,
@@ -44,7 +44,7 @@ def group_coordinator(image: MetadataImage, chance: Chance, settings: Settings) 
 
 
 def coordinator_settings(settings: Settings) -> GroupCoordinatorSettings:
-    """What of a broker's settings groups go by."""
+    """Return the group coordinator's settings from the broker's."""
     of_broker = {name: getattr(settings, name) for name in _SAME_NAME}
     return GroupCoordinatorSettings(
         offset_metadata_max_bytes=settings.offset_metadata_max_bytes,
@@ -54,7 +54,7 @@ def coordinator_settings(settings: Settings) -> GroupCoordinatorSettings:
 
 
 class _GroupConfigs:
-    """``coordinators.groups.ports.GroupConfigs`` over the metadata image."""
+    """Implements ``coordinator.group.ports.GroupConfigs`` with the metadata image."""
 
     __slots__ = ("_image",)
 
@@ -68,13 +68,13 @@ class _GroupConfigs:
         try:
             value = SettingsOfGroup.settings[name].parse(text)
         except ValueError:
-            return None  # a Kafka has written it that thinks otherwise of it
+            return None  # a Kafka broker with different rules has written it
         assert isinstance(value, int)
         return value
 
 
 class _Topics:
-    """``coordinators.groups.ports.Topics`` over the metadata image."""
+    """Implements ``coordinator.group.ports.Topics`` with the metadata image."""
 
     __slots__ = ("_image",)
 

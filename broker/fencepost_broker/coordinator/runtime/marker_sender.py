@@ -1,12 +1,12 @@
-"""Sends markers: WriteTxnMarkers to the leaders, again and again until each partition has its own.
+"""The marker sender: it retries WriteTxnMarkers until each partition has its marker.
 
-What becomes due in one turn of the loop goes out together, after the answers of that turn: a
-producer has the outcome of its transaction before any marker is written. Waits are wire time. Tests
-can hold markers back, for as long as they like.
+Markers that become due in one turn of the event loop are sent together, after the answers of that
+turn: a producer gets the outcome of its transaction before any marker is written. Delays are wire
+time. Tests can hold markers back.
 
-Where there are other brokers, an end is cut into one part for each that leads something of it. Each
-broker is sent one request at a time; what becomes due meanwhile is looked at again then, since its
-leader may be another one by now.
+In a cluster, an end is divided into one part for each broker that leads some of its partitions.
+Each broker has one request in flight. Markers that become due in the meantime are assigned to
+leaders again after it, because leaders may have changed.
 """
 
 from __future__ import annotations
@@ -37,14 +37,14 @@ class Clock(Protocol):
     """Wire time."""
 
     def call_later(self, delay_ms: int, call: Callable[[], None]) -> Any:
-        """Make a call later."""
+        """Call a function after a delay."""
 
 
 class Dispatch(Protocol):
-    """Where requests go."""
+    """A destination of requests."""
 
     def ask(self, message: Any, version: int, then: Callable[[Any], None]) -> None:
-        """Send a request; ``then`` gets the response."""
+        """Send a request; ``then`` is called with the response."""
 
 
 class Others(Protocol):
@@ -52,17 +52,17 @@ class Others(Protocol):
 
     @property
     def are_there(self) -> bool:
-        """Whether there are any."""
+        """Whether the cluster has other brokers."""
 
     def leader_of(self, topic: str, number: int) -> int | None:
-        """The one that leads a partition; ``None`` where this broker does, or nobody."""
+        """Return the leader of a partition; ``None`` if it is this broker or there is none."""
 
     def ask(self, broker_id: int, message: Any, then: Callable[[Any], None]) -> None:
-        """Send a request; ``then`` gets the response, later, or ``None``."""
+        """Send a request; ``then`` is called later with the response, or with ``None``."""
 
 
 class Owner(Protocol):
-    """The coordinator that wants the markers."""
+    """The shard of the coordinator that sends markers."""
 
     is_loaded: bool
     machine: Any
@@ -72,7 +72,7 @@ class Owner(Protocol):
 
 
 class Hold:
-    """Markers that are held back: those for which all that is given agrees."""
+    """A hold on markers; it matches those that agree in every criterion that is not ``None``."""
 
     def __init__(
         self,
@@ -90,12 +90,12 @@ class Hold:
         return all(want in (None, is_) for want, is_ in zip(self._wanted, given, strict=True))
 
     def release(self) -> None:
-        """Let them go."""
+        """End the hold and send the markers."""
         self._sender.release(self)
 
 
 class _Sending:
-    """One end of a transaction, or what of it goes to one broker, until its markers are there."""
+    """One end of a transaction, or the part of it for one broker, until its markers are written."""
 
     __slots__ = ("attempts", "owner", "part", "send", "untold")
 
@@ -105,18 +105,18 @@ class _Sending:
         self.owner = owner
         self.send = send
         self.part = part
-        """Its partitions; ``None`` where these are all."""
+        """The partitions of this part; ``None`` means all of them."""
         self.attempts = 0
         self.untold: MarkersWritten | None = None
-        """All that is there, where the owner could not write it down: no marker goes out again."""
+        """Outcomes that the owner could not log; the retry repeats them and sends no marker."""
 
     @property
     def is_wanted(self) -> bool:
-        """Whether somebody still waits for these markers."""
+        """Whether these markers still have to be sent."""
         return self.owner.is_loaded and self.owner.machine.is_sending(self.send)
 
     def left(self) -> Iterable[tuple[str, int]]:
-        """What has no marker yet."""
+        """Return the partitions without a marker."""
         pending = self.send.pending
         if self.part is None:
             return pending
@@ -124,16 +124,16 @@ class _Sending:
 
 
 class MarkerSender:
-    """All markers that this broker's coordinators have on their way."""
+    """Sends the markers of all coordinators in this broker."""
 
     def __init__(self, clock: Clock, ready: ReadyList, dispatch: Dispatch, others: Others) -> None:
         self._clock = clock
         self._ready = ready
         self._dispatch = dispatch
-        """This broker's own."""
+        """The way to this broker's own handlers."""
         self._others = others
         self._behind: dict[int, list[_Sending]] = {}
-        """What waits for a request that is under way to another broker."""
+        """By broker with a request in flight: the ends that wait for it."""
         self._queue: list[_Sending] = []
         self._held: list[_Sending] = []
         self._holds: list[Hold] = []
@@ -142,11 +142,11 @@ class MarkerSender:
         self._is_stopped = False
 
     def send(self, owner: Owner, send: SendMarkers) -> None:
-        """Take over the markers of one end."""
+        """Send the markers of one end."""
         self._enqueue(_Sending(owner, send))
 
     def stop(self) -> None:
-        """Send nothing more; the next start finds in the log what is outstanding."""
+        """Stop sending; after a restart the outstanding ends are found in the log."""
         self._is_stopped = True
 
     # -- for tests ------------------------------------------------------------------------------
@@ -157,13 +157,13 @@ class MarkerSender:
         topic: str | None = None,
         partition: int | None = None,
     ) -> Hold:
-        """Hold back the markers of a transaction, to a topic, to a partition, or all."""
+        """Hold back the markers of a transaction, a topic or a partition, or all markers."""
         hold = Hold(self, transactional_id, topic, partition)
         self._holds.append(hold)
         return hold
 
     def release(self, hold: Hold) -> None:
-        """Let markers go that were held back."""
+        """End a hold and send its markers."""
         if hold in self._holds:
             self._holds.remove(hold)
         held, self._held = self._held, []
@@ -175,7 +175,7 @@ class MarkerSender:
         return any(hold.covers(transactional_id, topic, partition) for hold in self._holds)
 
     def repeats_of(self, transactional_id: str) -> int:
-        """How often markers of this id were sent again."""
+        """Return how often markers of this id were sent again."""
         behind = (each for queue in self._behind.values() for each in queue)
         under_way = (*self._backing_off, *self._queue, *self._held, *behind)
         attempts = (
@@ -203,7 +203,7 @@ class MarkerSender:
             self._dispatch.ask(request, _VERSION, lambda answer: self._answered(sent, answer))
 
     def _hand_out(self, queue: list[_Sending]) -> list[_Sending]:
-        """Send to other brokers what they lead; gives what is left for this one."""
+        """Send other brokers their parts; return the parts for this broker."""
         by_leader: dict[int | None, list[_Sending]] = {None: []}
         for sending in queue:
             if sending.is_wanted:
@@ -220,7 +220,7 @@ class MarkerSender:
         return here
 
     def _by_leader(self, sending: _Sending) -> dict[int | None, _Sending]:
-        """The end in parts; what nobody leads is this broker's, which says so."""
+        """Divide an end by leader; this broker (``None``) gets the partitions without a leader."""
         wheres: dict[int | None, list[tuple[str, int]]] = {}
         for where in sending.left():
             wheres.setdefault(self._others.leader_of(*where), []).append(where)
@@ -249,7 +249,7 @@ class MarkerSender:
         self._others.ask(broker_id, request, answered)
 
     def _request(self, queue: list[_Sending]) -> tuple[WriteTxnMarkersRequest, dict[int, _Sending]]:
-        """One request for all of them, and who is in it, by producer id."""
+        """Return one request for several ends, and the ends in it by producer id."""
         sent: dict[int, _Sending] = {}
         markers = []
         for sending in queue:
@@ -259,14 +259,14 @@ class MarkerSender:
             if marker is None:
                 self._held.append(sending)
             elif marker.producer_id in sent:
-                self._enqueue(sending)  # a response tells markers apart by their producer id
+                self._enqueue(sending)  # the response identifies markers by producer id
             else:
                 sent[marker.producer_id] = sending
                 markers.append(marker)
         return WriteTxnMarkersRequest(markers), sent
 
     def _marker(self, sending: _Sending) -> WritableTxnMarker | None:
-        """What of an end may go out now; ``None`` if all of it is held back."""
+        """Return the marker for the partitions that are not held back; ``None`` if all are."""
         send = sending.send
         topics: dict[str, list[int]] = {}
         for topic, partition in send.pending if sending.part is None else sending.left():
@@ -301,15 +301,15 @@ class MarkerSender:
             try:
                 sending.owner.submit(written)
             except AppendRefusedError:
-                # Behind the last marker: only the end of the transaction is written down.
+                # This was the last marker: only CompleteX is logged, other outcomes are not.
                 sending.untold = written
                 failed = True
             self._go_on(sending, failed=failed)
         for sending in sent.values():
-            self._go_on(sending, failed=True)  # it was not answered for
+            self._go_on(sending, failed=True)  # the response does not mention it
 
     def _not_answered(self, lost: Iterable[_Sending]) -> None:
-        """A broker did not answer: these markers may be there, or not."""
+        """Handle a request without an answer: its markers may or may not be written."""
         for sending in lost:
             if sending.is_wanted:
                 unknown = [(*where, ErrorCode.NETWORK_EXCEPTION) for where in sending.left()]
@@ -320,7 +320,7 @@ class MarkerSender:
         if not sending.is_wanted:
             return
         if not failed:
-            # What is left is held back, or was a moment ago.
+            # The remaining partitions are held back, or were when the request was sent.
             self._enqueue(sending)
             return
         delay_ms = min(_BACK_OFF_MS << min(sending.attempts, _DOUBLINGS_MAX), _BACK_OFF_MAX_MS)
@@ -336,6 +336,6 @@ class MarkerSender:
             except AppendRefusedError:
                 self._go_on(sending, failed=True)
                 return
-        # Should a marker be wanted again after all (its topic was made anew), it goes out.
+        # If a marker is needed after all (its topic was created again), it is sent.
         sending.untold = None
         self._go_on(sending, failed=False)

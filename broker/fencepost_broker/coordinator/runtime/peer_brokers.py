@@ -1,6 +1,6 @@
-"""The other brokers of the cluster: who leads what there, and what they are asked.
+"""The other brokers of the cluster: the partitions that they lead, and requests to them.
 
-A broker that is by itself pays nothing for this: nobody is connected to before somebody is asked.
+Connections are made at the first request, so a single broker pays nothing for this.
 """
 
 from __future__ import annotations
@@ -22,19 +22,19 @@ class Links(Protocol):
     """Connections to other brokers, made when they are needed."""
 
     def ask(self, broker_id: int, message: Message, then: Callable[[Any], None]) -> None:
-        """Send a request; ``then`` hears the answer, or ``None``, and never at once."""
+        """Send a request; ``then`` is called later with the answer, or with ``None``."""
 
     def drop(self, broker_id: int) -> None:
-        """Wait for nothing more from a broker."""
+        """Stop waiting for answers of a broker."""
 
 
 class PeerBrokers:
-    """All brokers but this one."""
+    """All brokers except this one."""
 
     def __init__(
         self, node_id: int, image: MetadataImage, make_links: Callable[[], Links] | None
     ) -> None:
-        """``make_links`` makes the connections, when a broker is asked for the first time."""
+        """``make_links`` is called before the first request to another broker."""
         self._node_id = node_id
         self._image = image
         self._make_links = make_links
@@ -43,29 +43,29 @@ class PeerBrokers:
 
     @property
     def are_there(self) -> bool:
-        """Whether there are any."""
+        """Whether the cluster has other brokers."""
         return len(self._image.cluster.brokers) > 1
 
     def leader_of(self, topic: str, number: int) -> int | None:
-        """The broker that leads a partition; ``None`` where it is this one, or nobody."""
+        """Return the leader of a partition; ``None`` if it is this broker or there is none."""
         partition = self._image.topics.partition(topic, number)
         if partition is None or partition.leader < 0 or partition.leader == self._node_id:
             return None
         return partition.leader
 
     def ask(self, broker_id: int, message: Message, then: Callable[[Any], None]) -> None:
-        """Send a request; ``then`` hears the answer, and never at once.
+        """Send a request; ``then`` is called with the answer later, never during this call.
 
-        It hears ``None`` where there is none: the broker may have done what it was asked for.
+        ``None`` means that there is no answer; the broker may have carried out the request.
         """
         if self._links is None:
-            assert self._make_links is not None, "other brokers are asked by a running process"
+            assert self._make_links is not None, "only a process has links to other brokers"
             self._links = self._make_links()
         self._links.ask(broker_id, message, then)
 
     @property
     def coordinators(self) -> AskedOfCoordinators:
-        """What this broker asks of transactions' coordinators that are other brokers."""
+        """The questions to transaction coordinators in other brokers."""
         if self._coordinators is None:
             from fencepost_broker.coordinator.runtime.remote_verification import AskedOfCoordinators
 
@@ -73,7 +73,7 @@ class PeerBrokers:
         return self._coordinators
 
     def changed(self, changes: Changes) -> None:
-        """Wait no longer for a broker that is fenced or gone: who leads instead is asked."""
+        """Stop waiting for a broker that is fenced or gone; the new leaders are asked instead."""
         if self._links is None:
             return
         for change in changes:

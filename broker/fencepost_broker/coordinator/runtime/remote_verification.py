@@ -1,7 +1,7 @@
-"""What leaders ask a transaction's coordinator in another broker (KIP-890): AddPartitionsToTxn.
+"""AddPartitionsToTxn requests from partition leaders to coordinators in other brokers (KIP-890).
 
-One request at a time to each broker, since it would answer them one after the other anyway; what
-comes up meanwhile goes out together in the next one.
+Each broker has one request in flight, because it would answer several in sequence anyway. Further
+questions wait and are sent together in the next request.
 """
 
 from __future__ import annotations
@@ -36,17 +36,17 @@ class _Asked(NamedTuple):
 
 
 class AskedOfCoordinators:
-    """Questions to coordinators, by the broker that has them."""
+    """Sends questions to the coordinators in other brokers and batches them by broker."""
 
     def __init__(self, ask: Ask) -> None:
         self._ask = ask
         self._waiting: dict[int, deque[_Asked]] = {}
-        """Behind a request that is under way; there is no entry where none is."""
+        """Questions that wait for a request in flight; a broker without one has no entry."""
 
     def ask(self, broker_id: int, question: Question, then: Told) -> None:
-        """Ask; ``then`` hears the outcome, and never at once.
+        """Send a question; ``then`` is called with the outcome later, never during this call.
 
-        NETWORK_EXCEPTION stands for no answer: the partitions may have entered the transaction.
+        NETWORK_EXCEPTION means no answer: the partitions may or may not have been added.
         """
         asked = _Asked(question, then)
         waiting = self._waiting.get(broker_id)
@@ -66,7 +66,7 @@ class AskedOfCoordinators:
         self._ask(broker_id, AddPartitionsToTxnRequest(transactions), answered)
 
     def _go_on(self, broker_id: int) -> None:
-        """Send what has come up meanwhile, but one question of each transactional id."""
+        """Send the waiting questions, at most one for each transactional id."""
         waiting = self._waiting.pop(broker_id)
         if not waiting:
             return
@@ -74,7 +74,7 @@ class AskedOfCoordinators:
         left: deque[_Asked] = deque()
         for asked in waiting:
             if batch.setdefault(asked.question.transactional_id, asked) is not asked:
-                left.append(asked)  # an answer tells transactions apart by their ids
+                left.append(asked)  # the response identifies transactions by their ids
         self._waiting[broker_id] = left
         self._send(broker_id, list(batch.values()))
 
@@ -107,9 +107,9 @@ def _tell(batch: Sequence[_Asked], answer: AddPartitionsToTxnResponse | None) ->
 
 
 def _outcome(question: Question, each: dict[tuple[str, int], ErrorCode]) -> Outcome:
-    """What was told of each partition, as one code where all have the same."""
+    """Return the partitions' errors, as one error if all are equal."""
     asked = [(topic, number) for topic, numbers in question.topics for number in numbers]
-    # A partition that is not spoken of is not in the transaction, as far as anybody knows.
+    # A partition that is missing in the response counts as unanswered.
     codes = {where: each.get(where, ErrorCode.NETWORK_EXCEPTION) for where in asked}
     kinds = set(codes.values())
     if len(kinds) <= 1:

@@ -1,15 +1,17 @@
-"""A coordinator's machine and the partition whose records it is made of.
+"""A coordinator's machine, together with the partition that holds its records.
 
-A decision's records are appended to the partition as one batch, replayed, and only then does
-anything leave. Loading is a replay of the log.
+A decision's records are appended to the partition as one batch and replayed. Only then are the
+answer and the effects released. Loading is a replay of the log.
 
-Where records have to be on disk first (``fsync=always``), or with followers, the shard is *behind*
-until they are: answers and effects wait in one queue, also those of commands that write nothing,
-because they go by what was replayed. A flush, or a high watermark that moves, lets all go that it
-covers, in order. If a flush fails, whoever waited hears that, and the machine is made anew; if
-another broker leads the partition, whoever waited for followers is sent there. Followers that take
-longer than ``offsets.commit.timeout.ms`` are waited for no longer, by those who want an answer:
-what is written stays, and what else is held (markers) leaves when they have it.
+If records have to be on disk first (``fsync=always``), or on the followers, the shard is *behind*
+until they are. Answers and effects then wait in one queue, including those of commands that write
+nothing, because they depend on the replayed records. A flush, or an advance of the high watermark,
+releases in order everything that it covers.
+
+If a flush fails, the waiting requests fail and the machine is loaded again. If another broker
+becomes leader, the requests that wait for followers get NOT_COORDINATOR. If followers take longer
+than ``offsets.commit.timeout.ms``, the requests that wait for them time out; their records stay,
+and other effects (markers) are still released once the followers have the records.
 """
 
 from __future__ import annotations
@@ -40,80 +42,80 @@ from fencepost_broker.storage.log import PartitionLog, StorageError, replay_batc
 from fencepost_broker.storage.log.producers import VerificationGuard
 
 _READ_BYTES: Final = 128 << 10
-"""A piece of a load: some thousand records, 10 ms."""
+"""The size of one load step: some thousand records, about 10 ms."""
 
 
 class Surroundings(Protocol):
-    """What a shard needs of the coordination around it."""
+    """The interface of the runtime to its shards."""
 
     def now_ms(self) -> int:
-        """State time."""
+        """Return state time."""
 
     def release(self, shard: Shard, effects: tuple[Any, ...]) -> None:
-        """Let effects go, in order."""
+        """Carry out effects, in order."""
 
     def look_at_deadline(self, deadline_ms: int | None, now_ms: int) -> None:
-        """Have the machine woken in time."""
+        """Arm the timer for a machine's deadline."""
 
     def flush(self, shard: Shard) -> None:
-        """Have all flushed that is in the shard's log; ``log_flushed`` hears of it."""
+        """Request a flush of the shard's log, which ends with a call of ``log_flushed``."""
 
     def flush_failed(self, shard: Shard) -> None:
-        """What the machine goes by may not be on disk: it is not to go on."""
+        """Replace the machine: the records behind its state may not be on disk."""
 
     def call_in_time(self, shard: Shard) -> Timer:
-        """Have ``wait_is_over`` called after as long as answers may wait for followers."""
+        """Call ``wait_is_over`` after the longest time that answers wait for followers."""
 
     def tell(self, shard: Shard, kind: str, text: str, *, unexpected: bool = False) -> None:
-        """Have a person hear of something."""
+        """Add an event to the log."""
 
     def broke(self, error: Exception) -> None:
-        """Have a bug of ours told, with where it comes from."""
+        """Report a bug with its traceback."""
 
     def appended(self, shard: Shard, records: Sequence[LogRecord]) -> None:
-        """Records of a decision are in the log."""
+        """Log the records of a decision, which have been appended."""
 
 
 Token = Callable[[Any], None]
-"""What a command brings along: it is called with the answer of a machine, if that comes later."""
+"""A command's callback, which gets the machine's answer if that comes later."""
 
 
 class Machine(Protocol):
-    """What both kinds of coordinators have in common."""
+    """The common interface of both kinds of coordinators."""
 
     def handle(self, now_ms: int, command: Any) -> Decision[Any]:
-        """What a command leads to."""
+        """Return the decision on a command."""
 
     def replay(self, record: LogRecord, offset: int, producer_id: int) -> None:
-        """Take in a record of the log."""
+        """Apply a record of the log."""
 
     def apply_soft(self, soft: Any) -> None:
-        """Take in what is not in the log."""
+        """Apply a change that is not in the log."""
 
     def deadline(self) -> int | None:
-        """When it wants to be woken."""
+        """Return the time at which ``expire`` has something to do."""
 
     def not_due_before(self) -> int | None:
-        """The same, or earlier where that is cheaper to say."""
+        """Return a lower bound of ``deadline``, which may be cheaper."""
 
     def expire(self, now_ms: int) -> Decision[None]:
-        """What time alone makes happen, one thing at a time."""
+        """Return the decision on the next thing that is due."""
 
     def put_off(self) -> None:
-        """What ``expire`` does next could not be written: go by what comes behind it."""
+        """Skip what ``expire`` would do next: its record could not be written."""
 
     def take_up(self) -> None:
-        """Go by all again that was put off."""
+        """Consider again everything that was skipped."""
 
     def activate(self, now_ms: int) -> Decision[None]:
-        """What comes first once the log is replayed."""
+        """Return the first decision, after the log is replayed."""
 
     def unload(self) -> Decision[None]:
-        """What comes last: nobody goes on waiting here."""
+        """Return the last decision, which answers all parked requests."""
 
 
 class AppendRefusedError(Exception):
-    """A coordinator's records did not get into its log, so that nothing has happened."""
+    """A coordinator's log refused the records of a decision; nothing has changed."""
 
     def __init__(self, error: ErrorCode, message: str | None) -> None:
         super().__init__(message or error.name)
@@ -121,7 +123,7 @@ class AppendRefusedError(Exception):
 
     @property
     def error(self) -> ErrorCode:
-        """What the client is told, as in Kafka: mostly to come again."""
+        """The error for the client, as in Kafka; most of them mean a retry."""
         return _TOLD.get(self.log_error, ErrorCode.COORDINATOR_NOT_AVAILABLE)
 
 
@@ -131,11 +133,11 @@ _TOLD: Final = {
     ErrorCode.MESSAGE_TOO_LARGE: ErrorCode.UNKNOWN_SERVER_ERROR,
     ErrorCode.RECORD_LIST_TOO_LARGE: ErrorCode.UNKNOWN_SERVER_ERROR,
 }
-"""What becomes of a log's answer: on a disk that takes nothing, nobody coordinates here."""
+"""The client's error for a log's error. With a failed disk there is no coordinator here."""
 
 
 class _Held(NamedTuple):
-    """An effect, and how far the log has to be on disk and with the followers before it leaves."""
+    """An effect, with the offsets up to which the log must be flushed and replicated first."""
 
     flushed_to: int
     replicated_to: int
@@ -143,7 +145,7 @@ class _Held(NamedTuple):
 
 
 class Shard:
-    """One machine and the partition whose records it is made of."""
+    """A coordinator's machine and the partition that holds its records."""
 
     __slots__ = (
         "_around",
@@ -174,23 +176,23 @@ class Shard:
         self.machine = machine
         self.is_loaded = False
         self.is_behind = False
-        """What the machine knows is not yet on disk, or not with the followers."""
+        """Whether replayed records are not yet on disk or not yet on the followers."""
         self._is_unflushed = False
         self._flushed_to = 0
-        """Where the log has to be on disk for all that is known to be."""
+        """The offset up to which the log must be flushed."""
         self._is_unreplicated = False
         self._replicated_to = 0
-        """Where its high watermark has to be for the same."""
+        """The offset that the high watermark must reach."""
         self._held: deque[_Held] = deque()
         self._timer: Timer | None = None
         self._overdue_to = 0
-        """What waits for a high watermark up to this one has waited since the timer began."""
+        """Effects that need a high watermark up to this one have waited since the timer began."""
 
     def carry_out(self, command: Any, token: Token, guard: VerificationGuard | None = None) -> Any:
         """Carry out a command; return the answer, or ``None`` if ``token`` is called with it later.
 
-        If the machine's records cannot be written, an ``AppendRefusedError`` is the answer. A
-        command that may have to wait in the machine has the same token.
+        If the records cannot be written, the answer is an ``AppendRefusedError``. A command that
+        may be parked in the machine must contain the same token.
         """
         try:
             answer = self.submit(command, guard)
@@ -199,9 +201,9 @@ class Shard:
         return self.settle(answer, token) if self.is_behind else answer
 
     def settle(self, answer: Any, token: Token) -> Any:
-        """Return an answer that may leave now; otherwise ``None``, and ``token`` is called later.
+        """Return the answer if it may be sent now; otherwise ``None``, and call ``token`` later.
 
-        It may leave when all that it goes by is on disk and with the followers.
+        It may be sent when all replayed records are on disk and on the followers.
         """
         if answer is not None and self.is_behind:
             reply = Reply(token, answer)
@@ -210,9 +212,10 @@ class Shard:
         return answer
 
     def submit(self, command: Any, guard: VerificationGuard | None = None) -> Any:
-        """Carry out a command of the coordinators themselves, whose answer does not leave.
+        """Carry out a command and return the answer at once, even if the shard is behind.
 
-        It is ``None`` if the command waits in the machine.
+        It is meant for answers that stay inside the broker. ``None`` means that the command is
+        parked in the machine.
         """
         now_ms = self._around.now_ms()
         return self.commit(self.machine.handle(now_ms, command), now_ms, guard)
@@ -220,7 +223,7 @@ class Shard:
     def commit(
         self, decision: Decision[Any], now_ms: int, guard: VerificationGuard | None = None
     ) -> Any:
-        """Append, replay, then let everything leave that need not wait."""
+        """Append and replay the records, then release or queue the effects."""
         records = decision.records
         machine = self.machine
         if records:
@@ -270,19 +273,19 @@ class Shard:
         return result.base_offset
 
     def _check_replicas(self) -> None:
-        """Refuse, as with acks all, what would be written here alone: nothing has happened then."""
+        """Refuse an append with too few replicas in sync, as for acks=all."""
         partition = self.partition
         if not partition.leads:
-            why = f"{self.name} is not led here"
+            why = f"this broker is not the leader of {self.name}"
             raise AppendRefusedError(ErrorCode.NOT_LEADER_OR_FOLLOWER, why)
         if partition.replication is not None and partition.replication.has_too_few:
-            why = f"{self.name} has fewer replicas in sync than min.insync.replicas"
+            why = f"{self.name} has fewer in-sync replicas than min.insync.replicas"
             raise AppendRefusedError(ErrorCode.NOT_ENOUGH_REPLICAS, why)
 
     # -- waiting for the disk and for followers -------------------------------------------------
 
     def look_behind(self) -> None:
-        """See what has to be on disk, or with followers, before anything leaves."""
+        """Update how far the log must be flushed and replicated before effects are released."""
         partition = self.partition
         log = partition.log
         end = log.log_end_offset
@@ -303,14 +306,14 @@ class Shard:
     def _hold(self, effects: tuple[Any, ...]) -> None:
         for effect in effects:
             if isinstance(effect, Resume):
-                # It does not leave: what it leads to comes behind in the log, and so does the
-                # flush that its answer waits for, which may be the same.
+                # A resumed command stays inside the broker. Its own records follow in the log, and
+                # its answer waits for their flush.
                 self._around.release(self, (effect,))
             else:
                 self._held.append(_Held(self._flushed_to, self._replicated_to, effect))
 
     def log_flushed(self, log: PartitionLog, error: StorageError | None) -> None:
-        """A flush is done: let go what it covers, and have the rest flushed."""
+        """Handle a finished flush: release the effects that it covers and flush the rest."""
         if error is not None:
             lost = self._drop()
             self._around.flush_failed(self)
@@ -323,7 +326,7 @@ class Shard:
         self._let_go()
 
     def partition_moved(self, partition: Partition) -> None:
-        """Followers have more: let go what they have."""
+        """Release the effects whose records the followers have."""
         del partition
         if self._is_unreplicated:
             if self._replicated_to <= self.partition.log.high_watermark:
@@ -332,11 +335,11 @@ class Shard:
             self._let_go()
 
     def time_is_over(self) -> None:
-        """Nobody leads here any more."""
+        """Unload: this broker no longer leads the partition."""
         self.unload()
 
     def failed(self, error: Exception) -> None:
-        """Called by the partition: what was let go ran into something, and this is no request."""
+        """Report an exception from ``partition_moved`` or ``time_is_over`` as a bug."""
         self._around.broke(error)
 
     def _let_go(self) -> None:
@@ -350,7 +353,7 @@ class Shard:
             self._around.release(self, tuple(free))
 
     def wait_is_over(self) -> None:
-        """Tell those who have waited for followers all this time that they need not any more."""
+        """Time out the answers that have waited for followers too long."""
         self._timer = None
         replicated_to = self.partition.log.high_watermark
         late: list[Any] = []
@@ -365,15 +368,14 @@ class Shard:
         if self._is_unreplicated:
             self._overdue_to = self._replicated_to
             self._timer = self._around.call_in_time(self)
-        why = f"{self.name}: its followers did not take it in time"
+        why = f"the followers of {self.name} did not replicate the records in time"
         self._refuse(late, ErrorCode.REQUEST_TIMED_OUT, why)
 
     def _drop(self) -> list[Any]:
-        """Hold nothing any more; gives what was held.
+        """Clear the queue and return its effects.
 
-        The records stand in the log all the same, and may be there after a crash, or where another
-        broker leads, or not: the client hears that it failed, and who goes on is a machine that is
-        made of all that is in the log.
+        The records are in the log, but may be missing after a crash or on the next leader. The
+        client gets an error, and the next machine is loaded from the log as it is then.
         """
         held, self._held = self._held, deque()
         if self._is_unreplicated:
@@ -390,13 +392,13 @@ class Shard:
     # -- loading and unloading ------------------------------------------------------------------
 
     def load(self) -> Iterator[None]:
-        """Replay the partition's log, a piece at each step; ``begin`` comes next."""
+        """Replay the partition's log, one piece per step; call ``begin`` afterwards."""
         log = self.partition.log
         yield from replay_batches(log, log.log_start_offset, _READ_BYTES, self._replay)
         self.is_loaded = True
 
     def begin(self) -> None:
-        """Coordinate by what was loaded, which has to be on disk and with followers first."""
+        """Start to coordinate; the loaded records must be flushed and replicated first, too."""
         self.look_behind()
         now_ms = self._around.now_ms()
         self.commit(self.machine.activate(now_ms), now_ms)
@@ -419,16 +421,16 @@ class Shard:
             self.machine.replay(decoded, record.offset, pending_of)
 
     def end_transaction(self, producer_id: int, *, committed: bool) -> None:
-        """A marker is in this log: offsets that waited for it count, or are gone."""
+        """Apply a marker of this log: commit or drop the transaction's pending offsets."""
         replay_marker = getattr(self.machine, "replay_marker", None)
         if replay_marker is not None:
             replay_marker(producer_id, committed=committed)
 
     def unload(self) -> None:
-        """Somebody else coordinates from now on.
+        """Stop coordinating; another broker leads the partition.
 
-        What is decided is told once it is on disk, but not what followers lack: who leads now may
-        never have heard of it.
+        Answers that wait for a flush are still sent after it. Answers that wait for followers fail,
+        because the new leader may not have their records.
         """
         if self.is_loaded:
             self.is_loaded = False
@@ -437,10 +439,10 @@ class Shard:
             self._timer.cancel()
             self._timer = None
         if self._is_unreplicated:
-            why = f"{self.name} is not led here any more"
+            why = f"this broker is no longer the leader of {self.name}"
             self._refuse(self._drop(), ErrorCode.NOT_LEADER_OR_FOLLOWER, why)
 
     @property
     def name(self) -> str:
-        """Topic and partition."""
+        """The topic and the partition, as in ``__consumer_offsets-0``."""
         return f"{self.partition.topic}-{self.partition.number}"

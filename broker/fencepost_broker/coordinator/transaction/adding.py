@@ -1,8 +1,8 @@
-"""Partitions enter a transaction, or are looked for in it.
+"""Adding partitions to a transaction, and verifying that it has them.
 
-They are entered by the producer itself (AddPartitionsToTxn, AddOffsetsToTxn), or, under
-transaction version 2, by what it writes (KIP-890 part 2). What an old producer writes without
-having entered it is found out by asking here (KIP-890 part 1).
+A producer adds partitions itself (AddPartitionsToTxn, AddOffsetsToTxn). Under transaction version 2
+the partition leader adds them when the producer writes (KIP-890 part 2). For older producers the
+leader asks the coordinator whether the partition was added (KIP-890 part 1).
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ _OFFSETS_ABORTABLE_FROM: Final = 4
 
 
 def add_partitions(context: Context, now_ms: int, command: AddPartitions) -> Decision[Outcome]:
-    """Enter partitions into the transaction that is open, or that begins with them."""
+    """Add partitions to the open transaction; without one, a transaction begins."""
     by_broker = command.version >= _BY_BROKERS_FROM
     if by_broker and not context.cluster.transaction_version():
         return Decision(Outcome(ErrorCode.UNSUPPORTED_VERSION))
@@ -58,15 +58,15 @@ def add_partitions(context: Context, now_ms: int, command: AddPartitions) -> Dec
     if transaction is None:
         return Decision(Outcome(ErrorCode.INVALID_PRODUCER_ID_MAPPING))
     if transaction.is_prepared:
-        # Before it is looked at who asks: the end may have given the producer another id, which
-        # counts when the markers are there. Anybody else may wait as well, and is refused then.
+        # The ids are compared later: the end may have chosen a new producer id, which takes effect
+        # after the markers. A request with a wrong id waits too, and is refused after that.
         if context.settings.park_enable:
             return park(Decision(), command.transactional_id, command)
         return Decision(Outcome(ErrorCode.CONCURRENT_TRANSACTIONS))
     if transaction.producer_id != command.producer_id:
         return Decision(Outcome(ErrorCode.INVALID_PRODUCER_ID_MAPPING))
     if transaction.producer_epoch != command.producer_epoch or command.producer_epoch == EPOCH_MAX:
-        # (The highest epoch only fences; nobody was given it.)
+        # (The highest epoch only fences; no producer ever gets it.)
         fenced = command.version >= _FENCED_CODE_FROM
         return Decision(
             Outcome(ErrorCode.PRODUCER_FENCED if fenced else ErrorCode.INVALID_PRODUCER_EPOCH)
@@ -98,7 +98,7 @@ def _entered(
 
 
 def _with(context: Context, transaction: Transaction, command: AddPartitions) -> Partitions | None:
-    """The transaction's partitions with these; ``None`` when all of them are in already."""
+    """Return the transaction's partitions with the new ones; ``None`` when it has all of them."""
     wanted = command.topics
     if command.group_id is not None:
         number = context.cluster.offsets_partition_of(command.group_id)
@@ -112,7 +112,7 @@ def _with(context: Context, transaction: Transaction, command: AddPartitions) ->
             continue
         if after is None:
             after = dict(before)
-        # One copy of a topic's partitions for each request, never a change of the old ones.
+        # The old dictionaries never change: each request makes one copy per topic.
         after[topic] = dict.fromkeys(new) if known is None else known | dict.fromkeys(new)
     return after
 
@@ -120,7 +120,7 @@ def _with(context: Context, transaction: Transaction, command: AddPartitions) ->
 def what_is_missing(
     has: Callable[[str, int], bool], topics: Sequence[tuple[str, Sequence[int]]]
 ) -> Outcome | None:
-    """Each partition's code when one of them does not exist: nothing is done then."""
+    """Return the error of each partition if one does not exist; then the whole request fails."""
     absent = [
         (topic, number) for topic, numbers in topics for number in numbers if not has(topic, number)
     ]
@@ -136,7 +136,7 @@ def what_is_missing(
 
 
 def verify_partitions(context: Context, command: VerifyPartitions) -> Decision[Outcome]:
-    """Whether each partition is in the transaction that is open now. This never waits."""
+    """Check that the open transaction has each partition. The answer comes at once."""
     if not command.transactional_id:
         return Decision(Outcome(ErrorCode.INVALID_REQUEST))
     transaction = context.transactions.get(command.transactional_id)
@@ -159,28 +159,28 @@ def verify_partitions(context: Context, command: VerifyPartitions) -> Decision[O
     return Decision(Outcome(ErrorCode.TRANSACTION_ABORTABLE, each))
 
 
-# --- what those who asked here tell their own clients -----------------------------------------
+# --- translation of the coordinator's errors for Produce and TxnOffsetCommit ------------------
 
 
 def produce_error(error: ErrorCode, version: int) -> ErrorCode:
-    """What Produce of this version answers for a code that came from here."""
+    """Return the error in a Produce response of this version for a coordinator's error."""
     if error in (ErrorCode.PRODUCER_FENCED, ErrorCode.INVALID_PRODUCER_EPOCH):
-        return ErrorCode.INVALID_PRODUCER_EPOCH  # clients take the other one for the end
+        return ErrorCode.INVALID_PRODUCER_EPOCH  # PRODUCER_FENCED is fatal to clients
     if error is ErrorCode.TRANSACTION_ABORTABLE and version < _PRODUCE_ABORTABLE_FROM:
         return ErrorCode.INVALID_TXN_STATE
     if error is ErrorCode.CONCURRENT_TRANSACTIONS and version <= _PRODUCE_ABORTABLE_FROM:
-        return ErrorCode.NOT_ENOUGH_REPLICAS  # one that they know to be worth another try
+        return ErrorCode.NOT_ENOUGH_REPLICAS  # an error that these clients retry
     if error in _COORDINATOR_MISSING or error is ErrorCode.NETWORK_EXCEPTION:
         return ErrorCode.NOT_ENOUGH_REPLICAS
     return error
 
 
 def offset_commit_error(error: ErrorCode, version: int) -> ErrorCode:
-    """What TxnOffsetCommit of this version answers for a code that came from here."""
+    """Return the error in a TxnOffsetCommit response for a coordinator's error."""
     if error in (ErrorCode.PRODUCER_FENCED, ErrorCode.INVALID_PRODUCER_EPOCH):
         return ErrorCode.INVALID_PRODUCER_EPOCH
     if error is ErrorCode.TRANSACTION_ABORTABLE and version < _OFFSETS_ABORTABLE_FROM:
         return ErrorCode.INVALID_TXN_STATE
     if error is ErrorCode.NETWORK_EXCEPTION:
-        return ErrorCode.COORDINATOR_LOAD_IN_PROGRESS  # again, and at the same broker
+        return ErrorCode.COORDINATOR_LOAD_IN_PROGRESS  # the client retries at the same broker
     return error

@@ -1,7 +1,7 @@
-"""What can be asked of the transaction coordinator, and what it answers or brings about.
+"""Commands of the transaction coordinator, with their answers and effects.
 
-``token`` is the caller's: a request that has to wait is answered under it, by ``effects.Reply`` or
-when its ``Resume`` is carried out.
+The caller chooses ``token``. A request that has to wait is answered with it, by ``effects.Reply``
+or after its ``Resume``.
 """
 
 from __future__ import annotations
@@ -17,12 +17,12 @@ from fencepost_protocol.generated.list_transactions import ListTransactionsReque
 
 CLIENT_VERSION_OLD: Final = 0
 CLIENT_VERSION_EPOCH_BUMP: Final = 2
-"""KIP-890: the epoch is bumped at each end, partitions are added by what is written to them."""
+"""KIP-890: every end bumps the epoch, and a write to a partition adds it."""
 
 
 @dataclass(slots=True)
 class InitProducerId:
-    """InitProducerId with a transactional id; answered by its response."""
+    """InitProducerId with a transactional id; the answer is its response."""
 
     request: InitProducerIdRequest
     version: int
@@ -31,10 +31,10 @@ class InitProducerId:
 
 @dataclass(slots=True)
 class AddPartitions:
-    """Partitions enter a transaction; answered by an ``Outcome``.
+    """Add partitions to a transaction; the answer is an ``Outcome``.
 
-    Versions are those of AddPartitionsToTxn and AddOffsetsToTxn, which agree in their errors. Up
-    to 3 a client of the old kind asks; from 4 on a leader asks in a producer's name (KIP-890).
+    The version is that of AddPartitionsToTxn or AddOffsetsToTxn, whose errors are the same. Up to
+    3 the request comes from an old client; from 4 on, from a leader for a producer (KIP-890).
     """
 
     transactional_id: str
@@ -44,14 +44,14 @@ class AddPartitions:
     version: int
     token: Any = None
     group_id: str | None = None
-    """The group whose offsets partition enters too (AddOffsetsToTxn, KIP-609)."""
+    """The group whose offsets partition is added too (AddOffsetsToTxn, KIP-609)."""
     is_known: bool = False
-    """The partitions are there: the one who asks leads them."""
+    """The partitions certainly exist, because the caller leads them."""
 
 
 @dataclass(slots=True)
 class VerifyPartitions:
-    """Whether partitions are in a transaction (KIP-890 part 1); answered by an ``Outcome``."""
+    """Check that a transaction has these partitions (KIP-890 part 1); answer: an ``Outcome``."""
 
     transactional_id: str
     producer_id: int
@@ -61,19 +61,19 @@ class VerifyPartitions:
 
 @dataclass(slots=True)
 class Outcome:
-    """One code for all partitions, or each one's own."""
+    """One error for all partitions, or one for each."""
 
     error: ErrorCode
     each: dict[tuple[str, int], ErrorCode] | None = None
 
     def of(self, topic: str, partition: int) -> ErrorCode:
-        """The code of one partition."""
+        """Return the error of one partition."""
         return self.error if self.each is None else self.each[topic, partition]
 
 
 @dataclass(slots=True)
 class EndTxn:
-    """EndTxn; answered by its response once PrepareX is in the log, not after the markers."""
+    """EndTxn; its response follows PrepareX and does not wait for the markers."""
 
     request: EndTxnRequest
     version: int
@@ -81,12 +81,12 @@ class EndTxn:
 
 @dataclass(slots=True, eq=False)
 class SendMarkers:
-    """Effect: these partitions are to get a marker. One object for one end of a transaction.
+    """Effect: send markers to these partitions. Each end of a transaction has its own object.
 
-    The sender finds the leaders (they move while it tries again), sends WriteTxnMarkers until
-    each partition has answered with something that does not pass, and says so by
-    ``MarkersWritten``; that this object comes back with it tells this end from the next one,
-    which may have the same producer id and epoch. It stops when the machine is unloaded.
+    The sender finds the leaders (which may change between attempts) and sends WriteTxnMarkers
+    until each partition has succeeded or failed for good. It reports outcomes with
+    ``MarkersWritten``, which contains this object: the next end may have the same producer id and
+    epoch. The sender stops when the machine is unloaded.
     """
 
     transactional_id: str
@@ -97,11 +97,11 @@ class SendMarkers:
     transaction_version: int
     """For WriteTxnMarkers v2 (KIP-1228): at 2 the marker's epoch must be above the writer's."""
     pending: dict[tuple[str, int], ErrorCode]
-    """Soft state of the machine, which alone changes it: what has not been acknowledged, with the
-    code of the last attempt."""
+    """The partitions without an acknowledgement, with the error of the last attempt. This is soft
+    state that only the machine changes."""
 
     def topics(self) -> dict[str, list[int]]:
-        """What is still to be written, by topic."""
+        """Return the partitions that still need a marker, by topic."""
         topics: dict[str, list[int]] = {}
         for topic, partition in self.pending:
             topics.setdefault(topic, []).append(partition)
@@ -110,9 +110,9 @@ class SendMarkers:
 
 @dataclass(slots=True)
 class MarkersWritten:
-    """What became of markers, partition by partition; not answered.
+    """The outcome of sent markers, by partition; it has no answer.
 
-    Codes that pass (see ``markers.may_pass``) are only noted: repeating is the sender's.
+    Temporary errors (see ``markers.may_pass``) are only recorded: the sender retries.
     """
 
     send: SendMarkers
@@ -121,7 +121,7 @@ class MarkersWritten:
 
 @dataclass(slots=True)
 class GiveUp:
-    """A request has waited long enough; it is answered with CONCURRENT_TRANSACTIONS now."""
+    """A parked request has waited long enough; its answer is CONCURRENT_TRANSACTIONS."""
 
     transactional_id: str
     token: Any
@@ -129,9 +129,9 @@ class GiveUp:
 
 @dataclass(slots=True)
 class Resume:
-    """Effect: a request that waited is to be handled now, and answered under its token.
+    """Effect: handle a parked request now and answer it with its token.
 
-    Several are to be handled one after the other, as they come, before any new command.
+    The caller handles several of them in order, before any new command.
     """
 
     command: InitProducerId | AddPartitions
@@ -139,22 +139,22 @@ class Resume:
 
 @dataclass(slots=True)
 class DescribeTransaction:
-    """Answered by the ``TransactionState`` of DescribeTransactions."""
+    """Describe an id; the answer is the ``TransactionState`` of DescribeTransactions."""
 
     transactional_id: str
 
 
 @dataclass(slots=True)
 class ListTransactions:
-    """Answered by the rows of this partition's transactional ids."""
+    """List this partition's transactional ids; the answer is the rows of the response."""
 
     request: ListTransactionsRequest
     matches: Callable[[str], bool] | None = None
-    """The request's pattern (v2), made by somebody who knows regular expressions."""
+    """The request's pattern (v2); the caller compiles it."""
 
 
 @dataclass(slots=True)
 class ExplainTransaction:
-    """What a transactional id waits for; answered by an ``Explanation``, ``None`` if unknown."""
+    """Ask what an id is waiting for; the answer is ``TransactionWaits``, ``None`` if unknown."""
 
     transactional_id: str

@@ -1,4 +1,4 @@
-"""What every decision about a transaction reads."""
+"""The state and interfaces that decisions about transactions read."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from fencepost_broker.coordinator.transaction.timers import Timers
 
 @dataclass(slots=True)
 class Context:
-    """One partition's transactional ids, and what is handed in."""
+    """The transactional ids of one partition, their timers, and the caller's interfaces."""
 
     cluster: Cluster
     producer_ids: ProducerIds
     settings: TransactionSettings
     coordinator_epoch: int
-    """Leader epoch of this partition: markers of an older coordinator are fenced by it."""
+    """The partition's leader epoch; it fences markers of older coordinators."""
     transactions: dict[str, Transaction] = field(default_factory=dict)
     timers: Timers = field(init=False)
 
@@ -28,5 +28,5 @@ class Context:
         self.timers = Timers(self.transactions, self.settings.id_expiration_ms)
 
     def record(self, transactional_id: str, value: TransactionLogValue) -> LogRecord:
-        """A step's record."""
+        """Return a log record in the version of the finalized feature level."""
         return log_record(transactional_id, value, self.cluster.transaction_version())

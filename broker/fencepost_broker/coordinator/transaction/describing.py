@@ -1,4 +1,4 @@
-"""What people ask: DescribeTransactions, ListTransactions (KIP-664), and why nothing goes on."""
+"""Administrative queries: DescribeTransactions, ListTransactions (KIP-664), ``explain``."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from fencepost_broker.metadata.decision import Decision
 def describe(
     context: Context, command: DescribeTransaction
 ) -> Decision[described.TransactionState]:
-    """One transactional id."""
+    """Return one transactional id's row of a DescribeTransactions response."""
     transaction = context.transactions.get(command.transactional_id)
     if transaction is None:
         missing = ErrorCode.TRANSACTIONAL_ID_NOT_FOUND
@@ -44,7 +44,7 @@ def describe(
 
 
 def _open_partitions(transaction: Transaction) -> dict[str, list[int]]:
-    """The partitions of the transaction; once it is ending, those that still lack their marker."""
+    """Return the transaction's partitions; during the end, only those still without a marker."""
     if transaction.sending is not None:
         return transaction.sending.topics()
     return {topic: list(numbers) for topic, numbers in transaction.partitions.items()}
@@ -53,7 +53,7 @@ def _open_partitions(transaction: Transaction) -> dict[str, list[int]]:
 def list_transactions(
     context: Context, now_ms: int, command: ListTransactions
 ) -> Decision[list[told.TransactionState]]:
-    """All of this partition's ids that pass the filters; nothing passes an unknown state."""
+    """Return this partition's ids that match the filters; an unknown state matches no id."""
     request = command.request
     states = set(request.state_filters)
     producer_ids = set(request.producer_id_filters)
@@ -72,13 +72,13 @@ def list_transactions(
 
 
 def unknown_states(request: told.ListTransactionsRequest) -> list[str]:
-    """Names in the filter that are no states; each once."""
+    """Return the names in the state filter that are not states, without duplicates."""
     known = set(NAMES.values())
     return [name for name in dict.fromkeys(request.state_filters) if name not in known]
 
 
 def explain(context: Context, command: ExplainTransaction) -> Decision[TransactionWaits]:
-    """What a transactional id waits for."""
+    """Return what a transactional id is waiting for."""
     transaction = context.transactions.get(command.transactional_id)
     if transaction is None:
         return Decision()

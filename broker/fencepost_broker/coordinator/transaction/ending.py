@@ -1,8 +1,8 @@
-"""How a transaction ends: by its producer, by the clock, or by the producer's successor.
+"""The end of a transaction: by its producer, by its timeout, or by the producer's successor.
 
-First PrepareX is written, and the producer has its answer; then the markers go out; when the last
-one is acknowledged, CompleteX is written. An end without partitions needs no markers: both records
-are one decision.
+PrepareX is written first, and the producer gets its answer. Then the markers are sent. After the
+last acknowledgement CompleteX is written. An end without partitions needs no markers: one decision
+has both records.
 """
 
 from __future__ import annotations
@@ -35,11 +35,11 @@ from fencepost_broker.metadata.decision import Decision
 _FENCED_CODE_FROM: Final = 2
 """PRODUCER_FENCED instead of INVALID_PRODUCER_EPOCH (KIP-588)."""
 _EPOCH_BUMP_FROM: Final = 5
-"""From this version on, each end bumps the epoch (KIP-890)."""
+"""From this version on, every end bumps the epoch (KIP-890)."""
 
 
 def end_txn(context: Context, now_ms: int, command: EndTxn) -> Decision[EndTxnResponse]:
-    """Decide a transaction's outcome, as far as that is still open."""
+    """Decide a transaction's outcome, unless it is decided already."""
     request, bumps = command.request, command.version >= _EPOCH_BUMP_FROM
     if not request.transactional_id:
         return _refused(ErrorCode.INVALID_REQUEST)
@@ -49,7 +49,7 @@ def end_txn(context: Context, now_ms: int, command: EndTxn) -> Decision[EndTxnRe
     if transaction is None:
         return _refused(ErrorCode.INVALID_PRODUCER_ID_MAPPING)
     if bumps and transaction.is_prepared:
-        # Whoever asks: the end may have given the producer another id, which does not count yet.
+        # The ids are not compared: the end may have chosen a new producer id, not yet in effect.
         return _refused(ErrorCode.CONCURRENT_TRANSACTIONS)
     is_retry = bumps and _is_retry(transaction, request)
     if transaction.producer_id != request.producer_id and not is_retry:
@@ -65,7 +65,7 @@ def end_txn(context: Context, now_ms: int, command: EndTxn) -> Decision[EndTxnRe
         if request.committed:
             return _refused(ErrorCode.INVALID_TXN_STATE)
         return _prepare(context, now_ms, transaction, request, bumps=True)
-    # The answer may have been lost: the same again is fine, the opposite is not.
+    # The first answer may be lost, so a repeated request succeeds; the opposite outcome fails.
     outcome = State.COMPLETE_COMMIT if request.committed else State.COMPLETE_ABORT
     if transaction.state is not outcome:
         return _refused(ErrorCode.INVALID_TXN_STATE)
@@ -79,10 +79,10 @@ def _refused(error: ErrorCode) -> Decision[EndTxnResponse]:
 
 
 def _is_retry(transaction: Transaction, request: EndTxnRequest) -> bool:
-    """Whether the epoch is the one from before the last end, or fence, of this transaction.
+    """Whether the request has the epoch from before the last end or fence of this transaction.
 
-    If that one was the last of its producer id, the next epoch is 0 of another id. The epoch that
-    only fences is nobody's: who was fenced by it does not get it as an answer.
+    If that was the last epoch of its producer id, the next epoch is 0 of a new id. The epoch that
+    only fences belongs to no producer, so a fenced producer does not get it as an answer.
     """
     if transaction.state not in (State.COMPLETE_COMMIT, State.COMPLETE_ABORT):
         return False
@@ -137,10 +137,10 @@ def _prepare(
 
 
 def _bump(context: Context, value: TransactionLogValue) -> ErrorCode:
-    """The next epoch; behind the last one comes a new producer id, once the markers are there."""
+    """Bump the epoch; after the last one, reserve a producer id that CompleteX will switch to."""
     epoch = value.producer_epoch
     if epoch >= EPOCH_MAX:
-        return ErrorCode.PRODUCER_FENCED  # nobody was given this one
+        return ErrorCode.PRODUCER_FENCED  # no producer ever gets this epoch
     if epoch >= LAST_EPOCH:
         error, producer_id = context.producer_ids.take()
         if error:
@@ -151,7 +151,7 @@ def _bump(context: Context, value: TransactionLogValue) -> ErrorCode:
 
 
 def _written(transaction: Transaction, request: EndTxnRequest) -> Partitions | None:
-    """KIP-609: the partitions that were written; ``None`` if one of them was not registered."""
+    """Return the partitions that were written (KIP-609); ``None`` if one was never added."""
     written: Partitions = {}
     for topic in request.topics or ():
         registered = transaction.partitions.get(topic.name)
@@ -165,9 +165,9 @@ def _written(transaction: Transaction, request: EndTxnRequest) -> Partitions | N
 def _with_left_out(
     context: Context, transaction: Transaction, written: Partitions
 ) -> tuple[Partitions, tuple[Tell, ...]]:
-    """Take in what the client left out although it wrote there.
+    """Add the partitions that the client wrote to and did not list.
 
-    Without a marker that partition's readers would wait for ever.
+    Without a marker, consumers of such a partition would wait for ever.
     """
     holds = context.cluster.holds_transaction
     producer = transaction.producer_id, transaction.producer_epoch
@@ -192,7 +192,7 @@ def _prepared(
     value: TransactionLogValue,
     partitions: Partitions,
 ) -> Decision[Any]:
-    """Write PrepareX and send the markers, or also write CompleteX when there are none."""
+    """Write PrepareX and send the markers; without partitions, write CompleteX as well."""
     transactional_id = transaction.transactional_id
     value.transaction_partitions = listed(partitions)
     record = context.record(transactional_id, value)
@@ -213,16 +213,15 @@ def _prepared(
 
 
 def pending_of(partitions: Partitions) -> dict[tuple[str, int], ErrorCode]:
-    """Partitions whose markers nobody has heard of yet."""
+    """Return the initial ``SendMarkers.pending``: every partition, none with an error."""
     none = ErrorCode.NONE
     return {(topic, number): none for topic, numbers in partitions.items() for number in numbers}
 
 
 def fence(context: Context, now_ms: int, transaction: Transaction) -> Decision[Any]:
-    """Abort an open transaction so that its producer can do no more (PrepareEpochFence).
+    """Abort an open transaction and fence its producer (PrepareEpochFence).
 
-    The epoch that fences is never given to a producer that asks for a fresh one, so that there is
-    always one left to do this with.
+    No producer ever gets the highest epoch, so there is always one left to fence with.
     """
     assert may_follow(transaction.state, State.PREPARE_EPOCH_FENCE)
     assert may_follow(State.PREPARE_EPOCH_FENCE, State.PREPARE_ABORT)
@@ -232,14 +231,14 @@ def fence(context: Context, now_ms: int, transaction: Transaction) -> Decision[A
     if context.cluster.transaction_version() >= CLIENT_VERSION_EPOCH_BUMP:
         value.client_transaction_version = CLIENT_VERSION_EPOCH_BUMP
         if transaction.is_exhausted:
-            # The successor gets a new id at once; if there is none now, it gets one later.
+            # The successor gets a new producer id; if none is available now, it gets one later.
             error, producer_id = context.producer_ids.take()
             value.next_producer_id = NO_ID if error else producer_id
     return _prepared(context, now_ms, transaction, value, transaction.partitions)
 
 
 def completion(context: Context, now_ms: int, transaction: Transaction) -> Any:
-    """The record of CompleteX."""
+    """Return the CompleteX record."""
     is_commit = transaction.state is State.PREPARE_COMMIT
     state = State.COMPLETE_COMMIT if is_commit else State.COMPLETE_ABORT
     value = transaction.next_value(state, now_ms)

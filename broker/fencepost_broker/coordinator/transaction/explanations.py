@@ -1,4 +1,4 @@
-"""What a transaction waits for, as its coordinator knows it, and who will end what is open."""
+"""Explanations: what a transaction is waiting for, and whether its coordinator will end it."""
 
 from __future__ import annotations
 
@@ -13,45 +13,46 @@ _ENDING: Final = frozenset({"PrepareCommit", "PrepareAbort", "PrepareEpochFence"
 
 @dataclass(slots=True)
 class WaitingMarker:
-    """A marker that has not been acknowledged."""
+    """A marker without an acknowledgement."""
 
     topic: str
     partition: int
     leader: int | None
-    """The broker that it goes to now; ``None`` when the partition has no leader."""
+    """The broker that must write it; ``None`` when the partition has no leader."""
     last_error: ErrorCode
     is_held: bool = False
-    """A test holds it back."""
+    """Whether a test holds it back."""
 
 
 @dataclass(slots=True)
 class TransactionWaits:
-    """Why a transaction is where it is."""
+    """The state of a transaction, and what it is waiting for."""
 
     state: str
     producer_id: int
     producer_epoch: int
     updated_ms: int
     times_out_ms: int | None = None
-    """Ongoing: when the coordinator will abort it; ``None`` when it never will."""
+    """In Ongoing: the time at which the coordinator aborts it; ``None`` if it never does."""
     expires_ms: int | None = None
-    """When the id will be forgotten if nobody uses it."""
+    """The time at which an unused id expires."""
     markers: list[WaitingMarker] = field(default_factory=list)
     repeats: int = 0
-    """How often markers were sent again because some had failed."""
+    """The number of attempts after the first that sent failed markers again."""
     tokens: tuple[Any, ...] = field(default=(), repr=False)
-    """Of requests that are answered when the markers are there, in order."""
+    """The tokens of the parked requests, in order."""
 
 
 def is_kept_open(
     state: str, producer_epoch: int, partitions: Iterable[tuple[str, int]],
     partition: tuple[str, int], open_epoch: int,
 ) -> bool:  # fmt: skip
-    """Whether a coordinator will end what a producer of ``open_epoch`` has open in a partition.
+    """Whether a coordinator will end the open transaction of a producer in a partition.
 
-    ``state``, ``producer_epoch`` and ``partitions`` are what DescribeTransactions tells of the
-    producer's transactional id. An open transaction has the epoch of its records; one that is
-    ending may have the next (KIP-890, or a fence), and its marker ends what came before.
+    ``state``, ``producer_epoch`` and ``partitions`` come from DescribeTransactions;
+    ``open_epoch`` is the epoch in the partition's log. An open transaction has the epoch of its
+    records. During its end it may have the next epoch (KIP-890, or a fence), and the marker then
+    ends the records of the epoch before.
     """
     if partition not in partitions:
         return False

@@ -1,8 +1,8 @@
-"""InitProducerId: who a producer is from now on, and who is no longer.
+"""InitProducerId: a producer gets its id and epoch, and its predecessors are fenced.
 
-A step to Empty, with the next epoch or with a new producer id; or, if a transaction is open, to
-PrepareAbort with the epoch bumped, which nobody is ever given: the request waits for the markers
-and then gets the epoch after it.
+The transactional id goes to Empty, with the next epoch or with a new producer id. If a transaction
+is open, it goes to PrepareAbort first, with a bumped epoch that no producer gets: the request waits
+for the markers and then gets the epoch after that one.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from fencepost_broker.metadata.decision import Decision
 def init_producer_id(
     context: Context, now_ms: int, command: InitProducerId
 ) -> Decision[InitProducerIdResponse]:
-    """Give a producer its id and epoch, or first abort what it left open."""
+    """Give a producer its id and epoch; if a transaction is open, abort it first."""
     error = _refusal(context, command)
     if error:
         return refused(error, command.version)
@@ -53,7 +53,7 @@ def init_producer_id(
 
 
 def _refusal(context: Context, command: InitProducerId) -> ErrorCode:
-    """What is wrong with the request whatever the state is."""
+    """Return the error of a request that is invalid in every state."""
     request, settings = command.request, context.settings
     if not request.transactional_id:
         return ErrorCode.INVALID_REQUEST
@@ -70,7 +70,7 @@ def _refusal(context: Context, command: InitProducerId) -> ErrorCode:
 
 
 def _is_ours(transaction: Transaction, command: InitProducerId) -> bool:
-    """Whether the producer id is this one's, or the one before, used up: a retry after that."""
+    """Whether the request has the current producer id, or the exhausted one before it (a retry)."""
     given = command.request.producer_id
     if given == transaction.producer_id:
         return True
@@ -80,9 +80,9 @@ def _is_ours(transaction: Transaction, command: InitProducerId) -> bool:
 
 
 def _may_have_another(transaction: Transaction, epoch: int) -> bool:
-    """Whether a producer with this epoch gets a new id when the old one is used up.
+    """Whether a producer with this epoch gets a new producer id when the old one is exhausted.
 
-    Who was fenced by the highest epoch gets one as well: nobody is given that epoch itself.
+    A producer that was fenced by the highest epoch gets one too: no producer has that epoch.
     """
     if epoch in (NO_EPOCH, transaction.producer_epoch):
         return True
@@ -94,7 +94,7 @@ def _wait(
     command: InitProducerId,
     decision: Decision[InitProducerIdResponse] | None = None,
 ) -> Decision[InitProducerIdResponse]:
-    """Let the request wait for the markers, or have the client come again."""
+    """Park the request until the markers are written, or tell the client to retry."""
     decision = Decision() if decision is None else decision
     if context.settings.park_enable:
         return park(decision, command.request.transactional_id or "", command)
@@ -105,10 +105,10 @@ def _wait(
 def _rotate(
     context: Context, now_ms: int, command: InitProducerId, transaction: Transaction
 ) -> Decision[InitProducerIdResponse]:
-    """Give a new producer id with epoch 0: the transactional id is new, or its epochs are up."""
+    """Give a new producer id with epoch 0, to a new transactional id or after the last epoch."""
     error, producer_id = context.producer_ids.take()
     if error:
-        # Kafka does not wait for a block of ids either; clients take this code for "again".
+        # Like Kafka, this does not wait for a block of ids; clients retry on this error.
         return refused(ErrorCode.COORDINATOR_LOAD_IN_PROGRESS, command.version)
     last = command.request.producer_epoch if transaction.producer_id != NO_ID else NO_EPOCH
     return _initialized(context, now_ms, command, transaction, (producer_id, 0), last)
@@ -117,7 +117,7 @@ def _rotate(
 def _bump(
     context: Context, now_ms: int, command: InitProducerId, transaction: Transaction
 ) -> Decision[InitProducerIdResponse]:
-    """The next epoch, unless the producer lags behind, or asks for the second time (KIP-360)."""
+    """Bump the epoch; repeat the answer to a retry (KIP-360) and refuse an older epoch."""
     given, epoch = command.request.producer_epoch, transaction.producer_epoch
     if given in (NO_EPOCH, epoch):
         pair, last = (transaction.producer_id, epoch + 1), given

@@ -1,8 +1,9 @@
 """The transaction coordinator: one partition of ``__transaction_state`` with all its ids.
 
-The contract is that of ``fencepost_broker.metadata.decision``. In short: a request is decided on by
-what is known, its records are appended and replayed, and only then is it answered and are markers
-sent. ``activate`` comes first, once the log is replayed. See ``states`` for the theory.
+It follows the contract of ``fencepost_broker.metadata.decision``. The machine decides on a request
+from the current state. The caller appends and replays the records; only then does it answer the
+request and send markers. After the log is replayed, the caller runs ``activate`` before any
+command. ``states`` explains the states.
 """
 
 from __future__ import annotations
@@ -51,7 +52,7 @@ Soft = SendMarkers | MarkersAnswered | EpochAskedFor | Park | Unpark
 
 
 class TransactionCoordinator:
-    """The machine."""
+    """The state machine of one partition of ``__transaction_state``."""
 
     def __init__(
         self,
@@ -67,11 +68,11 @@ class TransactionCoordinator:
     # -- the contract of machines ---------------------------------------------------------------
 
     def handle(self, now_ms: int, command: Any) -> Decision[Any]:
-        """What a command leads to; changes nothing."""
+        """Return the decision on a command; the state does not change."""
         return _DECIDERS[type(command)](self._context, now_ms, command)
 
     def replay(self, record: LogRecord, offset: int = -1, producer_id: int = -1) -> None:
-        """Take in a record of the log; where it stands does not matter."""
+        """Apply a record of the log; its offset does not matter."""
         del offset, producer_id
         key, value = record.key, record.value
         assert isinstance(key, TransactionLogKey)
@@ -89,7 +90,7 @@ class TransactionCoordinator:
         self._timers.arm(transaction)
 
     def apply_soft(self, soft: Soft) -> None:
-        """Take in what is not in the log, after the records of the same decision."""
+        """Apply a change that is not in the log, after the records of the same decision."""
         if isinstance(soft, MarkersAnswered):
             for partition in soft.done:
                 soft.send.pending.pop(partition, None)
@@ -109,18 +110,18 @@ class TransactionCoordinator:
             )
 
     def deadline(self) -> int | None:
-        """When the next transaction times out, or the next id expires."""
+        """Return the time at which the next transaction times out or the next id expires."""
         first = self._timers.first()
         return None if first is None else first[0]
 
     def not_due_before(self) -> int | None:
-        """The same, or earlier: every decision asks."""
+        """Return a lower bound of ``deadline``, cheap enough to ask after each decision."""
         return self._timers.not_before()
 
     def expire(self, now_ms: int) -> Decision[None]:
-        """Abort the next transaction, or forget the next id, whose time is over by now.
+        """Abort the next transaction that has timed out, or delete the next id that has expired.
 
-        It is one at a time: ``deadline`` tells whether there is another.
+        One call handles one of them; ``deadline`` tells whether there is another.
         """
         first = self._timers.first()
         if first is None or first[0] > now_ms:
@@ -139,34 +140,34 @@ class TransactionCoordinator:
         return Decision(records=(LogRecord(key, None),))
 
     def put_off(self) -> None:
-        """What ``expire`` does next could not be written: go by what comes behind it."""
+        """Skip the entry that ``expire`` would handle next: its record could not be written."""
         self._timers.put_off()
 
     def take_up(self) -> None:
-        """Go by all again that was put off."""
+        """Consider the skipped entries again."""
         self._timers.take_up()
 
     def activate(self, now_ms: int) -> Decision[None]:
-        """What comes before anything else, once the log is replayed: decided ends go on."""
+        """Continue the ends that are already decided; this is the first decision after loading."""
         return markers.outstanding(self._context, now_ms)
 
     def unload(self) -> Decision[None]:
-        """What comes last, when another broker coordinates: nobody waits here."""
+        """Answer all waiting requests with NOT_COORDINATOR; this is the last decision."""
         return parking.all_replies(self._context, ErrorCode.NOT_COORDINATOR)
 
     def is_sending(self, send: SendMarkers) -> bool:
-        """Whether these markers are still wanted."""
+        """Whether these markers still have to be sent."""
         transaction = self._transactions.get(send.transactional_id)
         return transaction is not None and transaction.sending is send
 
     # -- the rest -------------------------------------------------------------------------------
 
     def durable(self) -> dict[str, tuple[object, ...]]:
-        """All that a replay of the log brings back, for comparison."""
+        """Return the state that a replay of the log restores, for comparison."""
         return {each: found.durable() for each, found in self._transactions.items()}
 
     def __len__(self) -> int:
-        """How many transactional ids there are."""
+        """Return the number of transactional ids."""
         return len(self._transactions)
 
 

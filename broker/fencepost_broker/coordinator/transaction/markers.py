@@ -1,4 +1,4 @@
-"""What comes of markers, until the last one is there; and what a restart finds outstanding."""
+"""Transaction markers: handling of their acknowledgements, and resumption after a restart."""
 
 from __future__ import annotations
 
@@ -19,18 +19,18 @@ _GIVEN_UP: Final = (
     ErrorCode.INVALID_PRODUCER_EPOCH,
     ErrorCode.TRANSACTION_COORDINATOR_FENCED,
 )
-"""Somebody newer has written there: trying again would never succeed."""
+"""A newer producer or coordinator has written there: a retry would never succeed."""
 
 
 def may_pass(error: ErrorCode) -> bool:
-    """Whether the same marker may get through later; not if somebody newer has written there."""
+    """Whether the error is temporary, so that the same marker may succeed later."""
     return error is not ErrorCode.NONE and error not in _GIVEN_UP
 
 
 def will_be_repeated(context: Context, topic: str, partition: int, error: ErrorCode) -> bool:
-    """Whether a marker has to be sent again: anything may pass, but what is given up.
+    """Whether a marker has to be sent again.
 
-    A partition that was deleted needs no marker any more.
+    A temporary error means a retry; a deleted partition needs no marker.
     """
     if not may_pass(error):
         return False
@@ -40,11 +40,11 @@ def will_be_repeated(context: Context, topic: str, partition: int, error: ErrorC
 
 
 def markers_written(context: Context, now_ms: int, command: MarkersWritten) -> Decision[Any]:
-    """Note what is there; behind the last one write CompleteX, and let go on who waits for it."""
+    """Record acknowledgements; after the last one, write CompleteX and resume parked requests."""
     send = command.send
     transaction = context.transactions.get(send.transactional_id)
     if transaction is None or transaction.sending is not send:
-        return Decision()  # of an end that is over
+        return Decision()  # an earlier end, which is complete
     pending = send.pending
     done: dict[tuple[str, int], None] = {}
     failed: list[tuple[str, int, ErrorCode]] = []
@@ -72,7 +72,7 @@ def _given_up(send: SendMarkers, topic: str, partition: int, error: ErrorCode) -
 
 
 def outstanding(context: Context, now_ms: int) -> Decision[None]:
-    """What a coordinator goes on with that has just loaded: every end that is decided."""
+    """Continue every decided end, right after the log is loaded."""
     records = []
     sends = []
     for transaction in context.transactions.values():

@@ -1,4 +1,4 @@
-"""One transactional id, as its coordinator knows it."""
+"""The coordinator's state of one transactional id."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ NO_EPOCH: Final = -1
 NO_TIME: Final = -1
 EPOCH_MAX: Final = (1 << 15) - 1
 LAST_EPOCH: Final = EPOCH_MAX - 1
-"""The last epoch that a producer is given; the one above it is for fencing this one."""
+"""The last epoch that a producer gets; the one above it serves only to fence this one."""
 NEVER_MS: Final = (1 << 31) - 1
 """The timeout of a transaction that does not time out (two-phase commit, KIP-939)."""
 _EPOCH_BUMP: Final = 2
@@ -29,7 +29,7 @@ NO_PARTITIONS: Final[Partitions] = {}
 
 
 class Transaction:
-    """A transactional id: what its last record says, and behind it what no record says."""
+    """A transactional id: the fields of its last record, then those that are not in the log."""
 
     __slots__ = (
         "client_version",
@@ -58,32 +58,32 @@ class Transaction:
         self.timeout_ms = 0
         self.state = State.DEAD
         self.partitions: Partitions = NO_PARTITIONS
-        """Never changed in place: each record brings its own."""
+        """Never changed in place: each record replaces it."""
         self.started_ms = NO_TIME
         self.updated_ms = NO_TIME
         self.client_version = 0
         self.last_epoch = NO_EPOCH
-        """The epoch before this one, if its owner asked for the bump: asking again is a retry
-        (KIP-360). A restart forgets it, as in Kafka."""
+        """The epoch before this one, if its owner asked for the bump: a second request with it is
+        a retry (KIP-360). It is lost at a restart, as in Kafka."""
         self.sending: SendMarkers | None = None
-        """In PrepareX: the markers that are on their way."""
+        """In PrepareX: the markers that are being sent."""
         self.parked: tuple[Any, ...] = ()
         """Commands that wait for these markers, in order."""
         self.has_expiry_entry = False
-        """Whether the machine's timers will look at it when its id may expire."""
+        """Whether the machine's timers have an entry for the id's expiry."""
 
     @property
     def is_prepared(self) -> bool:
-        """Whether its outcome is decided and markers are outstanding."""
+        """Whether the outcome is decided and markers are outstanding."""
         return self.state is State.PREPARE_COMMIT or self.state is State.PREPARE_ABORT
 
     @property
     def is_exhausted(self) -> bool:
-        """Whether the next epoch would be one that no producer may have."""
+        """Whether the producer id has no further epoch for a producer."""
         return self.producer_epoch >= LAST_EPOCH
 
     def durable(self) -> tuple[object, ...]:
-        """All that a replay of the log brings back."""
+        """Return the fields that a replay of the log restores."""
         return (
             self.transactional_id,
             self.producer_id,
@@ -99,7 +99,7 @@ class Transaction:
         )
 
     def next_value(self, state: State, now_ms: int) -> TransactionLogValue:
-        """The record of a step to another state, to be completed by who takes the step."""
+        """Return the record of a transition; the caller fills in the rest."""
         assert may_follow(self.state, state), f"{self.state.name} -> {state.name}"
         return TransactionLogValue(
             self.producer_id,
@@ -116,7 +116,7 @@ class Transaction:
         )
 
     def take(self, value: TransactionLogValue) -> None:
-        """Become what a record says."""
+        """Take over the fields of a record."""
         state = logged_state(value.transaction_status)
         self._take_epoch(state, value)
         self.previous_producer_id = value.previous_producer_id
@@ -137,9 +137,9 @@ class Transaction:
     def _take_epoch(self, state: State, value: TransactionLogValue) -> None:
         producer_id, epoch = value.producer_id, value.producer_epoch
         if state is State.EMPTY:
-            self.last_epoch = NO_EPOCH  # soft state says if it was asked for with the old one
+            self.last_epoch = NO_EPOCH  # EpochAskedFor sets it if the request had the old epoch
         elif epoch == self.producer_epoch + 1 and producer_id == self.producer_id:
-            # Under version 2 who was ended or fenced may go on from there; before, it may not.
+            # From version 2 on, a producer may continue after its end or fence; before, it may not.
             bumps = value.client_transaction_version >= _EPOCH_BUMP
             self.last_epoch = self.producer_epoch if bumps else NO_EPOCH
         self.producer_id = producer_id
@@ -147,16 +147,17 @@ class Transaction:
 
 
 def listed(partitions: Partitions) -> list[PartitionsSchema]:
-    """Partitions as a record has them."""
+    """Return partitions in the form of the record."""
     return [PartitionsSchema(topic, list(numbers)) for topic, numbers in partitions.items()]
 
 
 def log_record(
     transactional_id: str, value: TransactionLogValue, transaction_version: int
 ) -> LogRecord:
-    """A record for ``__transaction_state``, of the version that the finalized feature allows.
+    """Return a record for ``__transaction_state`` in the version that the feature level allows.
 
-    At 0 there is no room for what KIP-890 added; only an id that is rotating keeps its record.
+    Version 0 has no fields for KIP-890. An id that is changing its producer id needs them and
+    gets version 1 in any case.
     """
     if transaction_version == 0 and value.next_producer_id == NO_ID:
         value.previous_producer_id = NO_ID

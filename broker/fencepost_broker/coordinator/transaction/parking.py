@@ -1,9 +1,8 @@
-"""KIP-609: a request that comes too early waits for the last transaction's markers.
+"""Parked requests, which wait for the markers of the last transaction (KIP-609).
 
-It is handled anew when CompleteX is in the log, and answered then; or, when its caller says that
-it has waited long enough, with CONCURRENT_TRANSACTIONS. How long that is, is a matter of wire time
-and of the caller. A client that goes away meanwhile changes nothing: as in Kafka, its request is
-carried out, and only the answer finds nobody.
+A parked request is handled again once CompleteX is in the log. If the caller gives up first
+(``GiveUp``), the answer is CONCURRENT_TRANSACTIONS; the caller decides how long to wait. A client
+that disconnects changes nothing: as in Kafka, its request is carried out, and the answer is lost.
 """
 
 from __future__ import annotations
@@ -32,9 +31,9 @@ Answer = TypeVar("Answer")
 def park(
     decision: Decision[Answer], transactional_id: str, command: InitProducerId | AddPartitions
 ) -> Decision[Answer]:
-    """Let a command wait behind this decision; none of the markers may already be there."""
+    """Park a command until the end in this decision, or in progress, is complete."""
     if decision.records and not decision.soft:
-        # Ended without markers: there is nothing to wait for.
+        # The end needs no markers, so there is nothing to wait for.
         decision.effects = (*decision.effects, Resume(command))
     else:
         decision.soft = (*decision.soft, Park(transactional_id, command))
@@ -42,12 +41,12 @@ def park(
 
 
 def resumed(transaction: Transaction) -> tuple[Resume, ...]:
-    """What goes on once the markers are there."""
+    """Return the parked commands of a transaction whose markers are all written."""
     return tuple(Resume(command) for command in transaction.parked)
 
 
 def give_up(context: Context, command: GiveUp) -> Decision[Any]:
-    """Answer a request that has waited too long; one that was answered already is not there."""
+    """Answer a request that has waited too long; do nothing if it was answered already."""
     transaction = context.transactions.get(command.transactional_id)
     parked = transaction.parked if transaction else ()
     for waiting in parked:
@@ -59,7 +58,7 @@ def give_up(context: Context, command: GiveUp) -> Decision[Any]:
 
 
 def all_replies(context: Context, error: ErrorCode) -> Decision[None]:
-    """Answer all that waits, because it will not be answered here any more."""
+    """Answer all parked requests with an error, because this coordinator stops."""
     return Decision(
         effects=tuple(
             Reply(waiting.token, _answer(waiting, error))

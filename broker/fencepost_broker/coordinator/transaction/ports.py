@@ -1,4 +1,4 @@
-"""What the transaction coordinator needs of others, handed in."""
+"""Interfaces and settings that the transaction coordinator gets from its caller."""
 
 from __future__ import annotations
 
@@ -9,39 +9,40 @@ from fencepost_protocol.errors import ErrorCode
 
 
 class ProducerIds(Protocol):
-    """Where fresh producer ids come from (KIP-730)."""
+    """A source of fresh producer ids (KIP-730)."""
 
     def take(self) -> tuple[ErrorCode, int]:
-        """An id that nobody else has, or why there is none at this moment."""
+        """Return an id unique in the cluster, or an error if none is available now."""
 
 
 class Cluster(Protocol):
-    """What is known of partitions and features."""
+    """Partitions, leaders and features of the cluster."""
 
     def has_partition(self, topic: str, partition: int) -> bool:
-        """Whether there is such a partition."""
+        """Whether the partition exists."""
 
     def leader_of(self, topic: str, partition: int) -> int | None:
-        """The broker that leads it; ``None`` when none does."""
+        """Return the leader of a partition; ``None`` without one."""
 
     def holds_transaction(
         self, topic: str, partition: int, producer_id: int, producer_epoch: int
     ) -> bool:
-        """Whether this producer has a transaction open there, as far as this broker can see."""
+        """Whether the producer has an open transaction in the log, if this broker has a replica."""
 
     def offsets_partition_of(self, group_id: str) -> int:
-        """The partition of ``__consumer_offsets`` that a group's offsets go to."""
+        """Return the partition of ``__consumer_offsets`` that holds a group's offsets."""
 
     def transaction_version(self) -> int:
-        """The finalized ``transaction.version``."""
+        """Return the finalized ``transaction.version``."""
 
 
 @dataclass(frozen=True, slots=True)
 class TransactionSettings:
-    """Settings that decisions go by; defaults are Kafka's, but for parking."""
+    """Settings for decisions; the defaults are Kafka's, except for parking."""
 
     max_timeout_ms: int = 900_000
     id_expiration_ms: int = 7 * 24 * 3600 * 1000
     two_phase_commit_enable: bool = False
     park_enable: bool = True
-    """Requests wait for the last transaction's markers (KIP-609); else CONCURRENT_TRANSACTIONS."""
+    """Whether requests wait for the last transaction's markers (KIP-609); otherwise the answer is
+    CONCURRENT_TRANSACTIONS."""

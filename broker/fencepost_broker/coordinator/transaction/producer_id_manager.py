@@ -1,4 +1,4 @@
-"""Producer ids for this broker's clients, from the blocks that the controller gives (KIP-730)."""
+"""Producer ids for this broker's clients, from blocks that the controller allocates (KIP-730)."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ _PREFETCH_AT: Final = 0.9
 _AGAIN_MS: Final = 50
 
 Answered = Callable[[AllocateProducerIdsResponse | None], None]
-"""Hears the controller's answer, or that there will be none."""
+"""A callback for the controller's answer; ``None`` means that there is no answer."""
 
 
 class ProducerIdSource:
-    """Hands out ids one by one; the next block is asked for when nine tenths of one are used.
+    """Hands out ids one by one and requests the next block when 90 % of the current one is used.
 
-    So no InitProducerId waits for a block, and one that cannot be written down at the moment may
-    not be missed at all. What is left of a block when the broker stops is lost, as in Kafka.
+    So InitProducerId does not wait for a block, and a short outage of the controller often has no
+    effect. The rest of a block is lost when the broker stops, as in Kafka.
     """
 
     def __init__(
@@ -28,7 +28,7 @@ class ProducerIdSource:
         call_later: Callable[[int, Callable[[], None]], Any],
         refused: Callable[[ErrorCode], None],
     ) -> None:
-        """``refused`` hears of what a person has to mend."""
+        """``refused`` is called with errors that an operator has to fix."""
         self._allocate = allocate
         self._call_later = call_later
         self._refused = refused
@@ -41,10 +41,10 @@ class ProducerIdSource:
         self._refusal = ErrorCode.NONE
         self._is_stopped = False
         self._is_throttled = False
-        """The controller said how long it is not to be asked."""
+        """Whether the controller's throttle time is still running."""
 
     def take(self) -> tuple[ErrorCode, int]:
-        """A fresh producer id, or why there is none."""
+        """Return a fresh producer id, or the reason why there is none."""
         if self._next >= self._block.stop:
             if not self._following:
                 error = self._fetch()
@@ -61,22 +61,22 @@ class ProducerIdSource:
         return ErrorCode.NONE, taken
 
     def stop(self) -> None:
-        """Ask for nothing more."""
+        """Send no further requests."""
         self._is_stopped = True
 
     def begin(self) -> None:
-        """Ask for the first block, so that it is there before the first producer is."""
+        """Request the first block, so that the first producer does not wait for it."""
         self._prefetch()
 
     def _prefetch(self) -> None:
         self._is_asking = False
         if self._is_stopped or self._following or self._next < self._prefetch_at:
-            return  # or it was needed at once meanwhile
+            return  # a block may have been fetched in the meantime
         if self._fetch() and not self._is_fetching and not self._is_throttled:
             self._ask_again()
 
     def _throttled(self) -> None:
-        """The time is over."""
+        """Continue after the throttle time."""
         self._is_throttled = False
         self._prefetch()
 
@@ -86,10 +86,10 @@ class ProducerIdSource:
             self._call_later(_AGAIN_MS, self._prefetch)
 
     def _fetch(self) -> ErrorCode:
-        """Ask the controller, unless that is under way; what is answered at once is there then."""
+        """Request a block, unless a request is in flight; succeed if the answer comes at once."""
         if not (self._is_fetching or self._is_throttled or self._is_stopped):
             self._is_fetching = True
-            self._refusal = ErrorCode.COORDINATOR_LOAD_IN_PROGRESS  # as Kafka says with no block
+            self._refusal = ErrorCode.COORDINATOR_LOAD_IN_PROGRESS  # Kafka's error without a block
             is_here = True
 
             def answered(answer: AllocateProducerIdsResponse | None) -> None:
@@ -106,7 +106,7 @@ class ProducerIdSource:
     def _take_in(self, answer: AllocateProducerIdsResponse | None) -> None:
         self._is_fetching = False
         if answer is None:
-            return  # it may have been given away: the next request gets another one
+            return  # the block may be allocated and lost: the next request gets another one
         if answer.throttle_time_ms > 0:
             self._is_throttled = True
             self._call_later(answer.throttle_time_ms, self._throttled)
@@ -115,8 +115,8 @@ class ProducerIdSource:
             self._following = range(start, start + answer.producer_id_len)
             self._refusal = ErrorCode.NONE
         elif answer.error_code == ErrorCode.CLUSTER_AUTHORIZATION_FAILED:
-            self._is_stopped = True  # asking again is no use: who set the cluster up has to act
+            self._is_stopped = True  # a retry is useless until an operator fixes the permissions
             self._refused(ErrorCode.CLUSTER_AUTHORIZATION_FAILED)
         elif answer.error_code == ErrorCode.UNKNOWN_SERVER_ERROR:
-            self._refusal = ErrorCode.UNKNOWN_SERVER_ERROR  # there are no more
+            self._refusal = ErrorCode.UNKNOWN_SERVER_ERROR  # all ids are used up
             self._refused(ErrorCode.UNKNOWN_SERVER_ERROR)

@@ -1,4 +1,4 @@
-"""Answers to InitProducerId that carry an error."""
+"""InitProducerId responses with an error."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _FENCED_CODE_FROM: Final = 4
 
 
 def refused(error: ErrorCode, version: int) -> Decision[InitProducerIdResponse]:
-    """Return an answer with an error, as this version of the request knows it."""
+    """Return a response with an error that this version of the request knows."""
     if error is ErrorCode.PRODUCER_FENCED and version < _FENCED_CODE_FROM:
         error = ErrorCode.INVALID_PRODUCER_EPOCH
     return Decision(InitProducerIdResponse(error_code=error, producer_epoch=NO_EPOCH))

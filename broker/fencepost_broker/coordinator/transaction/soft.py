@@ -1,4 +1,4 @@
-"""Soft state: what a decision changes beside the log, and a restart forgets."""
+"""Soft state: changes in a decision that are not in the log and are lost at a restart."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from fencepost_broker.coordinator.transaction.commands import (
 
 @dataclass(slots=True)
 class EpochAskedFor:
-    """An epoch was bumped for a producer that gave the one before: it may ask again (KIP-360)."""
+    """An epoch was bumped for a producer that sent ``last_epoch``: it may retry (KIP-360)."""
 
     transactional_id: str
     last_epoch: int
@@ -24,7 +24,7 @@ class EpochAskedFor:
 
 @dataclass(slots=True)
 class Park:
-    """A command waits for this id's markers."""
+    """A command starts to wait for this id's markers."""
 
     transactional_id: str
     command: InitProducerId | AddPartitions
@@ -32,7 +32,7 @@ class Park:
 
 @dataclass(slots=True)
 class Unpark:
-    """A command has been answered before the markers came."""
+    """A parked command was answered before the markers were complete."""
 
     transactional_id: str
     token: Any
@@ -40,7 +40,7 @@ class Unpark:
 
 @dataclass(slots=True)
 class MarkersAnswered:
-    """Some of the markers are written or given up; some failed and will be sent again."""
+    """Some markers are written or given up (``done``); the failed ones are sent again."""
 
     send: SendMarkers
     done: tuple[tuple[str, int], ...]

@@ -1,22 +1,23 @@
-"""The states of a transactional id, and how one follows another.
+"""The states of a transactional id and the transitions between them.
 
-Theory. A transactional id lives in one partition of ``__transaction_state`` and is always in one
-of these states. Each arrow but one is a record in that partition; what is in the log is what is.
+A transactional id belongs to one partition of ``__transaction_state`` and is always in one of
+these states. Each transition but one is a record in that partition; the log is the only truth.
 
 - *Empty*: a producer has its id and epoch and has not written anything yet.
-- *Ongoing*: partitions have been added. From the first one on the transaction's time runs.
-- *PrepareCommit*, *PrepareAbort*: the outcome is decided, and nothing changes it any more. The
-  producer has its answer; markers go to the partitions until the last one has acknowledged its
-  own, however long that takes. A coordinator that finds such a record when it loads goes on there.
-- *PrepareEpochFence*: the coordinator itself aborts, because time is over or another producer has
-  come. It passes through here within one decision: what is logged is PrepareAbort with the epoch
-  already bumped, so that the old producer can do no more.
-- *CompleteCommit*, *CompleteAbort*: all markers are there. The next transaction may begin.
-- *Dead*: unused for too long. What is logged is a tombstone, then the id is as good as new.
+- *Ongoing*: partitions have been added. The timeout runs from the first one.
+- *PrepareCommit*, *PrepareAbort*: the outcome is decided and cannot change. The producer has its
+  answer. The coordinator sends markers until every partition has acknowledged its own, however
+  long that takes. A coordinator that loads such a record continues from there.
+- *PrepareEpochFence*: the coordinator itself aborts, because the transaction has timed out or a
+  new producer has taken over the id. This state exists only within one decision: the log gets
+  PrepareAbort with the epoch already bumped, so that the old producer is fenced.
+- *CompleteCommit*, *CompleteAbort*: all markers are written. The next transaction may begin.
+- *Dead*: the id has been unused for too long. The log gets a tombstone; after that the id counts
+  as new.
 
 Under transaction version 2 (KIP-890) PrepareX has the epoch of the *next* transaction, so that a
-late request of this one is fenced; and an abort of nothing, which a client sends when it does not
-know whether anything was added, goes from Empty or CompleteX through PrepareAbort without
+late request of this one is fenced. A client that does not know whether it added any partition may
+abort an empty transaction; the id then goes from Empty or CompleteX through PrepareAbort without
 partitions.
 """
 
@@ -29,7 +30,7 @@ from fencepost_protocol.exceptions import RemoteProtocolError
 
 
 class State(IntEnum):
-    """With the numbers that stand in the log."""
+    """A state, with its number in the log."""
 
     EMPTY = 0
     ONGOING = 1
@@ -54,7 +55,7 @@ TRANSITIONS: Final[dict[State, frozenset[State]]] = {
     _.COMPLETE_ABORT: frozenset({_.EMPTY, _.ONGOING, _.PREPARE_ABORT, _.DEAD}),
     _.DEAD: frozenset({_.EMPTY}),
 }
-"""What may follow; Empty follows on nothing, too: a new id."""
+"""The states that may follow each state; a new id starts in Empty."""
 
 _MASKS: Final = tuple(
     sum(1 << follower for follower in TRANSITIONS[state]) for state in sorted(TRANSITIONS)
@@ -70,11 +71,11 @@ NAMES: Final = {
     State.DEAD: "Dead",
     State.PREPARE_EPOCH_FENCE: "PrepareEpochFence",
 }
-"""As DescribeTransactions and ListTransactions spell them."""
+"""The names in DescribeTransactions and ListTransactions."""
 
 
 def may_follow(state: State, follower: State) -> bool:
-    """Whether the table has this arrow; asked of bits, since hashing an enum's member is slow."""
+    """Whether a transition is allowed. It reads bit masks, because hashing an enum is slow."""
     return bool(_MASKS[state] >> follower & 1)
 
 
@@ -82,9 +83,9 @@ _LOGGED: Final = tuple(State)[: State.DEAD]
 
 
 def logged_state(status: int) -> State:
-    """The state that a record's number means."""
+    """Return the state with this number in the log."""
     if 0 <= status < len(_LOGGED):
         return _LOGGED[status]
     raise RemoteProtocolError(
-        f"status {status} is never written", api="TransactionLogValue", path="transaction_status"
+        f"status {status} is unknown", api="TransactionLogValue", path="transaction_status"
     )

@@ -1,8 +1,8 @@
-"""When time alone changes something: open transactions time out, unused ids expire.
+"""Timers of a transaction coordinator: open transactions time out, and unused ids expire.
 
-Two heaps, each with one entry for an id that is not later than it should be. An entry that is too
-early, because its transaction has ended or its id was used again, is put right when it comes to
-the top: a step costs the same however many ids there are.
+There are two heaps. An id's entry in a heap is never later than its deadline. It may be too early,
+because the transaction has ended or the id was used again; it is corrected when it reaches the
+top. So the cost of a step does not depend on the number of ids.
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ from fencepost_broker.coordinator.transaction.states import State
 
 Heap = list[tuple[int, str]]
 _SPARE: Final = 64
-"""So many entries too many are no reason to clean up."""
+"""The number of superfluous entries that are tolerated before a cleanup."""
 
 
 class Timers:
-    """Over the ids of one machine."""
+    """The timeouts and expiries of one machine's ids."""
 
     __slots__ = ("_armed", "_aside", "_expiration_ms", "_expiries", "_timeouts", "_transactions")
 
@@ -29,25 +29,25 @@ class Timers:
         self._expiration_ms = expiration_ms
         self._timeouts: Heap = []
         self._armed: dict[str, int] = {}
-        """The time of each id's entry among the timeouts; another one is of no use any more."""
+        """The time of each id's valid entry among the timeouts; its other entries are ignored."""
         self._expiries: Heap = []
         self._aside: list[str] = []
-        """Ids without an entry, because what is due cannot be done now."""
+        """The ids that ``put_off`` has skipped; they have no entry."""
 
     def timeout_of(self, transaction: Transaction) -> int | None:
-        """When the open transaction will be aborted."""
+        """Return the time at which the open transaction is aborted; ``None`` for never."""
         if transaction.state is not State.ONGOING or transaction.timeout_ms == NEVER_MS:
             return None
         return transaction.started_ms + transaction.timeout_ms
 
     def expiry_of(self, transaction: Transaction) -> int | None:
-        """When the id will be forgotten, if nothing happens; never while markers are out."""
+        """Return the time at which an unused id expires; ``None`` during a transaction."""
         if transaction.state is State.ONGOING or transaction.is_prepared:
             return None
         return transaction.updated_ms + self._expiration_ms
 
     def arm(self, transaction: Transaction) -> None:
-        """Look after a transaction that has changed."""
+        """Add the entries that a changed transaction needs."""
         name = transaction.transactional_id
         due_ms = self.timeout_of(transaction)
         if due_ms is not None:
@@ -67,7 +67,7 @@ class Timers:
                     self._collect_expiries()
 
     def _collect_expiries(self) -> None:
-        """Ids that came and went have left entries behind."""
+        """Drop the entries of ids that no longer exist."""
         self._expiries = []
         for name, transaction in self._transactions.items():
             due_ms = self.expiry_of(transaction)
@@ -77,14 +77,14 @@ class Timers:
         heapq.heapify(self._expiries)
 
     def first(self) -> tuple[int, str] | None:
-        """What is due next, and which id."""
+        """Return the next deadline and its id."""
         timeout, expiry = self._first_timeout(), self._first_expiry()
         if timeout is None or expiry is None:
             return timeout or expiry
         return min(timeout, expiry)
 
     def put_off(self) -> None:
-        """Pass over what ``first`` gives, until its transaction changes or it is taken up."""
+        """Skip the result of ``first`` until its transaction changes or ``take_up`` is called."""
         timeout, expiry = self._first_timeout(), self._first_expiry()
         if timeout is not None and (expiry is None or timeout <= expiry):
             name = heapq.heappop(self._timeouts)[1]
@@ -97,7 +97,7 @@ class Timers:
         self._aside.append(name)
 
     def take_up(self) -> None:
-        """Pass over nothing any more."""
+        """Consider all skipped ids again."""
         aside, self._aside = self._aside, []
         for name in aside:
             transaction = self._transactions.get(name)
@@ -105,7 +105,7 @@ class Timers:
                 self.arm(transaction)
 
     def not_before(self) -> int | None:
-        """A time before which nothing is due; entries that came too early are not put right."""
+        """Return a lower bound of the next deadline, without correcting early entries."""
         timeouts, expiries = self._timeouts, self._expiries
         if not timeouts or not expiries:
             first = timeouts or expiries

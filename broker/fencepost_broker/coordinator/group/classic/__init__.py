@@ -1,1 +1,1 @@
-"""Classic groups: the members choose a leader, and the leader spreads the partitions."""
+"""Classic groups: one member is the leader and assigns the partitions."""

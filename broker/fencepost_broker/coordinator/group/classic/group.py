@@ -1,14 +1,14 @@
-"""A classic group: its state, its members, and what it refuses.
+"""A classic group: its state, its members, and its checks of requests.
 
-    Empty                no members; offsets may still be committed, and grow old
-    PreparingRebalance   members are asked to join again; JoinGroup waits
-    CompletingRebalance  the generation stands; SyncGroup waits for the leader's assignment
-    Stable               everybody has an assignment
+    Empty                no members; offsets may still be committed, and can expire
+    PreparingRebalance   members are asked to rejoin; JoinGroup waits
+    CompletingRebalance  the generation has begun; SyncGroup waits for the leader's assignment
+    Stable               all members have their assignment
 
-A group that does not exist is what Kafka calls Dead. Only what stands in the last
-GroupMetadata record is durable: it is written when a generation becomes stable or empty, and a
-restart goes back to it. Everything in between is soft, so a decision makes a draft of the group
-and puts the draft in its place; a group that others can see is never changed.
+Kafka calls a group that does not exist Dead. Only the last GroupMetadata record is durable. It is
+written when a generation becomes stable or empty, and a restart returns to it. The state in between
+is soft: a decision changes a draft of the group, and the draft then replaces the group. A visible
+group never changes.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ NO_GENERATION: Final = -1
 
 
 class State(Enum):
-    """The states, by Kafka's names."""
+    """The states, with Kafka's names."""
 
     EMPTY = "Empty"
     PREPARING_REBALANCE = "PreparingRebalance"
@@ -51,7 +51,7 @@ TRANSITIONS: Final = {
 
 @dataclass(slots=True)
 class Member:
-    """One member; exchanged for another object when anything about it changes."""
+    """One member; every change replaces the object."""
 
     member_id: str
     instance_id: str | None
@@ -60,23 +60,23 @@ class Member:
     session_timeout_ms: int
     rebalance_timeout_ms: int
     protocols: tuple[tuple[str, bytes], ...]
-    """Ways to spread partitions that it can follow, best first, with its metadata for each."""
+    """The assignors that it supports, best first, each with its metadata."""
     assignment: bytes = b""
     is_new: bool = False
-    """It has not been answered yet, so it knows no id and sends no heartbeats."""
+    """Whether it still waits for its first answer; it has no id and sends no heartbeats yet."""
     join_token: Any = None
-    """Of a JoinGroup that waits for its answer."""
+    """Its waiting JoinGroup."""
     sync_token: Any = None
-    """Of a SyncGroup that waits for its answer."""
+    """Its waiting SyncGroup."""
 
     def metadata(self, protocol: str | None) -> bytes:
-        """What it told about itself for one protocol."""
+        """Return the member's metadata for one protocol."""
         return next((metadata for name, metadata in self.protocols if name == protocol), b"")
 
 
 @dataclass(slots=True)
 class ClassicGroup(Group):
-    """One group; see the module."""
+    """A classic group; the module describes its states."""
 
     TYPE: ClassVar[str] = "Classic"
 
@@ -86,30 +86,30 @@ class ClassicGroup(Group):
     state_since_ms: int = -1
     generation: int = 0
     protocol_type: str | None = None
-    """None: a simple group, which has offsets and never had a member."""
+    """``None`` for a simple group, which has offsets and never had a member."""
     protocol: str | None = None
     leader: str | None = None
     members: dict[str, Member] = field(default_factory=dict)
     static_members: dict[str, str] = field(default_factory=dict)
     """By instance id (KIP-345)."""
     pending_joins: set[str] = field(default_factory=set)
-    """Ids given out with MEMBER_ID_REQUIRED (KIP-394) that have not come back yet."""
+    """Ids given to clients with MEMBER_ID_REQUIRED (KIP-394) that have not joined yet."""
     pending_syncs: set[str] = field(default_factory=set)
     awaiting_joins: int = 0
-    """How many members have a JoinGroup waiting."""
+    """The number of members with a waiting JoinGroup."""
     supported: dict[str, int] = field(default_factory=dict)
-    """By protocol: how many members can follow it."""
+    """By protocol: the number of members that support it."""
     topics: frozenset[str] | None = None
-    """What members read, as far as they use the consumer protocol and it can be understood."""
+    """The topics that members read; ``None`` if the broker cannot read their subscriptions."""
     new_member_added: bool = False
-    """During an initial rebalance: it may be delayed further."""
+    """Whether a member has joined during an initial rebalance, so that it may be extended."""
     initial_delay_ms: int = 0
     initial_delay_left_ms: int = 0
     stored: GroupMetadataValue | None = None
-    """The last record: all that a restart would leave of the group."""
+    """The last record, to which a restart returns."""
 
     def draft(self) -> ClassicGroup:
-        """A copy that may be changed."""
+        """Return a copy for changes."""
         return replace(
             self,
             members=self.members.copy(),
@@ -122,12 +122,12 @@ class ClassicGroup(Group):
     # -- changing a draft ------------------------------------------------------------------------
 
     def become(self, state: State, now_ms: int) -> None:
-        """Goes over to another state."""
+        """Change to another state."""
         assert state in TRANSITIONS[self.state], f"{self.group_id}: {self.state} to {state}"
         self.previous_state, self.state, self.state_since_ms = self.state, state, now_ms
 
     def add(self, member: Member, protocol_type: str) -> None:
-        """Takes in a member; the first one is the leader and says what type of group it is."""
+        """Add a member; the first one becomes the leader and sets the protocol type."""
         if not self.members:
             self.protocol_type = protocol_type
         if self.leader is None:
@@ -139,7 +139,7 @@ class ClassicGroup(Group):
         self.pending_joins.discard(member.member_id)
 
     def change(self, member_id: str, **changes: Any) -> Member:
-        """Exchanges a member for one that differs in something."""
+        """Replace a member by a changed copy."""
         before = self.members[member_id]
         member = replace(before, **changes)
         self._count(before, -1)
@@ -148,7 +148,7 @@ class ClassicGroup(Group):
         return member
 
     def remove(self, member_id: str) -> None:
-        """Lets a member go, or an id that was given out; the leader has a successor at once."""
+        """Remove a member or a pending id; a removed leader gets a successor."""
         member = self.members.pop(member_id, None)
         if member is not None:
             self._count(member, -1)
@@ -160,7 +160,7 @@ class ClassicGroup(Group):
         self.pending_syncs.discard(member_id)
 
     def rename(self, member_id: str, new_member_id: str) -> None:
-        """Gives a static member another id, in the same place."""
+        """Give a static member another id; the order of members stays the same."""
         renamed = replace(self.members[member_id], member_id=new_member_id)
         self.members = {
             (new_member_id if each == member_id else each): (
@@ -173,7 +173,7 @@ class ClassicGroup(Group):
         self.leader = new_member_id if self.leader == member_id else self.leader
 
     def elect_joined_leader(self) -> bool:
-        """Sees to a leader that takes part in this rebalance; False when nobody does."""
+        """Choose a joined member as leader if the current one has not joined; False for none."""
         if self.leader is None:
             return False
         if self.members[self.leader].join_token is not None:
@@ -185,7 +185,7 @@ class ClassicGroup(Group):
         return successor is not None
 
     def begin_generation(self, now_ms: int) -> None:
-        """Makes of the members as they are now the next generation."""
+        """Begin the next generation with the current members."""
         self.generation += 1
         self.protocol = self.chosen_protocol() if self.members else None
         self.topics = self.find_topics()
@@ -199,18 +199,21 @@ class ClassicGroup(Group):
     # -- protocols -------------------------------------------------------------------------------
 
     def chosen_protocol(self) -> str:
-        """The protocol that gets most votes: each member's is its first that all can follow."""
+        """Return the protocol with the most votes.
+
+        Each member votes for its first protocol that all members support.
+        """
         count = len(self.members)
         candidates = {name for name, known in self.supported.items() if known == count}
         votes: dict[str, int] = {}
         for member in self.members.values():
             choice = next(name for name, _ in member.protocols if name in candidates)
             votes[choice] = votes.get(choice, 0) + 1
-        # Of equals Kafka takes the one that its hash map has first.
+        # In a tie, Kafka takes the first one in the order of its hash map.
         return min(votes, key=lambda name: (-votes[name], _hash_map_slot(name)))
 
     def supports(self, protocol_type: str, names: Iterable[str]) -> bool:
-        """Whether a member that can follow these protocols fits into the group."""
+        """Whether a member that supports these protocols may join the group."""
         if self.state is State.EMPTY:
             return bool(protocol_type) and any(True for _ in names)
         count = len(self.members)
@@ -219,7 +222,7 @@ class ClassicGroup(Group):
         )
 
     def find_topics(self) -> frozenset[str] | None:
-        """What the members read by the chosen protocol; None when that cannot be told."""
+        """Return the topics that members read; ``None`` if their subscriptions cannot be read."""
         if self.protocol_type != CONSUMER_PROTOCOL:
             return None
         if not self.members:
@@ -228,7 +231,7 @@ class ClassicGroup(Group):
             return None
         return subscribed_topics(each.metadata(self.protocol) for each in self.members.values())
 
-    # -- questions -------------------------------------------------------------------------------
+    # -- queries ---------------------------------------------------------------------------------
 
     @property
     def state_name(self) -> str:
@@ -244,20 +247,20 @@ class ClassicGroup(Group):
 
     @property
     def all_have_joined(self) -> bool:
-        """Whether a rebalance has nobody left to wait for."""
+        """Whether all members and pending ids have joined."""
         return self.awaiting_joins == len(self.members) and not self.pending_joins
 
     @property
     def rebalance_timeout_ms(self) -> int:
-        """The longest that any member asked for."""
+        """The longest rebalance timeout of any member."""
         return max((each.rebalance_timeout_ms for each in self.members.values()), default=0)
 
     def missing_members(self) -> Iterator[Member]:
-        """Those that have not joined again."""
+        """Return the members that have not rejoined."""
         return (each for each in self.members.values() if each.join_token is None)
 
     def member_refusal(self, member_id: str, instance_id: str | None) -> ErrorCode:
-        """Why a request is not in the name of a member (KIP-345)."""
+        """Return the error for a request with this member id and instance id (KIP-345)."""
         if instance_id is not None:
             known = self.static_members.get(instance_id)
             if known is None:
@@ -276,7 +279,7 @@ class ClassicGroup(Group):
         version: int,  # noqa: ARG002 (Group's)
     ) -> ErrorCode:
         if generation < 0 and self.state is State.EMPTY:
-            return ErrorCode.NONE  # an administrator, or a consumer that stands alone
+            return ErrorCode.NONE  # an administrator, or a consumer without group management
         if generation < 0 and not member_id and instance_id is None:
             return ErrorCode.UNKNOWN_MEMBER_ID
         refusal = self._generation_refusal(member_id, instance_id, generation)
@@ -294,7 +297,7 @@ class ClassicGroup(Group):
         if generation < 0 and (
             self.state is State.EMPTY or (not member_id and instance_id is None)
         ):
-            return ErrorCode.NONE  # a producer from before KIP-447, or one without a group
+            return ErrorCode.NONE  # a producer without KIP-447, or one without a group
         return self._generation_refusal(member_id, instance_id, generation)
 
     def _generation_refusal(
@@ -312,7 +315,7 @@ class ClassicGroup(Group):
         return (self.session(member, now_ms),)
 
     def session(self, member: Member, now_ms: int) -> SetTimer:
-        """A whole session from now on."""
+        """Return the timer for a new session of a member."""
         key = TimerKey(Timer.SESSION, self.group_id, member.member_id)
         return SetTimer(key, now_ms + member.session_timeout_ms)
 
@@ -333,7 +336,7 @@ class ClassicGroup(Group):
         if self.protocol_type is None:
             return offset.commit_timestamp_ms
         if self.state is State.EMPTY:
-            known = self.state_since_ms != -1  # not in records of old versions
+            known = self.state_since_ms != -1  # records of old versions do not have it
             return self.state_since_ms if known else offset.commit_timestamp_ms
         stable_consumers = self.state is State.STABLE and self.protocol_type == CONSUMER_PROTOCOL
         return offset.commit_timestamp_ms if stable_consumers and self.topics is not None else None

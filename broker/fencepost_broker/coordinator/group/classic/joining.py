@@ -1,4 +1,4 @@
-"""JoinGroup: a member comes, comes again, or comes under a new id."""
+"""Decisions on JoinGroup: a member joins, rejoins, or returns with a new id."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ SKIP_ASSIGNMENT_SINCE: Final = 9
 
 
 def join_group(ctx: Context, now_ms: int, ask: Ask) -> Decision[JoinGroupResponse]:
-    """Decides a JoinGroup; its answer comes with the next generation."""
+    """Decide on a JoinGroup; its answer usually comes with the next generation."""
     request = ask.request
     assert isinstance(request, JoinGroupRequest)
     settings = ctx.settings
@@ -54,7 +54,7 @@ def join_group(ctx: Context, now_ms: int, ask: Ask) -> Decision[JoinGroupRespons
     if is_new:
         _store_new_group(work)
         if known is not None:
-            work.records[:0] = known.tombstones()  # an empty consumer group makes way
+            work.records[:0] = known.tombstones()  # this replaces an empty consumer group
     return work.decision(answer, ask.token)
 
 
@@ -76,7 +76,7 @@ def _join(work: Work, ask: Ask, request: JoinGroupRequest) -> JoinGroupResponse 
         return _join_as_new(work, ask, request)
     if request.member_id in work.group.pending_joins:
         if request.group_instance_id is not None:
-            # Such an id was given to a dynamic member. Kafka fails in the same way.
+            # The id was given to a dynamic member. Kafka answers with the same error.
             code = ErrorCode.UNKNOWN_SERVER_ERROR
             return join_refusal(code, request.member_id, ask.version)
         _add(work, ask, request, request.member_id)
@@ -91,7 +91,7 @@ def _has_room(work: Work, member_id: str) -> bool:
     if group.state is State.EMPTY:
         return True
     if group.state is State.PREPARING_REBALANCE:
-        # Those that wait are counted: whoever is late is out if the setting has been lowered.
+        # Only waiting members count: late ones are excluded if the setting has been lowered.
         waits = member is not None and member.join_token is not None
         return waits or group.awaiting_joins < size_max
     return member is not None or len(group.members) < size_max
@@ -107,8 +107,8 @@ def _join_as_new(work: Work, ask: Ask, request: JoinGroupRequest) -> JoinGroupRe
         if replaced is not None:
             return _replace(work, ask, request, replaced, member_id)
     elif ask.version >= MEMBER_ID_REQUIRED_SINCE:
-        # KIP-394: only who comes again with the id becomes a member, so that a client that gave
-        # up waiting leaves nothing behind.
+        # KIP-394: a client becomes a member when it joins again with this id, so a client that has
+        # given up leaves no member.
         group.pending_joins.add(member_id)
         work.begin_session(member_id, request.session_timeout_ms)
         return join_refusal(ErrorCode.MEMBER_ID_REQUIRED, member_id, ask.version)
@@ -149,8 +149,8 @@ def _join_again(work: Work, ask: Ask, request: JoinGroupRequest) -> JoinGroupRes
         group.state is State.COMPLETING_REBALANCE
         or (group.state is State.STABLE and group.leader != member_id)
     ):
-        # It has missed the answer, or there is nothing new: the generation stands. A leader that
-        # joins a stable group again wants a rebalance: it has seen topics change.
+        # The member has missed the answer, or nothing has changed: the generation is still valid.
+        # A leader that rejoins a stable group wants a rebalance: its topics have changed.
         return generation_answer(group, member_id)
     _park(work, ask, request, member_id)
     rebalance_or_complete(work)
@@ -171,7 +171,7 @@ def _park(work: Work, ask: Ask, request: JoinGroupRequest, member_id: str) -> Me
 def _replace(
     work: Work, ask: Ask, request: JoinGroupRequest, replaced_id: str, member_id: str
 ) -> JoinGroupResponse | None:
-    """KIP-345: an instance has restarted; it takes its former self's place under a new id."""
+    """Give a restarted static member (KIP-345) a new id and the place of the old one."""
     group = work.group
     leader_before = group.leader
     work.fence(replaced_id)
@@ -186,14 +186,14 @@ def _replace(
     elif group.chosen_protocol() != group.protocol:
         prepare_rebalance(work)
     else:
-        # Nothing changes for anybody; the new id is written so that a restart knows it.
+        # The generation stays valid; the record stores the new id for a restart.
         group.topics = group.find_topics()
         work.store()
         answer = generation_answer(group, member_id)
         if ask.version >= SKIP_ASSIGNMENT_SINCE:
             answer.skip_assignment = group.leader == member_id  # KIP-814
         else:
-            # It would spread partitions anew if it knew that it is the leader.
+            # The member would make a new assignment if it knew that it is the leader.
             answer.leader = leader_before or ""
             answer.members = []
         work.answer_join(member, answer)

@@ -1,4 +1,4 @@
-"""SyncGroup, Heartbeat and LeaveGroup of classic groups."""
+"""Decisions on SyncGroup, Heartbeat and LeaveGroup of classic groups."""
 
 from __future__ import annotations
 
@@ -36,11 +36,11 @@ from fencepost_broker.coordinator.group.soft import Timer
 from fencepost_broker.metadata.decision import Decision
 
 SEVERAL_MEMBERS_SINCE: Final = 3
-"""LeaveGroup version (KIP-345)."""
+"""The LeaveGroup version that may name several members (KIP-345)."""
 
 
 def sync_group(ctx: Context, now_ms: int, ask: Ask) -> Decision[SyncGroupResponse]:
-    """A member comes for its assignment, which the leader brings."""
+    """Decide on a SyncGroup: a member fetches its assignment, and the leader provides all."""
     request = ask.request
     assert isinstance(request, SyncGroupRequest)
     known = ctx.groups.get(request.group_id)
@@ -96,7 +96,7 @@ def _differs(said: str | None, known: str | None) -> bool:
 
 
 def heartbeat(ctx: Context, now_ms: int, ask: Ask) -> Decision[HeartbeatResponse]:
-    """A member is there, and hears whether it has to join again."""
+    """Extend a member's session; the answer tells whether it has to rejoin."""
     request = ask.request
     assert isinstance(request, HeartbeatRequest)
     if not request.group_id:
@@ -118,7 +118,7 @@ def heartbeat(ctx: Context, now_ms: int, ask: Ask) -> Decision[HeartbeatResponse
 
 
 def leave_group(ctx: Context, now_ms: int, ask: Ask) -> Decision[LeaveGroupResponse]:
-    """Members go, or an administrator sends them away by their instance ids."""
+    """Remove members that leave, or that an administrator removes by instance id."""
     request = ask.request
     assert isinstance(request, LeaveGroupRequest)
     if not request.group_id:

@@ -1,8 +1,9 @@
-"""How a classic group comes to its next generation.
+"""The rebalance of a classic group, which leads to its next generation.
 
-prepare      everybody is asked to join again; a group that was empty waits a little longer
-complete     who has not joined is out; everybody learns the generation, the leader all members
-spread       the leader's assignment goes to everybody, and the group is stable
+prepare      all members are asked to rejoin; a group that was empty waits a little longer
+complete     members that have not joined are removed; the others get the generation, and the
+             leader also gets the list of members
+spread       all members get their part of the leader's assignment; the group is stable
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ from fencepost_broker.metadata.decision import Decision
 
 
 def rebalance_or_complete(work: Work) -> None:
-    """Begins a rebalance; one that has begun may now be complete."""
+    """Begin a rebalance, or complete the current one if all members have joined."""
     if work.group.state is State.PREPARING_REBALANCE:
         complete_if_all_joined(work)
     else:
@@ -31,7 +32,7 @@ def rebalance_or_complete(work: Work) -> None:
 
 
 def prepare_rebalance(work: Work) -> None:
-    """Asks everybody to join again."""
+    """Begin a rebalance: all members must rejoin."""
     group = work.group
     if group.state is State.COMPLETING_REBALANCE:
         _give_up_assignment(work, ErrorCode.REBALANCE_IN_PROGRESS)
@@ -51,7 +52,7 @@ def prepare_rebalance(work: Work) -> None:
 
 
 def complete_if_all_joined(work: Work) -> None:
-    """Completes a rebalance that waits for nobody; the first one keeps its time all the same."""
+    """Complete the rebalance if all members have joined; a group's first one waits regardless."""
     group = work.group
     is_initial = group.previous_state is State.EMPTY
     if group.state is State.PREPARING_REBALANCE and not is_initial and group.all_have_joined:
@@ -59,7 +60,10 @@ def complete_if_all_joined(work: Work) -> None:
 
 
 def complete_join(work: Work) -> None:
-    """Goes on with those that are there; static members may come back until their session ends."""
+    """Begin the next generation with the joined members.
+
+    Absent dynamic members are removed; static members may return until their session ends.
+    """
     group = work.group
     work.cancel_timer(Timer.JOIN)
     for member in [each for each in group.missing_members() if each.instance_id is None]:
@@ -68,7 +72,7 @@ def complete_join(work: Work) -> None:
         group.remove(member.member_id)
         work.end_session(member.member_id)
     if not group.elect_joined_leader() and group.members:
-        # Nobody has joined, but static members might still: their sessions decide.
+        # No member has joined. The group waits for its static members until their sessions end.
         work.set_timer(Timer.JOIN, group.rebalance_timeout_ms)
         return
     group.begin_generation(work.now_ms)
@@ -86,7 +90,7 @@ def complete_join(work: Work) -> None:
 
 
 def generation_answer(group: ClassicGroup, member_id: str) -> JoinGroupResponse:
-    """What a member is told of the generation; only the leader needs to know the others."""
+    """Return a member's JoinGroup response; only the leader gets the list of members."""
     is_leader = group.leader == member_id
     return JoinGroupResponse(
         generation_id=group.generation,
@@ -99,7 +103,7 @@ def generation_answer(group: ClassicGroup, member_id: str) -> JoinGroupResponse:
 
 
 def members_for_leader(group: ClassicGroup) -> list[JoinGroupResponseMember]:
-    """All members with what they told about themselves."""
+    """Return all members with their metadata, for the leader."""
     return [
         JoinGroupResponseMember(
             member.member_id, member.instance_id, member.metadata(group.protocol)
@@ -109,7 +113,7 @@ def members_for_leader(group: ClassicGroup) -> list[JoinGroupResponseMember]:
 
 
 def spread_assignment(work: Work, assignment: Mapping[str, bytes]) -> None:
-    """Takes the leader's word for who gets what; whoever it left out gets nothing."""
+    """Store the leader's assignment and answer SyncGroup; a member without a part gets none."""
     group = work.group
     for member in list(group.members.values()):
         group.change(member.member_id, assignment=assignment.get(member.member_id, b""))
@@ -135,12 +139,12 @@ def _answer_with_assignment(work: Work, member: Member, code: ErrorCode) -> None
         assignment=member.assignment,
     )
     if work.answer_sync(member, answer):
-        # A session that ended while the answer was awaited has not been noticed.
+        # The session is restarted: its end was ignored while the member waited for the answer.
         work.begin_session(member.member_id, member.session_timeout_ms)
 
 
 def remove_member(work: Work, member_id: str) -> None:
-    """Lets a member go. If it waits in JoinGroup it may come again, as somebody else."""
+    """Remove a member; its waiting JoinGroup fails, and the client may join with a new id."""
     answer = JoinGroupResponse(
         error_code=ErrorCode.UNKNOWN_MEMBER_ID, protocol_name=None, member_id=""
     )
@@ -149,11 +153,11 @@ def remove_member(work: Work, member_id: str) -> None:
     work.end_session(member_id)
 
 
-# -- what time makes happen ----------------------------------------------------------------------
+# -- deadlines -----------------------------------------------------------------------------------
 
 
 def session_is_over(ctx: Context, now_ms: int, key: TimerKey) -> Decision[Any]:
-    """A member, or an id that was given out, has not been heard of for too long."""
+    """Remove a member, or a pending member id, whose session has ended."""
     group = ctx.groups[key.group_id]
     assert isinstance(group, ClassicGroup)
     member = group.members.get(key.member_id)
@@ -162,7 +166,7 @@ def session_is_over(ctx: Context, now_ms: int, key: TimerKey) -> Decision[Any]:
         return forgotten
     waits = member is not None and (member.join_token or member.sync_token) is not None
     if member is not None and waits and not member.is_new:
-        return forgotten  # it is we who keep it waiting
+        return forgotten  # the member waits for our answer and cannot send heartbeats
     work = Work(ctx, now_ms, group)
     if member is None:
         work.group.remove(key.member_id)
@@ -181,7 +185,7 @@ def session_is_over(ctx: Context, now_ms: int, key: TimerKey) -> Decision[Any]:
 
 
 def joining_is_over(ctx: Context, now_ms: int, key: TimerKey) -> Decision[Any]:
-    """The group waits for members no longer, unless it is new and they keep coming."""
+    """Complete the rebalance; the first one is extended as long as new members join."""
     group = ctx.groups[key.group_id]
     assert isinstance(group, ClassicGroup)
     work = Work(ctx, now_ms, group)
@@ -199,7 +203,7 @@ def joining_is_over(ctx: Context, now_ms: int, key: TimerKey) -> Decision[Any]:
 
 
 def syncing_is_over(ctx: Context, now_ms: int, key: TimerKey) -> Decision[Any]:
-    """Members that did not come for their assignment are out."""
+    """Remove the members that have sent no SyncGroup in time."""
     group = ctx.groups[key.group_id]
     assert isinstance(group, ClassicGroup)
     work = Work(ctx, now_ms, group)
@@ -215,7 +219,7 @@ def syncing_is_over(ctx: Context, now_ms: int, key: TimerKey) -> Decision[Any]:
 
 
 def restored_sessions(ctx: Context, now_ms: int, group: ClassicGroup) -> tuple[Any, ...]:
-    """A whole session for every member that the log has; too many of them have to join again."""
+    """Start the sessions of a loaded group; begin a rebalance if it has too many members."""
     if len(group.members) <= ctx.settings.group_max_size:
         return tuple(group.session(each, now_ms) for each in group.members.values())
     work = Work(ctx, now_ms, group)
@@ -226,7 +230,7 @@ def restored_sessions(ctx: Context, now_ms: int, group: ClassicGroup) -> tuple[A
 
 
 def parked_replies(group: ClassicGroup, code: ErrorCode) -> list[Reply]:
-    """An answer for everybody who waits, when this machine cannot give the right one any more."""
+    """Return error replies for all waiting requests of a group."""
     replies = []
     for member in group.members.values():
         if member.join_token is not None:

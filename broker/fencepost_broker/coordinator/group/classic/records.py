@@ -1,4 +1,4 @@
-"""A classic group as its record, and back."""
+"""Conversion between classic groups and their records."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from fencepost_broker.coordinator.group.classic.group import ClassicGroup, Membe
 from fencepost_broker.coordinator.records import LogRecord
 
 VALUE_VERSION: Final = 3
-"""What Kafka 4 writes; version 4 differs in nothing but its layout."""
+"""The version that Kafka 4 writes; version 4 differs only in its encoding."""
 
 
 def group_record(group: ClassicGroup) -> LogRecord:
-    """The group with its members and their assignments."""
+    """Return the record of a group with its members and their assignments."""
     members = [
         MemberMetadata(
             member.member_id,
@@ -44,13 +44,13 @@ def group_record(group: ClassicGroup) -> LogRecord:
 
 
 def empty_group_record(group_id: str, now_ms: int) -> LogRecord:
-    """A group that somebody is about to join; it is there before its first member."""
+    """Return the record of a new group; it is written before the first member has joined."""
     value = GroupMetadataValue("", 0, None, None, now_ms, [])
     return LogRecord(GroupMetadataKey(group_id), value, VALUE_VERSION)
 
 
 def restored_group(group_id: str, value: GroupMetadataValue) -> ClassicGroup:
-    """The group that a record leaves: whoever was in it is in it still."""
+    """Return the group in a record, with all its members."""
     state = State.STABLE if value.members else State.EMPTY
     group = ClassicGroup(
         group_id,

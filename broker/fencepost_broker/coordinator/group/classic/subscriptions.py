@@ -1,8 +1,8 @@
-"""What consumers and their leader tell each other, as far as the broker must understand it.
+"""Subscriptions and assignments of consumers, as far as the broker has to read them.
 
-The metadata of a ``consumer`` group's member is the clients' own affair: an int16 version and a
-ConsumerProtocolSubscription. Version 0, the topics, is how every later version begins. The same
-goes for the leader's ConsumerProtocolAssignment.
+In a ``consumer`` group the clients define the metadata: an int16 version, then a
+ConsumerProtocolSubscription or, from the leader, a ConsumerProtocolAssignment. Every version begins
+with the fields of version 0, which are the topics.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _INT16: Final = struct.Struct(">h")
 
 
 def subscribed_topics(metadata: Iterable[bytes]) -> frozenset[str] | None:
-    """The topics in all of these subscriptions; None when one of them is something else."""
+    """Return the topics of these subscriptions; ``None`` if one of them cannot be read."""
     found: set[str] = set()
     try:
         for each in metadata:
@@ -39,17 +39,17 @@ def subscribed_topics(metadata: Iterable[bytes]) -> frozenset[str] | None:
 
 
 def subscription_version(metadata: bytes) -> int:
-    """The version that a member speaks, newer ones as the newest that we know."""
+    """Return a member's version, or the newest known one if that is lower."""
     if len(metadata) < _INT16.size:
-        raise RemoteProtocolError("a subscription of less than two bytes")
+        raise RemoteProtocolError("a subscription has at least two bytes")
     version: int = _INT16.unpack_from(metadata)[0]
     if version < 0:
-        raise RemoteProtocolError(f"there is no version {version} of a subscription")
+        raise RemoteProtocolError(f"subscription version {version} does not exist")
     return min(version, ConsumerProtocolSubscription.MAX_VERSION)
 
 
 def read_subscription(metadata: bytes) -> ConsumerProtocolSubscription:
-    """All that a member told; raises RemoteProtocolError."""
+    """Decode a member's subscription; raise RemoteProtocolError if it is invalid."""
     version = subscription_version(metadata)
     subscription: ConsumerProtocolSubscription
     subscription, _ = ConsumerProtocolSubscription.decode(
@@ -59,7 +59,7 @@ def read_subscription(metadata: bytes) -> ConsumerProtocolSubscription:
 
 
 def read_assignment(assignment: bytes) -> ConsumerProtocolAssignment:
-    """What the leader gave; nothing when it has not yet. Raises RemoteProtocolError."""
+    """Decode an assignment, which may be empty; raise RemoteProtocolError if it is invalid."""
     if not assignment:
         return ConsumerProtocolAssignment([], None)
     version = min(subscription_version(assignment), ConsumerProtocolAssignment.MAX_VERSION)
@@ -69,7 +69,7 @@ def read_assignment(assignment: bytes) -> ConsumerProtocolAssignment:
 
 
 def write_assignment(partitions: Mapping[str, list[int]], version: int) -> bytes:
-    """An assignment as a leader would have made it."""
+    """Encode an assignment in the form of a group leader's."""
     out = bytearray(_INT16.pack(version))
     rows = [AssignedTopic(topic, numbers) for topic, numbers in partitions.items()]
     ConsumerProtocolAssignment(rows, None).encode(version, out)

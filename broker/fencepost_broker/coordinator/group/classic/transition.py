@@ -1,6 +1,6 @@
-"""A decision about one classic group while it is being made.
+"""Construction of a decision about one classic group.
 
-The group is a draft; what is done to it is seen by nobody until ``decision`` is applied.
+``Work`` changes a draft of the group, which becomes visible when ``decision`` is applied.
 """
 
 from __future__ import annotations
@@ -22,23 +22,23 @@ from fencepost_broker.metadata.decision import Decision
 from fencepost_broker.ports import Chance
 
 NULL_PROTOCOL_NAME_SINCE = 7
-"""JoinGroup version."""
+"""The JoinGroup version from which the protocol name may be null."""
 
 
 class Parked(NamedTuple):
-    """A JoinGroup or SyncGroup that waits."""
+    """A waiting JoinGroup or SyncGroup."""
 
     token: Any
     version: int
 
     @classmethod
     def of(cls, ask: Ask) -> Parked:
-        """What must be known of a request to answer it later."""
+        """Return the data that a later answer to this request needs."""
         return cls(ask.token, ask.version)
 
 
 class Work:
-    """The group as it will be, and what goes with it."""
+    """A draft of a group, with the records, replies and timers of the decision."""
 
     __slots__ = ("ctx", "group", "now_ms", "records", "replies", "tells", "timers")
 
@@ -52,7 +52,7 @@ class Work:
         self.timers: dict[TimerKey, int | None] = {}
 
     def decision(self, answer: Any = None, token: Any = None) -> Decision[Any]:
-        """What comes of it. A reply to the request that is being decided is its answer."""
+        """Return the decision. A reply with ``token`` becomes the answer."""
         effects: list[Reply] = self.replies
         if token is not None and answer is None:
             effects = []
@@ -66,37 +66,37 @@ class Work:
         return Decision(answer, tuple(self.records), (*effects, *self.tells), tuple(soft))
 
     def store(self) -> None:
-        """Writes the group as it is now."""
+        """Add a record of the group's current state."""
         self.records.append(group_record(self.group))
         self.group.stored = self.records[-1].value  # type: ignore[assignment]
 
     def tell(self, kind: str, text: str) -> None:
-        """Lets a person hear of something."""
+        """Add an event to the log."""
         self.tells.append(Tell(kind, f"group {self.group.group_id!r}: {text}"))
 
     # -- deadlines -------------------------------------------------------------------------------
 
     def set_timer(self, timer: Timer, after_ms: int) -> None:
-        """The group's own deadline."""
+        """Set a deadline of the group."""
         self.timers[TimerKey(timer, self.group.group_id)] = self.now_ms + after_ms
 
     def cancel_timer(self, timer: Timer) -> None:
-        """The group waits for this no longer."""
+        """Cancel a deadline of the group."""
         self.timers[TimerKey(timer, self.group.group_id)] = None
 
     def begin_session(self, member_id: str, timeout_ms: int) -> None:
-        """From now on the member has to show itself within this time."""
+        """Start a member's session, which its requests extend."""
         key = TimerKey(Timer.SESSION, self.group.group_id, member_id)
         self.timers[key] = self.now_ms + timeout_ms
 
     def end_session(self, member_id: str) -> None:
-        """Nobody waits for this member."""
+        """End a member's session."""
         self.timers[TimerKey(Timer.SESSION, self.group.group_id, member_id)] = None
 
     # -- answers ---------------------------------------------------------------------------------
 
     def answer_join(self, member: Member, answer: JoinGroupResponse) -> None:
-        """Answers the member's JoinGroup, if it has one waiting."""
+        """Answer a member's waiting JoinGroup, if there is one."""
         parked = member.join_token
         if parked is not None:
             if parked.version < NULL_PROTOCOL_NAME_SINCE and answer.protocol_name is None:
@@ -105,28 +105,28 @@ class Work:
             self.group.change(member.member_id, join_token=None)
 
     def supersede_join(self, member_id: str) -> None:
-        """The member has sent another JoinGroup: nobody reads the answer to the one before.
+        """Answer a waiting JoinGroup because the member has sent another one.
 
-        Kafka never answers it. It is answered here so that nothing is kept for it.
+        Kafka never answers it. This broker does, to release its state.
         """
         code = ErrorCode.REBALANCE_IN_PROGRESS
         answer = JoinGroupResponse(error_code=code, protocol_name=None, member_id=member_id)
         self.answer_join(self.group.members[member_id], answer)
 
     def supersede_sync(self, member_id: str) -> None:
-        """The same of SyncGroup."""
+        """Answer a waiting SyncGroup because the member has sent another one."""
         answer = SyncGroupResponse(error_code=ErrorCode.REBALANCE_IN_PROGRESS)
         self.answer_sync(self.group.members[member_id], answer)
 
     def fence(self, member_id: str) -> None:
-        """Whoever still waits in this member's name hears that another has taken its place."""
+        """Answer a member's waiting requests with FENCED_INSTANCE_ID: it has been replaced."""
         code = ErrorCode.FENCED_INSTANCE_ID
         answer = JoinGroupResponse(error_code=code, protocol_name=None, member_id=member_id)
         self.answer_join(self.group.members[member_id], answer)
         self.answer_sync(self.group.members[member_id], SyncGroupResponse(error_code=code))
 
     def answer_sync(self, member: Member, answer: SyncGroupResponse) -> bool:
-        """Answers the member's SyncGroup; False when it has none waiting."""
+        """Answer a member's waiting SyncGroup; return whether there was one."""
         parked = member.sync_token
         if parked is None:
             return False
@@ -136,12 +136,12 @@ class Work:
 
 
 def join_refusal(code: ErrorCode, member_id: str, version: int) -> JoinGroupResponse:
-    """A JoinGroup that leads nowhere."""
+    """Return a JoinGroup response with an error."""
     name = None if version >= NULL_PROTOCOL_NAME_SINCE else ""
     return JoinGroupResponse(error_code=code, protocol_name=name, member_id=member_id)
 
 
 def random_uuid(chance: Chance) -> str:
-    """As ``java.util.UUID`` prints one."""
+    """Return a random UUID in the format of ``java.util.UUID``."""
     digits = chance.randbytes(16).hex()
     return "-".join((digits[:8], digits[8:12], digits[12:16], digits[16:20], digits[20:]))

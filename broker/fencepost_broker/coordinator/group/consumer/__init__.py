@@ -1,1 +1,1 @@
-"""Consumer groups (KIP-848): the broker spreads the partitions, and each member follows."""
+"""Consumer groups (KIP-848): the broker assigns the partitions, and each member reconciles."""

@@ -1,9 +1,9 @@
-"""Two ways to spread partitions over members, both of which touch each partition a few times.
+"""The two assignors of consumer groups; both handle each partition only a few times.
 
-    uniform   as evenly as can be, and a member keeps what it had
-    range     each topic in runs of neighbours, the same members first in every topic
+    uniform   as even as possible; members keep their partitions where they can
+    range     a range of neighbouring partitions per topic, members in the same order everywhere
 
-Nobody but a subscriber gets a partition, and each partition has one owner at most.
+Only subscribers get partitions of a topic, and each partition has at most one owner.
 """
 
 from __future__ import annotations
@@ -19,30 +19,30 @@ Spread: TypeAlias = dict[str, dict[bytes, set[int]]]
 
 @dataclass(slots=True)
 class Subscriber:
-    """A member as an assignor sees it."""
+    """A member, with the data that an assignor needs."""
 
     member_id: str
     instance_id: str | None
     topic_ids: frozenset[bytes]
     had: Mapping[bytes, frozenset[int]]
-    """What the last assignment gave it."""
+    """Its partitions in the last assignment."""
 
 
 def spread_uniformly(subscribers: Sequence[Subscriber], counts: Mapping[bytes, int]) -> Spread:
-    """Evenly; ``counts`` are the partitions of every topic that somebody subscribes to."""
+    """Assign evenly; ``counts`` has the number of partitions of each subscribed topic."""
     spread: Spread = {each.member_id: {} for each in subscribers}
     if not subscribers:
         return spread
     same = all(each.topic_ids == subscribers[0].topic_ids for each in subscribers)
     total = sum(counts[each] for each in subscribers[0].topic_ids if each in counts)
-    # With one subscription for all it is known beforehand how much is whose.
+    # If all subscriptions are the same, each member's share is known in advance.
     most = divmod(total, len(subscribers)) if same else None
     loads, free = _keep(subscribers, counts, spread, most)
     by_topic: dict[bytes, list[str]] = {}
     for each in subscribers:
         for topic_id in each.topic_ids:
             by_topic.setdefault(topic_id, []).append(each.member_id)
-    # Topics that few can take come first; later ones even it out.
+    # Topics with few subscribers come first; later ones can balance the loads.
     for topic_id in sorted(free, key=lambda each: (len(by_topic[each]), each)):
         _hand_out(topic_id, free[topic_id], by_topic[topic_id], spread, loads)
     if not same:
@@ -54,8 +54,8 @@ def spread_uniformly(subscribers: Sequence[Subscriber], counts: Mapping[bytes, i
 
 
 _ROUNDS_MAX: Final = 16
-"""Unequal subscriptions: what is moved in one topic may unbalance another; it has never taken more
-than a few rounds."""
+"""The limit of rounds with unequal subscriptions, where a move in one topic may unbalance another;
+in practice a few rounds are enough."""
 
 
 def _keep(
@@ -64,7 +64,7 @@ def _keep(
     spread: Spread,
     most: tuple[int, int] | None,
 ) -> tuple[dict[str, int], dict[bytes, list[int]]]:
-    """Leaves members what they had, as far as that is not too much; gives loads and the rest."""
+    """Keep the members' partitions up to their share; return the loads and the free partitions."""
     loads: dict[str, int] = {}
     taken: dict[bytes, set[int]] = {}
     extra = most[1] if most is not None else 0
@@ -118,7 +118,7 @@ def _hand_out(
 def _even_out(
     topic_id: bytes, members: Sequence[str], spread: Spread, loads: dict[str, int]
 ) -> bool:
-    """Moves partitions of one topic to members that have less; says whether it did."""
+    """Move partitions of one topic to members with smaller loads; return whether any moved."""
     light = [(loads[each], place, each) for place, each in enumerate(members)]
     heapq.heapify(light)
     heavy = [
@@ -153,9 +153,9 @@ def _even_out(
 
 
 def spread_in_ranges(subscribers: Sequence[Subscriber], counts: Mapping[bytes, int]) -> Spread:
-    """Topic by topic: of five partitions and two members the first one gets 0, 1, 2."""
+    """Assign ranges: of five partitions and two members, the first member gets 0, 1 and 2."""
     spread: Spread = {each.member_id: {} for each in subscribers}
-    # Static members first, by the names that they keep: a restart changes nothing.
+    # Static members come first, in the order of their instance ids, which survive a restart.
     ordered = sorted(
         subscribers,
         key=lambda each: (each.instance_id is None, each.instance_id or each.member_id),

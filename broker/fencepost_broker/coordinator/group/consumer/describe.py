@@ -1,4 +1,4 @@
-"""ConsumerGroupDescribe: a group, what each member has, and what it is to have."""
+"""Decisions on ConsumerGroupDescribe: a group, with its members' current and target partitions."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _NOTHING: Final[Mapping[bytes, frozenset[int]]] = {}
 def describe_consumer_groups(
     ctx: Context, _now_ms: int, ask: Ask
 ) -> Decision[ConsumerGroupDescribeResponse]:
-    """Describes consumer groups; a classic group is to this request one it does not know."""
+    """Describe consumer groups; a classic group counts as unknown here."""
     request = ask.request
     assert isinstance(request, ConsumerGroupDescribeRequest)
     groups = [_described(ctx, group_id) for group_id in request.group_ids]
@@ -72,7 +72,7 @@ def _member(ctx: Context, group: ConsumerGroup, member: ConsumerMember) -> Membe
 
 
 def _held(member: ConsumerMember) -> Mapping[bytes, Iterable[int]]:
-    """What it has, and what it has not let go of yet."""
+    """Return a member's partitions, including those that it has yet to revoke."""
     held = {topic_id: set(numbers) for topic_id, numbers in member.assigned.items()}
     for topic_id, numbers in member.revoking.items():
         held.setdefault(topic_id, set()).update(numbers)
@@ -83,6 +83,6 @@ def _assignment(ctx: Context, partitions: Mapping[bytes, Iterable[int]]) -> Assi
     rows = []
     for topic_id, numbers in partitions.items():
         name = ctx.topics.topic_name(topic_id)
-        if name is not None:  # a deleted topic stays in the records until partitions are spread
+        if name is not None:  # a deleted topic stays in the records until the next assignment
             rows.append(TopicPartitions(topic_id, name, sorted(numbers)))
     return Assignment(rows)

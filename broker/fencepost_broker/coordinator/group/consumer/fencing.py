@@ -1,4 +1,4 @@
-"""Members that go: because they say so, because they are silent, or because they do not let go."""
+"""Removal of members that leave, send no heartbeats, or do not revoke partitions in time."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ _MISSED: Final = {
 def fence(
     ctx: Context, now_ms: int, group: ConsumerGroup, leaving: Collection[str], answer: Any = None
 ) -> Decision[Any]:
-    """Removes members; what they had is free, and the others are told with their heartbeats."""
+    """Remove members; their partitions are free, and the others learn of it by heartbeat."""
     if not leaving:
         return Decision(answer)
     roster = Roster(group, gone=frozenset(leaving))
@@ -55,9 +55,9 @@ def fence(
 
 
 def go_away(group: ConsumerGroup, member: ConsumerMember) -> Decision[Any]:
-    """A static member leaves and may come back within its session: nobody gets its partitions.
+    """Mark a static member as away; it keeps its partitions until its session ends.
 
-    When it does it begins at epoch 0, and so its partitions count as had since then (KIP-1251).
+    It returns with epoch 0, so its partitions count as assigned since that epoch (KIP-1251).
     """
     assigned = {each: dict.fromkeys(member.assigned[each], 0) for each in member.assigned}
     away = replace(member, member_epoch=AWAY, assigned=assigned, revoking={})
@@ -65,11 +65,11 @@ def go_away(group: ConsumerGroup, member: ConsumerMember) -> Decision[Any]:
     return Decision(answer, (current_record(group.group_id, away),))
 
 
-# -- what time makes happen ----------------------------------------------------------------------
+# -- deadlines -----------------------------------------------------------------------------------
 
 
 def member_is_overdue(ctx: Context, now_ms: int, key: TimerKey) -> Decision[Any]:
-    """A member was not heard of, or did not join or sync in time."""
+    """Remove a member that sent no heartbeat, JoinGroup or SyncGroup in time."""
     group = ctx.groups[key.group_id]
     assert isinstance(group, ConsumerGroup)
     if key.member_id not in group.members:
@@ -78,7 +78,7 @@ def member_is_overdue(ctx: Context, now_ms: int, key: TimerKey) -> Decision[Any]
 
 
 def revocation_is_overdue(ctx: Context, now_ms: int, key: TimerKey) -> Decision[Any]:
-    """A member has not let go of its partitions in time."""
+    """Remove a member that has not revoked its partitions in time."""
     group = ctx.groups[key.group_id]
     assert isinstance(group, ConsumerGroup)
     member = group.members.get(key.member_id)
@@ -95,7 +95,7 @@ def _tell(decision: Decision[Any], key: TimerKey, why: str) -> Decision[Any]:
 
 
 def restored_members(ctx: Context, now_ms: int, group: ConsumerGroup) -> list[SetTimer]:
-    """A whole session for every member that the log has, and time to let go for who must."""
+    """Start the sessions of a loaded group's members, and the timers of their revocations."""
     session_ms = session_timeout_ms(ctx, group.group_id)
     soft = []
     for member in group.members.values():
@@ -108,6 +108,6 @@ def restored_members(ctx: Context, now_ms: int, group: ConsumerGroup) -> list[Se
 
 
 def session_timeout_ms(ctx: Context, group_id: str) -> int:
-    """After how much silence a member of this group is out."""
+    """Return the session timeout of a group's members."""
     own_ms = ctx.configs.number(group_id, "consumer.session.timeout.ms")
     return ctx.settings.group_consumer_session_timeout_ms if own_ms is None else own_ms

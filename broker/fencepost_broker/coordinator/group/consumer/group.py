@@ -1,10 +1,10 @@
-"""A consumer group as its records have it. Replay alone changes it.
+"""The state of a consumer group. Only replay changes it.
 
     group epoch        grows when members, subscriptions or topics change
-    assignment epoch   the group epoch for which partitions were spread last
-    member epoch       the assignment epoch that a member has come to
+    assignment epoch   the group epoch of the last assignment
+    member epoch       the assignment epoch that a member has reached
 
-A group whose first three numbers agree for every member is stable.
+The group is stable when all three are equal for every member.
 """
 
 from __future__ import annotations
@@ -24,22 +24,22 @@ from fencepost_broker.coordinator.records import LogRecord
 
 CONSUMER_PROTOCOL: Final = "consumer"
 EPOCHS_IN_COMMITS_SINCE: Final = 9
-"""OffsetCommit version."""
+"""The OffsetCommit version from which the generation may be a member epoch."""
 
 
 @dataclass(slots=True)
 class Resolved:
-    """The topics that a regular expression stood for when it was last looked at."""
+    """The topics that matched a regular expression at the last check."""
 
     topics: frozenset[str]
     version: int
-    """Of the metadata that was looked at."""
+    """The version of the metadata at that check."""
     at_ms: int
 
 
 @dataclass(slots=True)
 class ConsumerGroup(Group):
-    """One group; see the module."""
+    """A consumer group; the module describes its epochs."""
 
     TYPE: ClassVar[str] = "Consumer"
 
@@ -50,29 +50,29 @@ class ConsumerGroup(Group):
     assignment_at_ms: int = 0
     members: dict[str, ConsumerMember] = field(default_factory=dict)
     target: dict[str, Partitions] = field(default_factory=dict)
-    """By member: what the assignment of ``assignment_epoch`` gives it."""
+    """By member: its partitions in the assignment of ``assignment_epoch``."""
     resolved: dict[str, Resolved] = field(default_factory=dict)
     static_members: dict[str, str] = field(default_factory=dict)
     """By instance id."""
     owners: dict[bytes, dict[int, str]] = field(default_factory=dict)
-    """By topic id and partition: which member has it, or has not let go of it."""
+    """By topic id and partition: the member that has it or has yet to revoke it."""
     names: dict[str, int] = field(default_factory=dict)
-    """By topic: how many members subscribe to it by name."""
+    """By topic: the number of members that subscribe to it by name."""
     patterns: dict[str, int] = field(default_factory=dict)
-    """By regular expression: how many members subscribe with it."""
+    """By regular expression: the number of members that subscribe with it."""
     assignors: dict[str, int] = field(default_factory=dict)
     classic_protocols: dict[str, int] = field(default_factory=dict)
-    """By name: how many of the members that speak the classic protocol can follow it."""
+    """By name: the number of members on the classic protocol that support it."""
     classic_count: int = 0
     has_partition_metadata: bool = False
-    """A record of Kafka before 4.1 stands in the log and has to go."""
+    """Whether the log has a record of Kafka before 4.1, which has to be deleted."""
     is_checked: bool = False
-    """Soft: the metadata of the subscribed topics has not changed since it was last looked at."""
+    """Soft: whether the metadata of the topics is unchanged since the last check."""
 
     # -- replay ----------------------------------------------------------------------------------
 
     def put(self, member: ConsumerMember) -> None:
-        """Takes in a member, new or changed."""
+        """Add or replace a member."""
         before = self.members.get(member.member_id)
         if before is not None:
             self._count(before, -1)
@@ -90,7 +90,7 @@ class ConsumerGroup(Group):
             self.static_members[member.instance_id] = member.member_id
 
     def remove(self, member_id: str) -> None:
-        """Lets a member go."""
+        """Remove a member."""
         member = self.members.pop(member_id, None)
         if member is not None:
             self._count(member, -1)
@@ -98,7 +98,7 @@ class ConsumerGroup(Group):
             self._forget_instance(member)
 
     def _forget_instance(self, member: ConsumerMember) -> None:
-        # Whoever has taken the place of a static member stands here already.
+        # The instance may already belong to the member that replaced this one.
         known = self.static_members.get(member.instance_id or "")
         if member.instance_id is not None and known == member.member_id:
             del self.static_members[member.instance_id]
@@ -125,7 +125,7 @@ class ConsumerGroup(Group):
             for name, _ in member.classic.protocols:
                 _add(self.classic_protocols, name, by)
 
-    # -- questions -------------------------------------------------------------------------------
+    # -- queries ---------------------------------------------------------------------------------
 
     @property
     def state_name(self) -> str:
@@ -146,21 +146,21 @@ class ConsumerGroup(Group):
         return not self.members
 
     def owner(self, topic_id: bytes, partition: int) -> str | None:
-        """Who has this partition, or has not let go of it."""
+        """Return the member that has a partition or has yet to revoke it."""
         return self.owners.get(topic_id, {}).get(partition)
 
     def static_member(self, instance_id: str | None) -> ConsumerMember | None:
-        """The member that an instance is now."""
+        """Return the current member of an instance id."""
         member_id = self.static_members.get(instance_id or "")
         return None if member_id is None or instance_id is None else self.members[member_id]
 
     def topics_of(self, member: ConsumerMember) -> frozenset[str]:
-        """What a member reads, by name and by its regular expression."""
+        """Return a member's topics, by name and by its regular expression."""
         known = self.resolved.get(member.pattern)
         return frozenset(member.topics) | (known.topics if known else frozenset())
 
     def waits_for_release(self, member: ConsumerMember) -> bool:
-        """Whether something that the member shall get is still with another."""
+        """Whether another member has yet to release a partition of this member's assignment."""
         return any(
             self.owner(topic_id, number) not in {None, member.member_id}
             for topic_id, numbers in self.target.get(member.member_id, {}).items()
@@ -168,7 +168,7 @@ class ConsumerGroup(Group):
         )
 
     def supports_classic(self, protocol_type: str, names: Iterable[str]) -> bool:
-        """Whether a client that speaks the classic protocol fits in."""
+        """Whether a client on the classic protocol with these assignors may join."""
         return protocol_type == CONSUMER_PROTOCOL and any(
             self.classic_protocols.get(name, 0) == self.classic_count for name in names
         )
@@ -188,7 +188,7 @@ class ConsumerGroup(Group):
         if member is None:
             return ErrorCode.UNKNOWN_MEMBER_ID
         if member.classic is None and version < EPOCHS_IN_COMMITS_SINCE:
-            return ErrorCode.UNSUPPORTED_VERSION  # it could not make sense of a stale epoch
+            return ErrorCode.UNSUPPORTED_VERSION  # this version has no error for a stale epoch
         return _epoch_refusal(member, generation, partitions)
 
     def transactional_commit_refusal(
@@ -212,7 +212,7 @@ class ConsumerGroup(Group):
 
     def fetch_refusal(self, member_id: str | None, member_epoch: int) -> ErrorCode:
         if member_id is None and member_epoch < 0:
-            return ErrorCode.NONE  # an administrator, or a client that does not say who it is
+            return ErrorCode.NONE  # an administrator, or a client that does not send its id
         member = self.members.get(member_id or "")
         if member is None:
             return ErrorCode.UNKNOWN_MEMBER_ID
@@ -236,7 +236,7 @@ class ConsumerGroup(Group):
 def _epoch_refusal(
     member: ConsumerMember, epoch: int, partitions: Iterable[tuple[bytes, int]]
 ) -> ErrorCode:
-    """KIP-1251: an older epoch will do for partitions that the member has had since then."""
+    """Check an epoch; an older one is valid for partitions owned since then (KIP-1251)."""
     if epoch == member.member_epoch:
         return ErrorCode.NONE
     if epoch > member.member_epoch:
@@ -270,7 +270,7 @@ def _add(counts: dict[str, int], name: str, by: int) -> None:
 def same_partitions(
     left: Mapping[bytes, Iterable[int]], right: Mapping[bytes, Iterable[int]]
 ) -> bool:
-    """Whether both name the same partitions; a topic without any is none."""
+    """Whether both contain the same partitions; topics without partitions do not count."""
     return {each: set(numbers) for each, numbers in left.items() if numbers} == {
         each: set(numbers) for each, numbers in right.items() if numbers
     }

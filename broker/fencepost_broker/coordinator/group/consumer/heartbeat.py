@@ -1,11 +1,11 @@
-"""ConsumerGroupHeartbeat: a member comes, goes, or says what it has and hears what it shall have.
+"""Decisions on ConsumerGroupHeartbeat, by which members join, leave and reconcile.
 
-    1. the member is made or changed; another subscription, or topics that have changed, make a
-       new group epoch
-    2. a new group epoch makes a new assignment (not more often than the setting says)
-    3. the member goes the next step towards its part of the assignment
+    1. the member is created or updated; a changed subscription or changed topics begin a new
+       group epoch
+    2. a new group epoch leads to a new assignment, limited by the assignment interval
+    3. the member takes its next step towards its part of the assignment
 
-A heartbeat that changes nothing costs one deadline.
+A heartbeat that changes nothing only moves one deadline.
 """
 
 from __future__ import annotations
@@ -42,13 +42,13 @@ from fencepost_broker.coordinator.group.soft import SetTimer, Timer, TimerKey
 from fencepost_broker.metadata.decision import Decision
 
 MEMBER_MAKES_ITS_ID_SINCE: Final = 1
-"""Version; before, the broker made it."""
+"""From this version on the member chooses its id; before, the broker chose it."""
 
 
 def consumer_group_heartbeat(
     ctx: Context, now_ms: int, ask: Ask
 ) -> Decision[ConsumerGroupHeartbeatResponse]:
-    """Decides a heartbeat of a member of a consumer group."""
+    """Decide on a heartbeat of a member of a consumer group."""
     request = ask.request
     assert isinstance(request, ConsumerGroupHeartbeatRequest)
     if "consumer" not in ctx.settings.group_coordinator_rebalance_protocols:
@@ -75,34 +75,34 @@ def _check(ctx: Context, request: ConsumerGroupHeartbeatRequest, version: int) -
     elif request.instance_id == "":
         problem = "an instance id cannot be empty"
     elif request.rack_id == "":
-        problem = "a rack's name cannot be empty"
+        problem = "a rack id cannot be empty"
     elif request.member_epoch == 0:
         problem = _joining_problem(request)
     elif request.member_epoch == AWAY and request.instance_id is None:
-        problem = "only a static member, which has an instance id, can go away and come back"
+        problem = "only a static member, with an instance id, can leave temporarily"
     elif request.member_epoch < AWAY:
-        problem = f"there is no member epoch {request.member_epoch}"
+        problem = f"the member epoch {request.member_epoch} is invalid"
     if problem is not None:
         raise Refusal(ErrorCode.INVALID_REQUEST, problem)
     known = ctx.settings.group_consumer_assignors
     if request.server_assignor is not None and request.server_assignor not in known:
-        message = f"there is no assignor {request.server_assignor!r}, but {', '.join(known)}"
+        message = f"unknown assignor {request.server_assignor!r}; known are: {', '.join(known)}"
         raise Refusal(ErrorCode.UNSUPPORTED_ASSIGNOR, message)
 
 
 def _joining_problem(request: ConsumerGroupHeartbeatRequest) -> str | None:
     if request.rebalance_timeout_ms == -1:
-        return "the first heartbeat must bring a rebalance timeout"
+        return "the first heartbeat must have a rebalance timeout"
     if request.topic_partitions is None or request.topic_partitions:
-        return "the first heartbeat must say that the member has no partitions"
+        return "the first heartbeat must have an empty list of owned partitions"
     if request.subscribed_topic_names is None and request.subscribed_topic_regex is None:
-        return "the first heartbeat must bring topic names or a regular expression"
+        return "the first heartbeat must have topic names or a regular expression"
     return None
 
 
 @dataclass(slots=True)
 class _Found:
-    """The group as the heartbeat finds or makes it."""
+    """The group of a heartbeat, which may be new or upgraded."""
 
     group: ConsumerGroup
     replies: list[Reply] = field(default_factory=list)
@@ -118,7 +118,7 @@ def _beat(
     group = progress.group = found.group
     size_max = ctx.settings.group_consumer_max_size
     if len(group.members) >= size_max and request.member_id not in group.members:
-        message = f"group {group.group_id!r} has {size_max} members, and takes no more"
+        message = f"group {group.group_id!r} has reached its limit of {size_max} members"
         raise Refusal(ErrorCode.GROUP_MAX_SIZE_REACHED, message)
     member_id = request.member_id or uuid_text(ctx.chance.randbytes(16))
     before = _member(progress, request, member_id, joins=joins)
@@ -209,7 +209,7 @@ def _static_member(
 
 
 def _check_epoch(member: ConsumerMember, request: ConsumerGroupHeartbeatRequest) -> None:
-    """A member may be one epoch behind: the answer that brought the new one was lost."""
+    """Check a member's epoch; it may be the previous one if the last answer was lost."""
     epoch, known = request.member_epoch, member.member_epoch
     if epoch in {0, known}:
         return
@@ -223,7 +223,7 @@ def _check_epoch(member: ConsumerMember, request: ConsumerGroupHeartbeatRequest)
         ):
             return
     message = (
-        f"member {member.member_id!r} comes with epoch {epoch} and is at {known}:"
+        f"member {member.member_id!r} sent epoch {epoch}, but its epoch is {known}:"
         " it must give up its partitions and join again"
     )
     raise Refusal(ErrorCode.FENCED_MEMBER_EPOCH, message)

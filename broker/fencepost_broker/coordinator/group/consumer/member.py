@@ -1,8 +1,8 @@
-"""A member of a consumer group: what it asked for, and how far it has come.
+"""A member of a consumer group: its subscription, and its progress towards its assignment.
 
-STABLE       it has all that its epoch's assignment gives it
-UNREVOKED    it has partitions that others shall get, and has not said yet that it let go
-UNRELEASED   it has what is free; the rest is still with others
+STABLE       it has all partitions that the assignment of its epoch gives it
+UNREVOKED    it has to revoke partitions and has not confirmed that
+UNRELEASED   it has the partitions that were free; other members have yet to release the rest
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ Owned: TypeAlias = Mapping[bytes, Mapping[int, int]]
 
 
 class MemberState(IntEnum):
-    """The states, by their numbers in the record."""
+    """A member's state, with its number in the record."""
 
     STABLE = 0
     UNREVOKED_PARTITIONS = 1
@@ -34,7 +34,7 @@ class MemberState(IntEnum):
 
 @dataclass(slots=True)
 class ClassicMetadata:
-    """What a member that speaks the classic protocol has told (while a group migrates)."""
+    """The data of a member that uses the classic protocol (while its group migrates)."""
 
     session_timeout_ms: int
     protocols: tuple[tuple[str, bytes], ...]
@@ -42,7 +42,7 @@ class ClassicMetadata:
 
 @dataclass(slots=True)
 class ConsumerMember:
-    """One member; exchanged for another object when anything about it changes."""
+    """One member; every change replaces the object."""
 
     member_id: str
     instance_id: str | None = None
@@ -51,9 +51,9 @@ class ConsumerMember:
     client_host: str = ""
     rebalance_timeout_ms: int = -1
     topics: tuple[str, ...] = ()
-    """Subscribed by name, sorted."""
+    """The names of the subscribed topics, sorted."""
     pattern: str = ""
-    """Subscribed by a regular expression."""
+    """The regular expression of the subscription."""
     assignor: str | None = None
     classic: ClassicMetadata | None = None
     member_epoch: int = 0
@@ -63,11 +63,11 @@ class ConsumerMember:
     revoking: Owned = field(default_factory=dict)
 
     def has_reconciled(self, target_epoch: int) -> bool:
-        """Whether it has all that the assignment of this epoch gives it."""
+        """Whether it has all partitions that the assignment of this epoch gives it."""
         return self.state is MemberState.STABLE and self.member_epoch == target_epoch
 
     def has_same_partitions(self, other: ConsumerMember) -> bool:
-        """Whether the other one has been told the same partitions."""
+        """Whether both are assigned the same partitions."""
         if self.assigned is other.assigned:
             return True
         return {each: set(numbers) for each, numbers in self.assigned.items()} == {

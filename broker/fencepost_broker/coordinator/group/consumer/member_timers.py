@@ -8,5 +8,5 @@ MEMBER_TIMERS = (Timer.SESSION, Timer.REBALANCE, Timer.JOIN, Timer.SYNC)
 
 
 def no_timers(group_id: str, member_id: str) -> list[SetTimer]:
-    """Nothing is awaited of a member any more."""
+    """Cancel all timers of a member."""
     return [SetTimer(TimerKey(timer, group_id, member_id), None) for timer in MEMBER_TIMERS]

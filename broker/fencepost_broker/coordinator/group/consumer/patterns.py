@@ -1,8 +1,8 @@
-"""Subscriptions by regular expression: when they are matched with the topics that there are.
+"""Subscriptions by regular expression, and their matching with the existing topics.
 
-A heartbeat that brings a new expression is answered at once. The matching comes right behind it,
-for all expressions of the group together, so that they cause one rebalance. They are matched anew
-when there are new topics (at most every ten seconds) and every ten minutes.
+A heartbeat with a new expression is answered at once. Right after it, all expressions of the group
+are matched together, so that they cause one rebalance. They are matched again after topics are
+created (at most every ten seconds) and every ten minutes.
 """
 
 from __future__ import annotations
@@ -38,12 +38,12 @@ PAUSE_MS: Final = 10_000
 
 @dataclass(slots=True)
 class PatternChange:
-    """What a member's expression means for the group."""
+    """The effect of a member's expression on the group."""
 
     changed: bool = False
-    """It is another one than before."""
+    """Whether the member's expression has changed."""
     resolved: bool = False
-    """And its topics are known: partitions can be spread at once."""
+    """Whether the topics of a changed expression are known, so that a new epoch can begin."""
     timers: tuple[SetTimer, ...] = ()
 
 
@@ -56,9 +56,9 @@ def change_pattern(
     former_id: str,
     records: list[LogRecord],
 ) -> PatternChange:
-    """Looks at a member's expression, and whether those of the group have to be matched anew.
+    """Apply a member's expression, and schedule a matching if the group needs one.
 
-    ``former_id`` is the id under which the group knows the member, if it knows it.
+    ``former_id`` is the member's id in the group so far. An invalid expression raises ``Refusal``.
     """
     result = PatternChange()
     counts = dict(group.patterns)
@@ -74,7 +74,7 @@ def change_pattern(
             problem = ctx.patterns.problem(new)
             if problem is not None:
                 code = ErrorCode.INVALID_REGULAR_EXPRESSION
-                raise Refusal(code, f"the regular expression {new!r} is wrong: {problem}")
+                raise Refusal(code, f"the regular expression {new!r} is invalid: {problem}")
             is_new_to_group = True
         result.resolved = new in group.resolved if new else bool(before.pattern)
     if old:
@@ -107,7 +107,7 @@ def _is_due(
 
 
 def match_patterns(ctx: Context, now_ms: int, key: TimerKey) -> Decision[Any]:
-    """Matches a group's expressions with the topics that there are."""
+    """Match a group's expressions with the existing topics."""
     group = ctx.groups[key.group_id]
     assert isinstance(group, ConsumerGroup)
     names = list(ctx.topics.names())
@@ -131,7 +131,7 @@ def match_patterns(ctx: Context, now_ms: int, key: TimerKey) -> Decision[Any]:
 
 
 def topics_changed(ctx: Context, command: TopicsChanged) -> Decision[Any]:
-    """Lets the groups that read these topics look at them again with their next heartbeat."""
+    """Make the groups that read these topics check their metadata at the next heartbeat."""
     soft: list[Any] = [
         MetadataChecked(group.group_id, is_checked=False)
         for group in ctx.groups.values()

@@ -1,7 +1,7 @@
-"""One decision about a consumer group while it is being made: its records, and what they lead to.
+"""Construction of a decision about a consumer group.
 
-Nothing here changes the group. Records are gathered; where a step needs to know what an earlier
-one will have changed, it asks the roster.
+The group itself does not change here: ``Progress`` collects records. A step that depends on the
+changes of earlier steps reads the roster.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ _NOTHING: Final[Partitions] = {}
 
 @dataclass(slots=True)
 class Progress:
-    """What a heartbeat, or a JoinGroup to a consumer group, has led to so far."""
+    """The unfinished decision on a heartbeat, or on a JoinGroup to a consumer group."""
 
     ctx: Context
     now_ms: int
@@ -50,30 +50,30 @@ class Progress:
     soft: list[Any] = field(default_factory=list)
     changed: dict[str, ConsumerMember] = field(default_factory=dict)
     former: dict[str, str] = field(default_factory=dict)
-    """By member: the id under which the group knows it still."""
+    """By member id: the id of the same member in the group so far."""
     epoch: int = 0
-    """The group's, when a step has made a new one."""
+    """The new group epoch; 0 if no step has made one."""
 
     def change(self, member: ConsumerMember) -> None:
-        """Says how the member will be."""
+        """Set a member's new state."""
         self.changed[member.member_id] = member
 
     @property
     def roster(self) -> Roster:
-        """The members as they will be."""
+        """The members after this decision."""
         gone = frozenset(self.former.values()) - self.changed.keys()
         return Roster(self.group, self.changed, gone)
 
     @property
     def group_epoch(self) -> int:
-        """The group's epoch as it will be."""
+        """The group's epoch after this decision."""
         return self.epoch or self.group.group_epoch
 
 
 def replace_static_member(
     progress: Progress, static: ConsumerMember, member_id: str
 ) -> ConsumerMember:
-    """A static member comes back under another id, and gets what it had."""
+    """Give a returning static member its new id, with the assignment of the old one."""
     group = progress.group
     member = replace(static, member_id=member_id, member_epoch=0, previous_member_epoch=0)
     target = group.target.get(static.member_id, _NOTHING)
@@ -90,7 +90,7 @@ def replace_static_member(
 
 
 def bump_if_changed(progress: Progress, *, bump: bool) -> None:
-    """Makes a new group epoch if that is wanted, or if the subscribed topics have changed."""
+    """Begin a new group epoch if ``bump`` is set or the metadata of the topics has changed."""
     group = progress.group
     if not bump and group.is_checked:
         return
@@ -110,7 +110,7 @@ def reconcile(
     *,
     subscription_changed: bool,
 ) -> ConsumerMember:
-    """Makes a new assignment if there is a new epoch, and lets the member go its next step."""
+    """Make a new assignment for a new group epoch, and take the member's next step towards it."""
     ctx, group = progress.ctx, progress.group
     former_id = progress.former.get(member.member_id, member.member_id)
     target_epoch = group.assignment_epoch
@@ -142,7 +142,7 @@ def reconcile(
 
 
 def _revocation(progress: Progress, member: ConsumerMember) -> SetTimer:
-    """A member has its rebalance timeout to let go of partitions."""
+    """Return the timer that limits a member's revocation to its rebalance timeout."""
     key = TimerKey(Timer.REBALANCE, progress.group.group_id, member.member_id)
     waits = member.state is MemberState.UNREVOKED_PARTITIONS
     return SetTimer(key, progress.now_ms + member.rebalance_timeout_ms if waits else None)

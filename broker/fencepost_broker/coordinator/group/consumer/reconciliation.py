@@ -1,8 +1,8 @@
-"""How a member comes from what it has to what it is to have.
+"""Reconciliation: the steps of a member from its current partitions to its assignment.
 
-A partition has one owner at a time. So a member first lets go of what it is not to have any more,
-and says so; then it gets what is free, and with that the assignment's epoch; what others still
-hold it gets later. It keeps, with the epoch in which it got it, what it has and is to have.
+A partition has one owner at a time. So a member first revokes the partitions that it loses and
+confirms that. Then it gets the free partitions and the epoch of the assignment, and later those
+that other members have yet to release. Partitions that it keeps also keep their assignment epoch.
 """
 
 from __future__ import annotations
@@ -21,21 +21,21 @@ from fencepost_broker.coordinator.group.consumer.member import (
 
 @dataclass(slots=True)
 class Goal:
-    """What a member is on its way to."""
+    """The assignment that a member has to reach, and the data of its request."""
 
     epoch: int
     partitions: Partitions
     topic_ids: frozenset[bytes]
-    """What it subscribes to now; a target made for an earlier subscription may know more."""
+    """Its current subscription; a target from an earlier subscription may have more topics."""
     subscription_changed: bool
     owned: Mapping[bytes, Iterable[int]] | None
-    """What it says that it has; None when it did not say."""
+    """The partitions that it reports as owned; ``None`` if the request has no report."""
     former_id: str
-    """The id under which the group knows it."""
+    """Its id in the group so far."""
 
 
 def reconciled(group: ConsumerGroup, member: ConsumerMember, goal: Goal) -> ConsumerMember:
-    """The member after its next step; itself when it can make none."""
+    """Return the member after its next step, or unchanged if no step is possible."""
     if not goal.subscription_changed and member.has_reconciled(goal.epoch):
         return member
     if member.state is MemberState.STABLE and member.member_epoch == goal.epoch:

@@ -1,4 +1,4 @@
-"""A consumer group as its records, and back."""
+"""Conversion between consumer groups and their records."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ from fencepost_broker.coordinator.records import LogRecord
 
 
 def member_record(group_id: str, member: ConsumerMember) -> LogRecord:
-    """What a member asked for."""
+    """Return the record of a member's subscription."""
     classic = None
     if member.classic is not None:
         protocols = [metadata.ClassicProtocol(*each) for each in member.classic.protocols]
@@ -58,7 +58,7 @@ def member_record(group_id: str, member: ConsumerMember) -> LogRecord:
 def member_as_asked(
     before: ConsumerMember, value: metadata.ConsumerGroupMemberMetadataValue
 ) -> ConsumerMember:
-    """The member with what a record says it asked for."""
+    """Return the member with the subscription in a record."""
     classic = value.classic_member_metadata
     return replace(
         before,
@@ -80,7 +80,7 @@ def member_as_asked(
 
 
 def current_record(group_id: str, member: ConsumerMember) -> LogRecord:
-    """How far a member has come."""
+    """Return the record of a member's epoch, state and partitions."""
     value = current.ConsumerGroupCurrentMemberAssignmentValue(
         member.member_epoch,
         member.previous_member_epoch,
@@ -96,7 +96,7 @@ def current_record(group_id: str, member: ConsumerMember) -> LogRecord:
 def member_as_far(
     before: ConsumerMember, value: current.ConsumerGroupCurrentMemberAssignmentValue
 ) -> ConsumerMember:
-    """The member as far as a record says it has come."""
+    """Return the member with the epoch, state and partitions in a record."""
     known = {each.value for each in MemberState}
     epoch = value.member_epoch
     return replace(
@@ -119,7 +119,7 @@ def _owned_rows(owned: Owned) -> list[current.TopicPartitions]:
 
 
 def _owned(rows: Iterable[current.TopicPartitions], epoch: int) -> Owned:
-    """Before KIP-1251 a record did not say since when: as if from this epoch on."""
+    """Decode partitions; records from before KIP-1251 have no epochs and get the member's."""
     return {
         row.topic_id: dict(
             zip(
@@ -133,25 +133,25 @@ def _owned(rows: Iterable[current.TopicPartitions], epoch: int) -> Owned:
 
 
 def epoch_record(group_id: str, epoch: int, metadata_hash: int) -> LogRecord:
-    """The group's epoch, and the topics' metadata that it stands for."""
+    """Return the record of the group's epoch and of the hash of its topics' metadata."""
     value = ConsumerGroupMetadataValue(epoch, metadata_hash)
     return LogRecord(ConsumerGroupMetadataKey(group_id), value)
 
 
 def target_record(group_id: str, member_id: str, partitions: Partitions) -> LogRecord:
-    """What the assignment gives to one member."""
+    """Return the record of one member's part of the assignment."""
     rows = [target.TopicPartition(each, sorted(numbers)) for each, numbers in partitions.items()]
     key = target.ConsumerGroupTargetAssignmentMemberKey(group_id, member_id)
     return LogRecord(key, target.ConsumerGroupTargetAssignmentMemberValue(rows))
 
 
 def target_of(value: target.ConsumerGroupTargetAssignmentMemberValue) -> Partitions:
-    """The same read back."""
+    """Return the partitions in a record of a member's part of the assignment."""
     return {each.topic_id: frozenset(each.partitions) for each in value.topic_partitions}
 
 
 def target_epoch_record(group_id: str, epoch: int, at_ms: int) -> LogRecord:
-    """The assignment stands, for this group epoch."""
+    """Return the record that completes the assignment for a group epoch."""
     value = ConsumerGroupTargetAssignmentMetadataValue(epoch, at_ms)
     return LogRecord(ConsumerGroupTargetAssignmentMetadataKey(group_id), value)
 
@@ -159,23 +159,23 @@ def target_epoch_record(group_id: str, epoch: int, at_ms: int) -> LogRecord:
 def pattern_record(
     group_id: str, pattern: str, topics: Iterable[str], version: int, at_ms: int
 ) -> LogRecord:
-    """The topics that a regular expression stands for."""
+    """Return the record of the topics that match a regular expression."""
     value = ConsumerGroupRegularExpressionValue(sorted(topics), version, at_ms)
     return LogRecord(ConsumerGroupRegularExpressionKey(group_id, pattern), value)
 
 
 def pattern_tombstone(group_id: str, pattern: str) -> LogRecord:
-    """Nobody subscribes with it any more."""
+    """Return the tombstone of a regular expression that no member uses."""
     return LogRecord(ConsumerGroupRegularExpressionKey(group_id, pattern), None)
 
 
 def partition_metadata_tombstone(group_id: str) -> LogRecord:
-    """Topic metadata as Kafka wrote it before 4.1; the group's hash stands for it now."""
+    """Return the tombstone of topic metadata from Kafka before 4.1; the hash replaces it."""
     return LogRecord(ConsumerGroupPartitionMetadataKey(group_id), None)
 
 
 def member_tombstones(group_id: str, member_id: str) -> list[LogRecord]:
-    """A member goes: first how far it came, then what it was to get, then what it asked for."""
+    """Return the tombstones of a member: its progress, its assignment, its subscription."""
     return [
         LogRecord(current.ConsumerGroupCurrentMemberAssignmentKey(group_id, member_id), None),
         LogRecord(target.ConsumerGroupTargetAssignmentMemberKey(group_id, member_id), None),
@@ -186,7 +186,7 @@ def member_tombstones(group_id: str, member_id: str) -> list[LogRecord]:
 def group_tombstones(
     group_id: str, members: Iterable[str], patterns: Iterable[str]
 ) -> list[LogRecord]:
-    """A group goes, with all its members."""
+    """Return the tombstones of a group with all its members."""
     ids = list(members)
     keys: list[Any] = [
         *(current.ConsumerGroupCurrentMemberAssignmentKey(group_id, each) for each in ids),

@@ -1,4 +1,4 @@
-"""Takes in the records of consumer groups."""
+"""Replay of the records of consumer groups."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ from fencepost_broker.coordinator.records import LogRecord
 
 
 def _group(ctx: Context, group_id: str, *, create: bool) -> ConsumerGroup | None:
-    """The group that a record is about. A simple group that stands in for it makes way."""
+    """Return a record's group; ``create`` makes a new one, also in place of a simple group."""
     found = ctx.groups.get(group_id)
     if isinstance(found, ConsumerGroup):
         return found
@@ -50,7 +50,7 @@ def _member(group: ConsumerGroup, member_id: str) -> ConsumerMember:
 
 
 def replay_member(ctx: Context, record: LogRecord, _offset: int, _producer_id: int) -> None:
-    """What a member asked for; a tombstone is its end."""
+    """Apply a member's subscription; a tombstone removes the member."""
     key, value = record.key, record.value
     assert isinstance(key, metadata.ConsumerGroupMemberMetadataKey)
     group = _group(ctx, key.group_id, create=value is not None)
@@ -64,7 +64,7 @@ def replay_member(ctx: Context, record: LogRecord, _offset: int, _producer_id: i
 
 
 def replay_current(ctx: Context, record: LogRecord, _offset: int, _producer_id: int) -> None:
-    """How far a member has come."""
+    """Apply a member's epoch, state and partitions."""
     key, value = record.key, record.value
     assert isinstance(key, current.ConsumerGroupCurrentMemberAssignmentKey)
     group = _group(ctx, key.group_id, create=value is not None)
@@ -79,7 +79,7 @@ def replay_current(ctx: Context, record: LogRecord, _offset: int, _producer_id: 
 
 
 def replay_target(ctx: Context, record: LogRecord, _offset: int, _producer_id: int) -> None:
-    """What a member is to get."""
+    """Apply a member's part of the assignment."""
     key, value = record.key, record.value
     assert isinstance(key, target.ConsumerGroupTargetAssignmentMemberKey)
     group = _group(ctx, key.group_id, create=value is not None)
@@ -93,7 +93,7 @@ def replay_target(ctx: Context, record: LogRecord, _offset: int, _producer_id: i
 
 
 def replay_target_epoch(ctx: Context, record: LogRecord, _offset: int, _producer_id: int) -> None:
-    """For which group epoch the assignment was made."""
+    """Apply the group epoch of the assignment."""
     key, value = record.key, record.value
     assert isinstance(key, ConsumerGroupTargetAssignmentMetadataKey)
     group = _group(ctx, key.group_id, create=value is not None)
@@ -108,7 +108,7 @@ def replay_target_epoch(ctx: Context, record: LogRecord, _offset: int, _producer
 
 
 def replay_epoch(ctx: Context, record: LogRecord, _offset: int, _producer_id: int) -> None:
-    """The group's epoch; a tombstone is the group's end."""
+    """Apply the group's epoch; a tombstone removes the group."""
     key, value = record.key, record.value
     assert isinstance(key, ConsumerGroupMetadataKey)
     group = _group(ctx, key.group_id, create=value is not None)
@@ -122,7 +122,7 @@ def replay_epoch(ctx: Context, record: LogRecord, _offset: int, _producer_id: in
 
 
 def replay_pattern(ctx: Context, record: LogRecord, _offset: int, _producer_id: int) -> None:
-    """The topics that a regular expression stands for."""
+    """Apply the topics that match a regular expression."""
     key, value = record.key, record.value
     assert isinstance(key, ConsumerGroupRegularExpressionKey)
     group = _group(ctx, key.group_id, create=value is not None)
@@ -139,7 +139,7 @@ def replay_pattern(ctx: Context, record: LogRecord, _offset: int, _producer_id: 
 def replay_partition_metadata(
     ctx: Context, record: LogRecord, _offset: int, _producer_id: int
 ) -> None:
-    """Topic metadata as Kafka wrote it before 4.1: nothing but that it is there."""
+    """Note whether the log has topic metadata from Kafka before 4.1; its contents are ignored."""
     key: Any = record.key
     group = _group(ctx, key.group_id, create=record.value is not None)
     if group is not None:

@@ -1,4 +1,4 @@
-"""What a consumer group shall look like: its topics' metadata, its epoch, and who gets what."""
+"""The target assignment of a consumer group, and the members and topics that it is made from."""
 
 from __future__ import annotations
 
@@ -23,15 +23,15 @@ _NOTHING: Final[Partitions] = {}
 
 @dataclass(slots=True)
 class Roster:
-    """A group's members as they will be when the decision has been replayed."""
+    """A group's members as they will be after the replay of the decision."""
 
     group: ConsumerGroup
     changed: Mapping[str, ConsumerMember] = field(default_factory=dict)
-    """New ones, and those that are not as they were."""
+    """New and changed members."""
     gone: frozenset[str] = frozenset()
 
     def members(self) -> Iterator[ConsumerMember]:
-        """All of them."""
+        """Return all members."""
         for member_id, member in self.group.members.items():
             if member_id not in self.gone:
                 yield self.changed.get(member_id, member)
@@ -40,21 +40,21 @@ class Roster:
                 yield member
 
     def topics(self) -> set[str]:
-        """All that somebody reads."""
+        """Return all topics that any member reads."""
         found: set[str] = set()
         for member in self.members():
             found |= self.group.topics_of(member)
         return found
 
     def has_pattern(self, pattern: str) -> bool:
-        """Whether somebody still subscribes with it."""
+        """Whether a member subscribes with this expression."""
         return any(each.pattern == pattern for each in self.members())
 
 
 def metadata_hash(topics: Topics, names: Iterable[str]) -> int:
-    """One number for ids and partition counts of these topics, as far as they exist.
+    """Return a hash of the ids and partition counts of the existing topics among these.
 
-    It stands in the group's record: after a restart it tells whether topics have changed.
+    It is in the group's record, so that a change of topics is noticed after a restart, too.
     """
     digest = blake2b(digest_size=_SIGNED.size)
     exist = False
@@ -70,7 +70,7 @@ def metadata_hash(topics: Topics, names: Iterable[str]) -> int:
 
 
 def may_assign(ctx: Context, group: ConsumerGroup, now_ms: int) -> bool:
-    """Partitions are not spread anew more often than ``group.consumer.assignment.interval.ms``."""
+    """Whether ``group.consumer.assignment.interval.ms`` has passed since the last assignment."""
     interval_ms = ctx.configs.number(group.group_id, "consumer.assignment.interval.ms")
     if interval_ms is None:
         interval_ms = ctx.settings.group_consumer_assignment_interval_ms
@@ -79,7 +79,7 @@ def may_assign(ctx: Context, group: ConsumerGroup, now_ms: int) -> bool:
 
 
 def preferred_assignor(ctx: Context, roster: Roster) -> str:
-    """The one that most members want; the first of the setting when nobody wants any."""
+    """Return the assignor that most members prefer; without a preference, the first configured."""
     votes: dict[str, int] = {}
     for member in roster.members():
         if member.assignor is not None:
@@ -97,9 +97,9 @@ def spread_anew(
     former: Mapping[str, str],
     records: list[LogRecord],
 ) -> dict[str, Partitions]:
-    """Spreads the partitions for this group epoch, and writes what is different.
+    """Make the assignment for a group epoch, and add records of what has changed.
 
-    ``former`` is by member the id that it had before, if it had another.
+    ``former`` maps a member's new id to the one before, if it has changed.
     """
     group = roster.group
     ids = {name: ctx.topics.topic_id(name) for name in roster.topics()}

@@ -1,1 +1,1 @@
-"""Groups that change from the classic protocol to KIP-848's while they are used, and back."""
+"""Live migration of groups between the classic protocol and KIP-848's."""

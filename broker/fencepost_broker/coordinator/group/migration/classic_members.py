@@ -1,8 +1,8 @@
-"""Members of a consumer group that speak the classic protocol still (KIP-848, migration).
+"""Members of a consumer group that still use the classic protocol (migration of KIP-848).
 
-JoinGroup is the heartbeat that brings a subscription and gets an epoch, which they call a
-generation; SyncGroup brings the partitions; Heartbeat tells them when to join again. There is no
-leader among them: the broker spreads the partitions.
+Their JoinGroup has the subscription, and its answer the epoch, which they call a generation.
+SyncGroup returns the partitions, and Heartbeat tells them when to rejoin. None of them is a leader:
+the broker assigns the partitions.
 """
 
 from __future__ import annotations
@@ -58,13 +58,13 @@ from fencepost_broker.coordinator.group.soft import SetTimer, Timer, TimerKey
 from fencepost_broker.metadata.decision import Decision
 
 PROTOCOL_SAID_SINCE: Final = 5
-"""SyncGroup version (KIP-559)."""
+"""The SyncGroup version from which the protocol is required (KIP-559)."""
 MEMBER_ID_REQUIRED_SINCE: Final = 4
 REBALANCE_TIMEOUT_SINCE: Final = 1
 
 
 def says_protocol(request: SyncGroupRequest) -> bool:
-    """Whether a SyncGroup says what it has been told of the protocol."""
+    """Whether a SyncGroup has the protocol's type and name."""
     return request.protocol_type is not None and request.protocol_name is not None
 
 
@@ -74,7 +74,7 @@ def says_protocol(request: SyncGroupRequest) -> bool:
 def join_consumer_group(
     ctx: Context, now_ms: int, ask: Ask, group: ConsumerGroup
 ) -> Decision[JoinGroupResponse]:
-    """A client that speaks the classic protocol joins a consumer group, or comes for more."""
+    """Decide on a JoinGroup to a consumer group: a member on the classic protocol (re)joins."""
     request = ask.request
     assert isinstance(request, JoinGroupRequest)
     try:
@@ -129,7 +129,9 @@ def _check_join(
         raise Refusal(ErrorCode.GROUP_MAX_SIZE_REACHED, "the group is full")
     names = [each.name for each in request.protocols]
     if not group.supports_classic(request.protocol_type, names):
-        raise Refusal(ErrorCode.INCONSISTENT_GROUP_PROTOCOL, "it fits to nobody")
+        raise Refusal(
+            ErrorCode.INCONSISTENT_GROUP_PROTOCOL, "the members have no protocol in common"
+        )
     try:
         return read_subscription(bytes(request.protocols[0].metadata))
     except RemoteProtocolError as error:
@@ -173,7 +175,7 @@ def _with_request(
 
 
 def _owned(ctx: Context, subscription: ConsumerProtocolSubscription) -> dict[bytes, Sequence[int]]:
-    """What a member says that it has; a client that cannot say has let go of everything."""
+    """Return a member's owned partitions; a client that does not report them has none."""
     ids = ((ctx.topics.topic_id(each.topic), each) for each in subscription.owned_partitions)
     return {topic_id: each.partitions for topic_id, each in ids if topic_id is not None}
 
@@ -184,7 +186,7 @@ def _owned(ctx: Context, subscription: ConsumerProtocolSubscription) -> dict[byt
 def sync_consumer_group(
     ctx: Context, now_ms: int, ask: Ask, group: ConsumerGroup
 ) -> Decision[SyncGroupResponse]:
-    """A member comes for its partitions."""
+    """Decide on a SyncGroup to a consumer group: a member fetches its partitions."""
     request = ask.request
     assert isinstance(request, SyncGroupRequest)
     if ask.version >= PROTOCOL_SAID_SINCE and not says_protocol(request):
@@ -220,7 +222,7 @@ def sync_consumer_group(
 def beat_consumer_group(
     ctx: Context, now_ms: int, request: HeartbeatRequest, group: ConsumerGroup
 ) -> Decision[HeartbeatResponse]:
-    """A member is there, and hears whether it has to join again."""
+    """Extend a member's session; the answer tells whether it has to rejoin."""
     try:
         member, classic = _member_in_generation(group, request)
     except Refusal as refusal:
@@ -240,7 +242,7 @@ def beat_consumer_group(
 def leave_consumer_group(
     ctx: Context, now_ms: int, leaving: Iterable[MemberIdentity], group: ConsumerGroup
 ) -> Decision[LeaveGroupResponse]:
-    """Members go, or an administrator sends them away by their instance ids."""
+    """Remove members that leave, or that an administrator removes by instance id."""
     results = []
     gone: dict[str, None] = {}
     for each in leaving:
@@ -259,7 +261,7 @@ def _leaving_member(group: ConsumerGroup, identity: MemberIdentity) -> ConsumerM
     if instance_id is not None and not identity.member_id:
         static = group.static_member(instance_id)
         if static is None:
-            raise Refusal(ErrorCode.UNKNOWN_MEMBER_ID, "there is no such instance")
+            raise Refusal(ErrorCode.UNKNOWN_MEMBER_ID, "unknown instance id")
         return static
     return _classic_member(group, identity.member_id, instance_id)
 
@@ -271,10 +273,10 @@ def _classic_member(
     if instance_id is not None:
         static = group.static_member(instance_id)
         if static is not None and static.member_id != member_id:
-            raise Refusal(ErrorCode.FENCED_INSTANCE_ID, "another has taken its place")
+            raise Refusal(ErrorCode.FENCED_INSTANCE_ID, "another member has this instance id")
         member = static
     if member is None:
-        raise Refusal(ErrorCode.UNKNOWN_MEMBER_ID, "there is no such member")
+        raise Refusal(ErrorCode.UNKNOWN_MEMBER_ID, "unknown member id")
     return member
 
 
@@ -283,16 +285,16 @@ def _member_in_generation(
 ) -> tuple[ConsumerMember, ClassicMetadata]:
     member = _classic_member(group, request.member_id, request.group_instance_id)
     if member.classic is None:
-        raise Refusal(ErrorCode.UNKNOWN_MEMBER_ID, "it speaks KIP-848's protocol")
+        raise Refusal(ErrorCode.UNKNOWN_MEMBER_ID, "the member uses KIP-848's protocol")
     if request.generation_id != member.member_epoch:
-        raise Refusal(ErrorCode.ILLEGAL_GENERATION, "it is at another epoch")
+        raise Refusal(ErrorCode.ILLEGAL_GENERATION, "the member has another epoch")
     return member, member.classic
 
 
 def _join_deadline(
     ctx: Context, now_ms: int, group: ConsumerGroup, member: ConsumerMember
 ) -> tuple[SetTimer, ...]:
-    """It has been told to join again: from the first time on, for its rebalance timeout."""
+    """Return the timer for a rejoin; it runs from the first request to rejoin."""
     key = TimerKey(Timer.JOIN, group.group_id, member.member_id)
     if ctx.timers.at(key) is not None:
         return ()

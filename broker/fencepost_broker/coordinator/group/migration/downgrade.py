@@ -1,7 +1,7 @@
-"""A consumer group becomes a classic one, because its last member that spoke KIP-848 went.
+"""Downgrade of a consumer group to a classic group, when its last member on KIP-848 leaves.
 
-The others go on as they are: the group epoch is their generation, and what they had is what the
-group's leader assigned. If a member has gone they join again.
+The other members continue: the group epoch becomes their generation, and they keep their
+partitions. If a member has left, they rejoin.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from fencepost_broker.metadata.decision import Decision
 
 
 def can_downgrade(ctx: Context, roster: Roster) -> bool:
-    """Whether nobody is left who speaks KIP-848, and somebody is left."""
+    """Whether all remaining members use the classic protocol, and a downgrade is allowed."""
     settings = ctx.settings
     if settings.group_consumer_migration_policy.lower() not in {"downgrade", "bidirectional"}:
         return False
@@ -43,7 +43,7 @@ def can_downgrade(ctx: Context, roster: Roster) -> bool:
 
 
 def downgrade_without(ctx: Context, now_ms: int, roster: Roster, answer: Any) -> Decision[Any]:
-    """Members go, and the rest joins again as a classic group."""
+    """Remove members; the others rejoin as a classic group."""
     work = classic_work(ctx, now_ms, roster)
     work.store()
     work.records[:0] = roster.group.tombstones()
@@ -56,7 +56,7 @@ def downgrade_without(ctx: Context, now_ms: int, roster: Roster, answer: Any) ->
 
 
 def classic_work(ctx: Context, now_ms: int, roster: Roster) -> Work:
-    """The classic group that the members make, with a whole session for each."""
+    """Return the classic group of these members, with new sessions."""
     members = list(roster.members())
     group = ClassicGroup(
         roster.group.group_id,
@@ -103,7 +103,7 @@ def _classic(ctx: Context, member: ConsumerMember) -> Member:
 def downgrade_with_replaced(
     progress: Progress, member: ConsumerMember, former_id: str, ask: Ask, *, rebalance: bool
 ) -> Decision[Any]:
-    """A static member comes back in the classic protocol, and was the last that spoke KIP-848."""
+    """Downgrade because the last member on KIP-848, a static one, returned on the classic one."""
     group = progress.group
     work = classic_work(progress.ctx, progress.now_ms, progress.roster)
     work.group.generation = progress.group_epoch

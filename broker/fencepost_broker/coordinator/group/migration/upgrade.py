@@ -1,7 +1,7 @@
-"""A classic group becomes a consumer group, because a member that speaks KIP-848 joins it.
+"""Upgrade of a classic group to a consumer group, when a member joins with KIP-848's protocol.
 
-Its members stay, with the partitions they have, and go on in the classic protocol until they come
-back with the new one; the generation becomes the first epoch.
+The members keep their partitions and continue with the classic protocol until they return with the
+new one. The generation becomes the first epoch.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ from fencepost_broker.coordinator.records import LogRecord
 
 @dataclass(slots=True)
 class Upgraded:
-    """The group as it will be, and what makes it so."""
+    """The new group, with the records, replies and timers of the upgrade."""
 
     group: ConsumerGroup
     records: list[LogRecord] = field(default_factory=list)
@@ -50,12 +50,12 @@ class Upgraded:
 
 
 def upgrade(ctx: Context, now_ms: int, group: ClassicGroup) -> Upgraded:
-    """Makes a consumer group of a classic one; raises a Refusal when that cannot be."""
+    """Convert a classic group to a consumer group; raise ``Refusal`` if that is impossible."""
     _check(ctx, group)
     try:
         members = [_member(ctx, group, member_id) for member_id in group.members]
     except RemoteProtocolError as error:
-        what = f"what a member of {group.group_id!r} told about itself cannot be read: {error}"
+        what = f"the metadata of a member of {group.group_id!r} cannot be read: {error}"
         raise Refusal(ErrorCode.GROUP_ID_NOT_FOUND, what) from error
     result = Upgraded(ConsumerGroup(group.group_id))
     new = result.group
@@ -87,9 +87,9 @@ def _check(ctx: Context, group: ClassicGroup) -> None:
     if settings.group_consumer_migration_policy.lower() not in {"upgrade", "bidirectional"}:
         problem = "group.consumer.migration.policy does not allow upgrades"
     elif group.protocol_type != CONSUMER_PROTOCOL:
-        problem = f"its members are no consumers, but {group.protocol_type!r}"
+        problem = f"its protocol type is {group.protocol_type!r}, not {CONSUMER_PROTOCOL!r}"
     elif len(group.members) > settings.group_consumer_max_size:
-        problem = f"it has more members than group.consumer.max.size, {len(group.members)}"
+        problem = f"it has {len(group.members)} members, more than group.consumer.max.size"
     if problem is not None:
         message = f"classic group {group.group_id!r} cannot become a consumer group: {problem}"
         raise Refusal(ErrorCode.GROUP_ID_NOT_FOUND, message)
@@ -97,14 +97,14 @@ def _check(ctx: Context, group: ClassicGroup) -> None:
 
 def _member(ctx: Context, group: ClassicGroup, member_id: str) -> ConsumerMember:
     before = group.members[member_id]
-    # A group that is about to begin its first generation has chosen no protocol yet.
+    # Before its first generation a group has not chosen a protocol.
     protocol = group.protocol or before.protocols[0][0]
     subscription = read_subscription(before.metadata(protocol) or before.protocols[0][1])
     assignment = read_assignment(before.assignment)
     if assignment.user_data:
         message = (
             f"classic group {group.group_id!r} cannot become a consumer group:"
-            " its assignor gives members data of its own, which would be lost"
+            " its assignor sends user data to members, which would be lost"
         )
         raise Refusal(ErrorCode.GROUP_ID_NOT_FOUND, message)
     assigned: dict[bytes, dict[int, int]] = {}

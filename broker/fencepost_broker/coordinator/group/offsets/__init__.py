@@ -1,1 +1,1 @@
-"""Committed offsets: of members, of stand-alone consumers, and of transactions."""
+"""Committed offsets of members, of consumers without group management, and of transactions."""

@@ -1,7 +1,7 @@
-"""OffsetCommit and TxnOffsetCommit: who may commit, and what becomes of each partition.
+"""Decisions on OffsetCommit and TxnOffsetCommit.
 
-A partition is refused for what it is (no such topic, too much metadata) or all of them are for
-who commits. A request of which no partition exists does not come as far as the group.
+One partition may be refused (unknown topic, too much metadata), or all of them because of the
+member. The group checks the member only if at least one of the partitions exists.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ from fencepost_broker.metadata.decision import Decision
 
 TOPIC_IDS_SINCE = 10
 EPOCHS_SINCE = 9
-"""OffsetCommit versions: topics by id, and a refusal that KIP-848's clients understand."""
+"""OffsetCommit versions with topic ids, and with the errors for members that use KIP-848."""
 
 AnyPartition = TypeVar(
     "AnyPartition", OffsetCommitRequestPartition, TxnOffsetCommitRequestPartition
@@ -42,7 +42,7 @@ AnyPartition = TypeVar(
 
 
 def commit_offsets(ctx: Context, now_ms: int, ask: Ask) -> Decision[OffsetCommitResponse]:
-    """Commits what a consumer or an administrator asks for."""
+    """Commit the offsets of a consumer or an administrator."""
     request = ask.request
     assert isinstance(request, OffsetCommitRequest)
     topics = [
@@ -56,7 +56,7 @@ def commit_offsets(ctx: Context, now_ms: int, ask: Ask) -> Decision[OffsetCommit
         if name is not None and _exists(ctx, name, partition.partition_index)
     ]
     refusal = _commit_refusal(ctx, request, existing, ask.version) if existing else ErrorCode.NONE
-    retention_ms = request.retention_time_ms  # versions 2 to 4 have it
+    retention_ms = request.retention_time_ms  # only in versions 2 to 4
     expire_at_ms = -1 if retention_ms == -1 else now_ms + retention_ms
     records: list[LogRecord] = []
     answer = OffsetCommitResponse()
@@ -74,7 +74,7 @@ def commit_offsets(ctx: Context, now_ms: int, ask: Ask) -> Decision[OffsetCommit
             if code is ErrorCode.NONE and name is not None:
                 offset = _offset(partition, now_ms)
                 offset.expire_timestamp_ms = expire_at_ms
-                if expire_at_ms == -1:  # the record that knows of that time knows no ids
+                if expire_at_ms == -1:  # the record version with an expiry time has no topic id
                     offset.topic_id = ctx.topics.topic_id(name) or ZERO_UUID
                 index = partition.partition_index
                 records.append(offset_record(request.group_id, name, index, offset))
@@ -86,7 +86,7 @@ def commit_offsets(ctx: Context, now_ms: int, ask: Ask) -> Decision[OffsetCommit
 def commit_transactional_offsets(
     ctx: Context, now_ms: int, ask: Ask
 ) -> Decision[TxnOffsetCommitResponse]:
-    """Adds offsets to an open transaction; that it is open has been seen to already."""
+    """Add offsets to a transaction; the caller has checked that it is open."""
     request = ask.request
     assert isinstance(request, TxnOffsetCommitRequest)
     existing = [
@@ -178,6 +178,6 @@ def _offset(partition: AnyPartition, now_ms: int) -> CommittedOffset:
 
 
 def _session_of(ctx: Context, now_ms: int, request: OffsetCommitRequest) -> tuple[object, ...]:
-    """A commit says that a classic member is alive."""
+    """Return the timers that a commit changes: it extends a classic member's session."""
     group = ctx.groups.get(request.group_id)
     return () if group is None else group.heard_from(request.member_id, now_ms)

@@ -1,4 +1,4 @@
-"""OffsetDelete, and offsets that go with their group or their topic."""
+"""Deletion of offsets: OffsetDelete, and the offsets of deleted groups and topics."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from fencepost_broker.metadata.decision import Decision
 
 
 def delete_offsets(ctx: Context, _now_ms: int, ask: Ask) -> Decision[OffsetDeleteResponse]:
-    """Deletes offsets of partitions that nobody in the group reads."""
+    """Delete offsets, except of topics to which the group is subscribed."""
     request = ask.request
     assert isinstance(request, OffsetDeleteRequest)
     group = ctx.groups.get(request.group_id)
@@ -51,7 +51,7 @@ def delete_offsets(ctx: Context, _now_ms: int, ask: Ask) -> Decision[OffsetDelet
 
 
 def delete_offsets_of_topics(ctx: Context, _now_ms: int, command: TopicsDeleted) -> Decision[None]:
-    """Deletes what all groups have committed for topics that are gone."""
+    """Delete the offsets of all groups for deleted topics."""
     records = [
         offset_tombstone(group_id, topic, partition)
         for topic in command.names
@@ -62,7 +62,7 @@ def delete_offsets_of_topics(ctx: Context, _now_ms: int, command: TopicsDeleted)
 
 
 def tombstones_of_group(ctx: Context, group_id: str) -> Iterator[LogRecord]:
-    """Deletes all that a group has committed, pending offsets too."""
+    """Return the tombstones for all offsets of a group, including pending ones."""
     partitions = {
         (topic, number): None
         for topic, by_partition in ctx.offsets.committed(group_id).items()

@@ -1,8 +1,8 @@
-"""Offsets that nobody needs any more, and groups that have nothing left.
+"""Expiry of offsets, and of empty groups without offsets.
 
-An offset grows old from its commit on, or from the moment at which its group lost the last member.
-It does not while a member reads its topic or a transaction is about to replace it. An offset whose
-commit said how long it shall live (OffsetCommit version 2 to 4) goes at that time.
+An offset's retention time starts at its commit, or when its group becomes empty. An offset does not
+expire while a member is subscribed to its topic or a transaction may replace it. OffsetCommit
+versions 2 to 4 may set an expiry time, which applies instead.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ from fencepost_broker.metadata.decision import Decision
 
 RETENTION_KEY: Final = TimerKey(Timer.RETENTION)
 RECORDS_AT_ONCE: Final = 1000
-"""After so many tombstones other work comes first; the next look follows at once."""
+"""The number of tombstones after which other work has its turn; the check then continues."""
 
 
 def look_for_old_offsets(ctx: Context, now_ms: int) -> Decision[None]:
-    """Deletes what is too old, and empty groups that have no offsets left."""
+    """Delete expired offsets, and empty groups that have no offsets left."""
     records: list[LogRecord] = []
     for group in ctx.groups.values():
         if len(records) >= RECORDS_AT_ONCE:

@@ -1,11 +1,11 @@
-"""OffsetFetch: what a group has committed, and what is not certain yet.
+"""Decisions on OffsetFetch: the committed offsets of a group.
 
-A transactional offset may be in the log while its transaction is open. Whoever asks for stable
-offsets (version 7, KIP-447) is told UNSTABLE_OFFSET_COMMIT for that partition and comes again.
-Older clients cannot ask. Apache Kafka gives them the offset before; that is the wrong one for as
-long as the marker is on its way after a commit, so here they are told, unless the setting
-``offset.fetch.pending.legacy`` says otherwise, that the coordinator is loading: for the group and
-for every partition, since clients differ in where they look.
+A transactional offset may be in the log while its transaction is open. A client that asks for
+stable offsets (version 7, KIP-447) gets UNSTABLE_OFFSET_COMMIT for that partition and retries.
+Older clients cannot ask for that. Apache Kafka gives them the previous offset, which is wrong
+between a commit and the arrival of its marker. This broker answers COORDINATOR_LOAD_IN_PROGRESS
+instead, unless the setting ``offset.fetch.pending.legacy`` says otherwise. The error is set for the
+group and for every partition, because some clients read only one of them.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ _NOTHING: Final[OffsetsByTopic] = {}
 
 
 def fetch_offsets(ctx: Context, _now_ms: int, ask: Ask) -> Decision[OffsetFetchResponse]:
-    """Reads the offsets of one group, or since version 8 of several."""
+    """Read the offsets of one group, or from version 8 on of several."""
     request = ask.request
     assert isinstance(request, OffsetFetchRequest)
     if ask.version >= GROUPS_SINCE:
@@ -64,9 +64,9 @@ def fetch_offsets(ctx: Context, _now_ms: int, ask: Ask) -> Decision[OffsetFetchR
 
 
 def failed_fetch(request: OffsetFetchRequest, version: int, code: ErrorCode) -> OffsetFetchResponse:
-    """The answer to a request that cannot be carried out at all, such as NOT_COORDINATOR.
+    """Return a response with one error for the whole request, such as NOT_COORDINATOR.
 
-    Version 1 has no place for an error but the partitions; later ones list none.
+    Version 1 has error fields in the partitions only; later responses contain no partitions.
     """
     if version >= GROUPS_SINCE:
         groups = [OffsetFetchResponseGroup(each.group_id, [], code) for each in request.groups]
@@ -156,7 +156,7 @@ def _add_partitions(
 
 
 def _is_of_another_topic(committed_id: bytes, asked_id: bytes) -> bool:
-    """Whether a topic of the same name was deleted and created anew since."""
+    """Whether the topic was deleted and created again after the commit."""
     return ZERO_UUID not in {committed_id, asked_id} and committed_id != asked_id
 
 
@@ -188,7 +188,7 @@ def _ask_to_come_again(
 
 
 def _single(group: OffsetFetchResponseGroup) -> OffsetFetchResponse:
-    """The answer as it was before version 8."""
+    """Return the response in the form before version 8."""
     topics = [
         OffsetFetchResponseTopic(
             topic.name,

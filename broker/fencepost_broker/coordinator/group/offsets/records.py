@@ -1,4 +1,4 @@
-"""A committed offset as its record, and back."""
+"""Conversion between committed offsets and their records."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from fencepost_broker.coordinator.records import LogRecord
 
 VALUE_VERSION: Final = 4
 EXPIRING_VALUE_VERSION: Final = 1
-"""The only version that knows of a time at which the offset is to go."""
+"""The only version with an expiry time."""
 
 
 def offset_record(group_id: str, topic: str, partition: int, offset: CommittedOffset) -> LogRecord:
-    """What was committed for one partition."""
+    """Return the record of a committed offset."""
     expires = offset.expire_timestamp_ms != -1
     value = OffsetCommitValue(
         offset.offset,
@@ -31,12 +31,12 @@ def offset_record(group_id: str, topic: str, partition: int, offset: CommittedOf
 
 
 def offset_tombstone(group_id: str, topic: str, partition: int) -> LogRecord:
-    """Nothing is committed for this partition any more."""
+    """Return the tombstone of a partition's committed offset."""
     return LogRecord(OffsetCommitKey(group_id, topic, partition), None)
 
 
 def stored_offset(value: OffsetCommitValue, record_offset: int) -> CommittedOffset:
-    """What a record says, and where it stands."""
+    """Return the committed offset in a record, with the record's own offset."""
     return CommittedOffset(
         value.offset,
         value.leader_epoch,
@@ -49,7 +49,7 @@ def stored_offset(value: OffsetCommitValue, record_offset: int) -> CommittedOffs
 
 
 def legacy_offset(value: LegacyOffsetCommitValue, record_offset: int) -> CommittedOffset:
-    """The same of a record from before Kafka 0.9."""
+    """Return the committed offset in a record from before Kafka 0.9."""
     return CommittedOffset(
         value.offset, -1, value.metadata, value.commit_timestamp, record_offset=record_offset
     )

@@ -1,8 +1,8 @@
 """The offsets of all groups of one partition: committed ones, and those of open transactions.
 
-A transactional offset waits for its transaction's marker, which the transaction coordinator
-writes into this same log. A commit makes it a committed offset, unless that partition's offset was
-committed by a later record: the log's order counts, not the order in which the markers come.
+A transactional offset is pending until its transaction's marker is in the same log. A commit marker
+makes it the committed offset, unless a later record has already committed one for that partition:
+the order of records in the log decides, not the order of markers.
 
     store.put(...)             an OffsetCommit record, producer_id -1: committed at once
     store.put(...)             the same in a transactional batch: pending
@@ -26,18 +26,18 @@ Partition: TypeAlias = tuple[str, int]
 
 @dataclass(slots=True)
 class CommittedOffset:
-    """One committed or pending offset; not to be changed once it is in the store."""
+    """One committed or pending offset; it must not change once it is in the store."""
 
     offset: int
     leader_epoch: int
     metadata: str
     commit_timestamp_ms: int
     expire_timestamp_ms: int = -1
-    """Of a commit with a retention time of its own (OffsetCommit version 2 to 4); else -1."""
+    """The expiry time of a commit with its own retention (OffsetCommit 2 to 4); otherwise -1."""
     topic_id: bytes = ZERO_UUID
     """Zero in records from before OffsetCommitValue version 4."""
     record_offset: int = -1
-    """Where the record stands in ``__consumer_offsets``."""
+    """The record's offset in ``__consumer_offsets``."""
 
 
 OffsetsByTopic: TypeAlias = dict[str, dict[int, CommittedOffset]]
@@ -45,25 +45,25 @@ OffsetsByTopic: TypeAlias = dict[str, dict[int, CommittedOffset]]
 
 @dataclass(slots=True)
 class OffsetStore:
-    """What the records and markers of the log have left of offsets."""
+    """The committed and pending offsets, as a replay of records and markers leaves them."""
 
     _committed: dict[str, OffsetsByTopic] = field(default_factory=dict)
     _pending: dict[int, dict[str, dict[Partition, CommittedOffset]]] = field(default_factory=dict)
     """By producer and group. A group stays here until the transaction ends, even when its pending
     offsets have been deleted."""
     _producers: dict[str, dict[Partition, set[int]]] = field(default_factory=dict)
-    """By group: whose transactions have a pending offset for a partition."""
+    """By group and partition: the producers with a pending offset."""
     _open: dict[str, set[int]] = field(default_factory=dict)
-    """By group: whose open transactions have committed to it."""
+    """By group: the producers whose open transactions have committed to it."""
 
     # -- reading ---------------------------------------------------------------------------------
 
     def committed(self, group_id: str) -> OffsetsByTopic:
-        """The group's committed offsets by topic and partition; not to be changed."""
+        """Return a group's committed offsets by topic and partition, for reading only."""
         return self._committed.get(group_id, {})
 
     def find(self, group_id: str, topic: str, partition: int) -> CommittedOffset | None:
-        """What was committed for one partition."""
+        """Return the committed offset of one partition."""
         return self._committed.get(group_id, {}).get(topic, {}).get(partition)
 
     def is_pending(self, group_id: str, topic: str, partition: int) -> bool:
@@ -72,7 +72,7 @@ class OffsetStore:
         return producers is not None and (topic, partition) in producers
 
     def pending(self, group_id: str) -> Iterator[Partition]:
-        """The partitions for which open transactions have an offset."""
+        """Return the partitions for which open transactions have an offset."""
         return iter(self._producers.get(group_id, ()))
 
     def has_open_transaction(self, group_id: str) -> bool:
@@ -80,7 +80,7 @@ class OffsetStore:
         return group_id in self._open
 
     def groups_with(self, topic: str) -> Iterator[tuple[str, set[int]]]:
-        """Groups with an offset for the topic, committed or pending, and the partitions."""
+        """Return the groups with committed or pending offsets for a topic, and the partitions."""
         for group_id in self._committed.keys() | self._producers.keys():
             found = set(self._committed.get(group_id, {}).get(topic, ()))
             pending = self._producers.get(group_id, ())
@@ -93,7 +93,7 @@ class OffsetStore:
     def put(
         self, group_id: str, topic: str, partition: int, offset: CommittedOffset, producer_id: int
     ) -> None:
-        """Takes in an OffsetCommit record; ``producer_id`` is that of a transactional batch."""
+        """Apply an OffsetCommit record; ``producer_id`` is set for a transactional batch."""
         if producer_id < 0:
             by_topic = self._committed.setdefault(group_id, {})
             by_topic.setdefault(topic, {})[partition] = offset
@@ -104,7 +104,7 @@ class OffsetStore:
         self._open.setdefault(group_id, set()).add(producer_id)
 
     def remove(self, group_id: str, topic: str, partition: int) -> None:
-        """Takes in a tombstone."""
+        """Apply a tombstone."""
         by_topic = self._committed.get(group_id, {})
         by_partition = by_topic.get(topic, {})
         if by_partition.pop(partition, None) is not None:
@@ -118,7 +118,7 @@ class OffsetStore:
             self._settle(producer_id, group_id, key)
 
     def end_transaction(self, producer_id: int, *, committed: bool) -> None:
-        """Takes in the marker of a producer's transaction."""
+        """Apply the marker of a producer's transaction."""
         for group_id, offsets in self._pending.pop(producer_id, {}).items():
             self._open[group_id].discard(producer_id)
             if not self._open[group_id]:
@@ -130,7 +130,7 @@ class OffsetStore:
                     self.put(group_id, *key, offset, -1)
 
     def _settle(self, producer_id: int, group_id: str, key: Partition) -> None:
-        """One producer has nothing pending any more for one partition."""
+        """Note that a producer no longer has a pending offset for a partition."""
         by_partition = self._producers[group_id]
         by_partition[key].discard(producer_id)
         if not by_partition[key]:
