@@ -277,7 +277,7 @@ async def test_what_is_in_the_log_and_not_on_disk_is_refused_and_known(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """The record may be there after a crash, so that the machine had better know it, too."""
-    monkeypatch.setattr(coordinator_runtime, "_RETRY_MS", 1)
+    monkeypatch.setattr(coordinator_runtime, "RETRY_MS", 1)
     async with failing() as found:
         broker = found.broker
         await found.done(commit_request("g", 1), 8)
@@ -310,7 +310,7 @@ async def test_what_is_in_the_log_and_not_on_disk_is_refused_and_known(
 async def test_a_log_that_cannot_be_read_is_loaded_as_soon_as_it_can(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(coordinator_runtime, "_RETRY_MS", 1)
+    monkeypatch.setattr(coordinator_runtime, "RETRY_MS", 1)
     disk = MemoryDisk(MemoryBudget(64 << 20))
     async with failing(disk) as found:
         await found.done(commit_request("g", 3), 8)

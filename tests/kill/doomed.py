@@ -32,7 +32,7 @@ from fencepost_broker.apis.transactions import write_txn_markers
 from fencepost_broker.cli.main import main
 from fencepost_broker.coordinator.records import RecordFamily
 from fencepost_broker.coordinator.runtime import coordinator_runtime, shard
-from fencepost_broker.coordinator.runtime.coordinator_runtime import CoordinatorRuntime
+from fencepost_broker.coordinator.runtime.expiries import Expiries
 from fencepost_broker.coordinator.runtime.shard import Shard
 from fencepost_broker.coordinator.transaction.states import NAMES, State, logged_state
 from fencepost_broker.server.embedded import Broker
@@ -100,7 +100,7 @@ def occasions_of(coordinator: Shard, decision: Any) -> tuple[str, ...]:
 
 
 def _patch_coordinators() -> None:
-    append, submit, expire = Shard._append, Shard.submit, CoordinatorRuntime.expire
+    append, submit, expire = Shard._append, Shard.submit, Expiries.expire
 
     def doomed_append(self: Any, decision: Any, now_ms: int, guard: Any) -> Any:
         occasions = occasions_of(self, decision)
@@ -116,7 +116,7 @@ def _patch_coordinators() -> None:
 
     Shard._append = doomed_append  # type: ignore[method-assign]
     Shard.submit = noted_submit  # type: ignore[method-assign]
-    CoordinatorRuntime.expire = noted_expire  # type: ignore[method-assign]
+    Expiries.expire = noted_expire  # type: ignore[method-assign]
 
 
 def _patch_markers() -> None:

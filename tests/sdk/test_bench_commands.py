@@ -109,7 +109,7 @@ async def test_preregistration_saves_requests_or_is_refused_clearly(
         for words in (transactional, f"{eos} --preregister"):
             code, out, err = await command.run(words)
             assert (code, out) == (1, "")
-            assert "no pre-registration (KIP-609)" in err
+            assert "does not support pre-registration (KIP-609)" in err
         return
     total, _, *metrics = await command.lines(f"{transactional} --print-metrics")
     assert total.startswith("4 records sent, ")

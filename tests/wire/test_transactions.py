@@ -268,7 +268,7 @@ async def test_nobody_is_woken_while_time_stands() -> None:
         await producer.send()
         clock.advance(ms=4999)  # a millisecond before: by wire time it would come again and again
         await producer.send()
-        assert broker.coordinators._timer is None
+        assert broker.coordinators.expiries._timer is None
         clock.advance(ms=1)
         await until_state(broker, "CompleteAbort")
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from functools import partial
-from typing import TYPE_CHECKING, Any, Final, Protocol
+from typing import Any, Final, Protocol
 
 from fencepost_protocol.apis import Message
 from fencepost_protocol.framing import api_key_of
@@ -15,9 +15,6 @@ from fencepost_broker.observability.metrics import Metrics
 from fencepost_broker.ports import RemoteClient
 from fencepost_broker.replication.partition import raise_it
 from fencepost_broker.security.principals import ANONYMOUS
-
-if TYPE_CHECKING:
-    pass
 
 Answered = Callable[[Any], None]
 _NO_FRAME: Final = memoryview(b"")

@@ -436,6 +436,8 @@ SERVED: Final = (
         ApiKey.LIST_CONFIG_RESOURCES,
         Later("cluster.configs", "list_config_resources"),
         rights="checks:LIST_CONFIG_RESOURCES",
+        large=WHOLE,
+        longest=Longest(ErrorCode.INVALID_REQUEST, ("resource_types",)),
     ),
     Served(
         ApiKey.DESCRIBE_TOPIC_PARTITIONS,

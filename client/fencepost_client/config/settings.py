@@ -201,7 +201,7 @@ COMMON: Final = _by_keyword(
         "a PEM file with this client's certificate",
     ),
     Setting("ssl.key.location", "ssl_key_location", Kind.TEXT, "a PEM file with its private key"),
-    Setting("ssl.key.password", "ssl_key_password", Kind.TEXT, "the password of the private key"),
+    Setting("ssl.key.password", "ssl_key_password", Kind.TEXT, "decrypts that key"),
     Setting(
         "ssl.endpoint.identification.algorithm", "ssl_check_hostname", Kind.BOOLEAN,
         "whether a broker's certificate must match its host name (https or none in a file)",

@@ -11,7 +11,7 @@ from fencepost_broker.config import AnySetting, Settings, TopicSettings
 BROKER = Path(__file__).parents[3] / "broker" / "fencepost_broker"
 TABLES = {
     "network.py",
-    "own.py",
+    "fencepost.py",
     "log.py",
     "cluster.py",
     "coordinators.py",
@@ -47,7 +47,7 @@ def sources() -> str:
     return "\n".join(
         path.read_text(encoding="utf-8")
         for path in BROKER.rglob("*.py")
-        if not (path.parent.name == "settings" and path.name in TABLES)
+        if not (path.parent.name == "config" and path.name in TABLES)
     )
 
 

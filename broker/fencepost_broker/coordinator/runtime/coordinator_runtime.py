@@ -20,6 +20,7 @@ from fencepost_broker.controller.channel.topic_creation import TopicCreation
 from fencepost_broker.coordinator import LogRecord, RecordFamily, Reply, Tell, partition_of
 from fencepost_broker.coordinator.group.commands import TopicsChanged, TopicsDeleted
 from fencepost_broker.coordinator.group.machine import GroupCoordinator
+from fencepost_broker.coordinator.runtime.expiries import RETRY_MS, Expiries
 from fencepost_broker.coordinator.runtime.group_wiring import (
     coordinator_settings,
     group_coordinator,
@@ -50,10 +51,6 @@ from fencepost_broker.storage.log.results import LogEvent
 _LOAD_STEPS: Final = 16
 """The number of log pieces replayed before other work has its turn: 2 MB, in 0.1 to 0.2 s."""
 _THROUGH: Final = object()
-_RETRY_MS: Final = 1000
-"""The delay before a machine tries again to load, or to write an expiry."""
-_PUT_OFF_MAX: Final = 64
-"""The limit of failed expiries in one attempt of a machine: about 5 ms."""
 
 
 _AREAS: Final = {RecordFamily.GROUPS: "group", RecordFamily.TRANSACTIONS: "transaction"}
@@ -101,14 +98,8 @@ class CoordinatorRuntime:
         self._loading: deque[tuple[Shard, Iterator[None]]] = deque()
         self._unloadable: set[tuple[str, int]] = set()
         """Partitions whose machines failed to load; each failure is logged once."""
-        self._unwritable: set[Shard] = set()
-        """Shards that could not write an expiry; the next attempt clears them."""
-        self._stuck: set[Shard] = set()
-        """Those of them that reached the limit of failures; they do nothing until then."""
-        self._told_unwritable: set[Shard] = set()
-        self._retries = False
-        self._timer: Timer | None = None
-        self._armed_ms: int | None = None
+        self.expiries = Expiries(clock, self.shards, self._tell_unwritten)
+        self.look_at_deadline = self.expiries.look_at_deadline
         self._events: list[LogEvent] = []
 
     # -- look-up --------------------------------------------------------------------------------
@@ -266,7 +257,7 @@ class CoordinatorRuntime:
                 self._unloadable.add(key)
                 text = f"{shard.name} cannot be loaded; retrying every second: {error}"
                 self.tell(shard, "load-failed", text, unexpected=True)
-            self._clock.call_later(_RETRY_MS, lambda: self.load_again(shard))
+            self._clock.call_later(RETRY_MS, lambda: self.load_again(shard))
         else:
             if key in self._unloadable:
                 self._unloadable.remove(key)
@@ -306,7 +297,7 @@ class CoordinatorRuntime:
             self.tell(shard, "coordinator-lost", text, unexpected=True)
             return
         shard.unload()
-        self._clock.call_later(_RETRY_MS, lambda: self.load_again(shard))
+        self._clock.call_later(RETRY_MS, lambda: self.load_again(shard))
 
     def use(self, settings: Settings) -> None:
         """Apply changed settings to the groups; those of transactions are not dynamic."""
@@ -320,8 +311,7 @@ class CoordinatorRuntime:
         self._is_started = False
         self._loading.clear()
         self.sender.stop()
-        if self._timer is not None:
-            self._timer.cancel()
+        self.expiries.stop()
         for shard in self.shards.values():
             shard.unload()
 
@@ -367,87 +357,10 @@ class CoordinatorRuntime:
                 text = f"{shard.name}: {record.key} {record.value}"
                 self._events.append(LogEvent("record", "", text, area=area, is_detail=True))
 
+    def _tell_unwritten(self, shard: Shard, text: str) -> None:
+        self.tell(shard, "expiry-unwritten", text, unexpected=True)
+
     def take_events(self) -> list[LogEvent]:
         """Return and clear the events for the log."""
         events, self._events = self._events, []
         return events
-
-    # -- time -----------------------------------------------------------------------------------
-
-    def deadline_ms(self) -> int | None:
-        """Return the earliest deadline of the machines, apart from those that are stuck."""
-        deadlines = [
-            shard.machine.deadline()
-            for shard in self.shards.values()
-            if shard.is_loaded and shard not in self._stuck
-        ]
-        return min((each for each in deadlines if each is not None), default=None)
-
-    def expire(self, now_ms: int) -> None:
-        """Carry out everything that is due; expiries that cannot be written are retried soon."""
-        for shard in list(self.shards.values()):
-            if shard not in self._stuck:
-                self._expire(shard, now_ms)
-        self.look_at_deadline(self.deadline_ms(), now_ms)
-
-    def _expire(self, shard: Shard, now_ms: int) -> None:
-        machine = shard.machine
-        refused = 0
-        while shard.is_loaded and (due_ms := machine.deadline()) is not None and due_ms <= now_ms:
-            try:
-                shard.commit(machine.expire(now_ms), now_ms)
-            except AppendRefusedError as error:
-                machine.put_off()
-                self._put_off(shard, error)
-                refused += 1
-                if refused == _PUT_OFF_MAX:
-                    self._stuck.add(shard)
-                    return
-
-    def _put_off(self, shard: Shard, error: AppendRefusedError) -> None:
-        """Schedule a retry; log the error, except for disk errors, which the log reports itself."""
-        self._unwritable.add(shard)
-        self._retry_soon()
-        if error.log_error is not ErrorCode.KAFKA_STORAGE_ERROR:
-            if shard not in self._told_unwritable:
-                text = f"{shard.name}: expiries cannot be written and will be retried: {error}"
-                self.tell(shard, "expiry-unwritten", text, unexpected=True)
-            self._told_unwritable.add(shard)
-
-    def _retry_soon(self) -> None:
-        if not self._retries:
-            self._retries = True
-            self._clock.call_later(_RETRY_MS, self._retry)
-
-    def _retry(self) -> None:
-        """Retry expiries; a shard that was stuck waits for one more round after the others."""
-        self._retries = False
-        if not self._is_started:
-            return
-        stuck, self._stuck = self._stuck, set()
-        for shard in self._unwritable - stuck:
-            shard.machine.take_up()
-        self._unwritable = stuck
-        self.expire(self.now_ms())
-        self._told_unwritable &= self._unwritable
-        if self._unwritable:
-            self._retry_soon()
-
-    def look_at_deadline(self, deadline_ms: int | None, now_ms: int) -> None:
-        """Arm the timer for a deadline."""
-        if deadline_ms is None or (self._armed_ms is not None and self._armed_ms <= deadline_ms):
-            return
-        if deadline_ms > now_ms and not self._clock.runs:
-            return  # state time stands still; moving it wakes the machines
-        self._arm(deadline_ms, max(deadline_ms - now_ms, 0))
-
-    def _arm(self, at_ms: int, delay_ms: int) -> None:
-        if self._timer is not None:
-            self._timer.cancel()
-        self._armed_ms = at_ms
-        self._timer = self._clock.call_later(delay_ms, self._wake)
-
-    def _wake(self) -> None:
-        """Handle the timer; it runs in wire time, and state time may have moved differently."""
-        self._timer = self._armed_ms = None
-        self.expire(self.now_ms())

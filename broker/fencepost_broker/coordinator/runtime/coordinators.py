@@ -97,12 +97,12 @@ class Coordinators(MetadataPublisher):
 
     def deadline_ms(self) -> int | None:
         """Return the earliest deadline of all machines."""
-        return None if self._made is None else self._made.deadline_ms()
+        return None if self._made is None else self._made.expiries.deadline_ms()
 
     def expire(self, now_ms: int) -> None:
         """Carry out everything that is due."""
         if self._made is not None:
-            self._made.expire(now_ms)
+            self._made.expiries.expire(now_ms)
 
     def take_events(self) -> list[LogEvent]:
         """Return and clear the events for the log."""

@@ -439,7 +439,7 @@ class Shard:
             self._timer.cancel()
             self._timer = None
         if self._is_unreplicated:
-            why = f"this broker is no longer the leader of {self.name}"
+            why = f"{self.name} is led by another broker now"
             self._refuse(self._drop(), ErrorCode.NOT_LEADER_OR_FOLLOWER, why)
 
     @property
