@@ -110,7 +110,7 @@ def test_errors_are_those_of_the_other_broker() -> None:
         with pytest.raises(TopicRefusedError, match="no spaces"):
             broker.create_topic("no spaces")
         port = int(broker.bootstrap.rpartition(":")[2])
-        with pytest.raises(ListenError, match="another program"):
+        with pytest.raises(ListenError, match="in use already"):
             Broker(port=port).start()
     assert broker_threads() == 0
     for call in (broker.stats, lambda: broker.clock.advance(days=1)):

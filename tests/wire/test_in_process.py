@@ -110,7 +110,7 @@ async def test_a_fetch_that_waits_is_answered_when_the_broker_stops() -> None:
 async def test_what_cannot_be_is_refused_and_leaves_nothing_behind(tmp_path: Path) -> None:
     async with Broker() as running:
         port = running.addresses[0].port
-        with pytest.raises(ListenError, match=f"port {port} of 127.0.0.1: another program"):
+        with pytest.raises(ListenError, match=f"port {port} of 127.0.0.1: the port is in use"):
             await Broker(port=port, data_dir=tmp_path).start()
     with pytest.raises(TopicRefusedError, match="topic 'a b'"):
         await Broker(port=port, data_dir=tmp_path, topics={"a b": 1}).start()

@@ -265,7 +265,7 @@ def test_a_port_that_is_taken_is_told() -> None:
         port = ready["bootstrap"].rpartition(":")[2]
         done = failed("--port", port)
         assert done.returncode == 3
-        assert f"cannot listen on port {port} of 127.0.0.1: another program" in done.stderr
+        assert f"cannot listen on port {port} of 127.0.0.1: the port is in use" in done.stderr
 
 
 def test_a_directory_that_another_broker_uses_is_told(tmp_path: Path) -> None:
