@@ -249,6 +249,10 @@ bench-spark-sink: $(STAMP) ## the sink beside Spark's (5 to 20 minutes); docs/be
 bench-inside: $(STAMP) ## where a request's CPU time goes, by bytecodes; writes docs/bench/inside.md
 	$(BIN)/python -m tests.bench.inside
 
+.PHONY: walks
+walks: $(STAMP) ## calls of functions on three walks through the broker
+	$(BIN)/python -m tests.bench.walks
+
 .PHONY: bench-stalls
 bench-stalls: $(STAMP) ## how long one large request keeps the loop; writes docs/bench/stalls.md
 	$(BIN)/python -m tests.bench.stalls

@@ -142,7 +142,7 @@ def transaction_shard(
     return shard
 
 
-def nobody(context: BrokerContext, transactional_id: str) -> ErrorCode:
+def coordinator_error(context: BrokerContext, transactional_id: str) -> ErrorCode:
     """Return the error to answer with if ``transaction_shard`` returned ``None``."""
     if not transactional_id:
         return ErrorCode.INVALID_REQUEST

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import inspect
 import re
-import sys
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Final
 
 from fencepost_protocol.apis import WITHOUT_SCHEMA
+from fencepost_protocol.codegen.page import write_or_check
 from fencepost_protocol.generated.index import APIS
 
 from fencepost_broker.apis.controller.registry import SERVED_BY_CONTROLLER
@@ -73,13 +73,7 @@ def _not_done(handler: object) -> str:
 
 def main() -> int:
     """Run the command line."""
-    if "--check" not in sys.argv[1:]:
-        PAGE.write_text(page(), encoding="utf-8")
-        return 0
-    if PAGE.is_file() and PAGE.read_text(encoding="utf-8") == page():
-        return 0
-    sys.stderr.write("docs/reference/support.md does not match the registry: run `make docs`\n")
-    return 1
+    return write_or_check(PAGE, page(), "docs/reference/support.md does not match the registry")
 
 
 if __name__ == "__main__":

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import argparse
 import re
-import sys
 from collections.abc import Iterator
 from importlib.metadata import entry_points
 from pathlib import Path
 from typing import Any, Final
+
+from fencepost_protocol.codegen.page import write_or_check
 
 from fencepost_broker.cli.main import EPILOG, GROUP, make_parser
 
@@ -102,13 +103,7 @@ def _cell(text: str) -> str:
 
 def main() -> int:
     """Write the page, or check that it is up to date."""
-    if "--check" not in sys.argv[1:]:
-        PAGE.write_text(page(), encoding="utf-8")
-        return 0
-    if PAGE.is_file() and PAGE.read_text(encoding="utf-8") == page():
-        return 0
-    sys.stderr.write("docs/reference/cli.md is out of date: run `make docs`\n")
-    return 1
+    return write_or_check(PAGE, page(), "docs/reference/cli.md is out of date")
 
 
 if __name__ == "__main__":

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
+
+from fencepost_protocol.codegen.page import write_or_check
 
 from fencepost_broker.config.setting import AnySetting
 from fencepost_broker.config.settings import Settings
@@ -93,13 +94,7 @@ def _without_effect() -> Iterator[str]:
 
 def main() -> int:
     """Write the page, or check that it is up to date."""
-    if "--check" not in sys.argv[1:]:
-        PAGE.write_text(page(), encoding="utf-8")
-        return 0
-    if PAGE.is_file() and PAGE.read_text(encoding="utf-8") == page():
-        return 0
-    sys.stderr.write("docs/reference/settings.md is out of date: run `make docs`\n")
-    return 1
+    return write_or_check(PAGE, page(), "docs/reference/settings.md is out of date")
 
 
 if __name__ == "__main__":

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import inspect
-import sys
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, Final
+
+from fencepost_protocol.codegen.page import write_or_check
 
 from fencepost_client.clients.admin import Admin
 from fencepost_client.clients.consumer import Consumer
@@ -81,13 +82,7 @@ def _default(keyword: str, parameters: Mapping[str, inspect.Parameter]) -> str:
 
 def main() -> int:
     """The command line."""
-    if "--check" not in sys.argv[1:]:
-        PAGE.write_text(page(), encoding="utf-8")
-        return 0
-    if PAGE.is_file() and PAGE.read_text(encoding="utf-8") == page():
-        return 0
-    sys.stderr.write("docs/reference/client-settings.md is out of date: run `make docs`\n")
-    return 1
+    return write_or_check(PAGE, page(), "docs/reference/client-settings.md is out of date")
 
 
 if __name__ == "__main__":

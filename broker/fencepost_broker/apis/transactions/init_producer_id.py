@@ -21,8 +21,8 @@ from fencepost_protocol.generated.init_producer_id import (
 
 from fencepost_broker.apis.coordinator_requests import (
     ParkedRequest,
+    coordinator_error,
     error_or,
-    nobody,
     transaction_shard,
 )
 from fencepost_broker.apis.request import Answer, Request
@@ -50,7 +50,7 @@ def init_producer_id(
 
     shard = transaction_shard(context, name, request)
     if shard is None:
-        return _refused(nobody(context, name))
+        return _refused(coordinator_error(context, name))
     waiting = ParkedRequest(context, request, shard, name, answer)
     return waiting.submit(InitProducerId(message, request.version, waiting))
 

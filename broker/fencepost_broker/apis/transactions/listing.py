@@ -20,8 +20,8 @@ from fencepost_protocol.generated import list_transactions as told
 from fencepost_broker.apis.coordinator_requests import (
     Part,
     answer_when_durable,
+    coordinator_error,
     error_or,
-    nobody,
     transaction_shard,
 )
 from fencepost_broker.apis.request import Answer, Request
@@ -62,7 +62,7 @@ def _described(context: BrokerContext, name: str) -> Part:
         return None, ErrorCode.INVALID_REQUEST
     shard = transaction_shard(context, name)
     if shard is None:
-        return None, nobody(context, name)
+        return None, coordinator_error(context, name)
     return shard, shard.submit(DescribeTransaction(name))
 
 

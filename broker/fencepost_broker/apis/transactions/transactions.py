@@ -37,8 +37,8 @@ from fencepost_broker.apis.coordinator_requests import (
     ParkedRequest,
     Part,
     answer_when_durable,
+    coordinator_error,
     error_or,
-    nobody,
     submit,
     submit_at_once,
     transaction_shard,
@@ -63,7 +63,7 @@ def end_txn(context: BrokerContext, request: Request, message: EndTxnRequest) ->
     """Answer EndTxn, versions 0 to 5."""
     shard = transaction_shard(context, message.transactional_id, request)
     if shard is None:
-        return EndTxnResponse(error_code=nobody(context, message.transactional_id))
+        return EndTxnResponse(error_code=coordinator_error(context, message.transactional_id))
     told = shard.carry_out(
         EndTxn(message, request.version), lambda told: request.release(_end_txn_answer(told))
     )
@@ -87,7 +87,7 @@ def add_offsets_to_txn(
 
     shard = transaction_shard(context, name, request)
     if shard is None:
-        return answer(Outcome(nobody(context, name)))
+        return answer(Outcome(coordinator_error(context, name)))
     waiting = ParkedRequest(context, request, shard, name, answer)
     command = AddPartitions(
         name,
@@ -116,7 +116,7 @@ def add_partitions_to_txn(
     shard = transaction_shard(context, name, request)
     if shard is None:
         wanted = [(each.name, each.partitions) for each in topics]
-        return answer(_missing(context, wanted) or Outcome(nobody(context, name)))
+        return answer(_missing(context, wanted) or Outcome(coordinator_error(context, name)))
     waiting = ParkedRequest(context, request, shard, name, answer)
     command = AddPartitions(
         name,
@@ -155,7 +155,7 @@ def _of_broker(context: BrokerContext, asked: AddPartitionsToTxnTransaction, ver
     topics = [(each.name, each.partitions) for each in asked.topics]
     shard = transaction_shard(context, name)
     if shard is None:
-        return None, _missing(context, topics) or Outcome(nobody(context, name))
+        return None, _missing(context, topics) or Outcome(coordinator_error(context, name))
     if asked.verify_only:
         missing = _missing(context, topics)
         if missing is not None:
