@@ -38,6 +38,7 @@ from fencepost_protocol.generated.offset_fetch import (
 from fencepost_protocol.generated.sync_group import SyncGroupRequest, SyncGroupRequestAssignment
 
 from tests.conformance.groups_peer import Case, Side
+from tests.support.waiting import polled
 
 
 def subscription(topics: Iterable[str], owned: Mapping[str, list[int]] | None = None) -> bytes:
@@ -127,6 +128,20 @@ def join_stable(side: Side, group: str, instance: str | None = None) -> Any:
     return answer
 
 
+def describe_new(side: Side, group: str) -> Any:
+    """What describes a group whose first join was answered just now.
+
+    Apache Kafka answers MEMBER_ID_REQUIRED before the record of the group is committed, and
+    describes the group only after that.
+    """
+
+    def described() -> Any:
+        answer = side.ask(DescribeGroupsRequest([group]))
+        return answer if answer.groups[0].group_state != "Dead" else None
+
+    return polled(described, f"{group} is not described")
+
+
 # -- offsets -------------------------------------------------------------------------------------
 
 
@@ -163,7 +178,7 @@ def one_classic_member(side: Side, group: str) -> Iterator[Any]:
     asked = side.ask(join(group))
     member = side.calls(asked.member_id, "first")
     yield asked
-    yield side.ask(DescribeGroupsRequest([group]))
+    yield describe_new(side, group)
     yield side.ask(join(group, member))
     yield side.ask(HeartbeatRequest(group, 1, member))
     yield side.ask(commit(group, 1, member), 9)
