@@ -53,6 +53,7 @@ _HEAD_BYTES: Final = 10
 if TYPE_CHECKING:
     import ssl
 
+    from fencepost_broker.network.faulted_request import Faults
     from fencepost_broker.network.tls import TlsListener
 
 
@@ -70,10 +71,12 @@ class SocketServer:
     ) -> None:
         """Pass ``context`` to the handlers, and hold clients to ``quotas`` if any are given."""
         self.ready = ready
-        self._served = tuple(served)
+        self.served = tuple(served)
+        """The APIs that it serves."""
         self._go_by(limits)
         self.parked_count = 0
         self._watcher: Watcher[Connection] | None = None
+        self._faults: Faults | None = None
         self._quotas = quotas
         self.beside: SocketServer | None = None
         """Another server of this process, which has the same watcher."""
@@ -100,7 +103,7 @@ class SocketServer:
     def _go_by(self, limits: Limits) -> None:
         self._limits = limits
         self.frame_bytes_max = limits.frame_bytes_max
-        if any(api.key == ApiKey.ENVELOPE for api in self._served):
+        if any(api.key == ApiKey.ENVELOPE for api in self.served):
             self.frame_bytes_max += ENVELOPE_BYTES
         self.waiting_max = limits.waiting_requests_max
         self.parked_max = limits.parked_requests_max
@@ -245,29 +248,49 @@ class SocketServer:
             watcher.requested(request)
         api, steps, large_from = self._apis[request.api_key]
         answer: Answer | None
+        faults = self._faults
+        if faults is not None and faults.takes(request.api_key):
+            fired = faults.match(api, request)
+            if fired:
+                faults.start(api, request, fired, self._handle, self._encode)
+                self._park(connection, request)
+                return None
         if len(request.frame) >= large_from and self._large.takes(request):
             self._large.start(self._context, request, api, steps)
             answer = None
         else:
-            decode, handler, *_ = self._routes[request.api_key]
-            message, _ = decode(request.frame, request.version, request.body)
-            answer = carry_out(steps, handler, self._context, request, message)
+            answer = self._handle(request)
         if answer is not None:
             return self._frame_of(request, answer)
-        connection.parked(request)
-        if watcher is not None:
-            watcher.parked(request)
+        self._park(connection, request)
         return None
+
+    def _handle(self, request: Request) -> Answer | None:
+        """Carry out a request, with the steps before its handler."""
+        decode, handler, *_ = self._routes[request.api_key]
+        message, _ = decode(request.frame, request.version, request.body)
+        _, steps, _ = self._apis[request.api_key]
+        return carry_out(steps, handler, self._context, request, message)
+
+    def _park(self, connection: Connection, request: Request) -> None:
+        connection.parked(request)
+        if self._watcher is not None:
+            self._watcher.parked(request)
 
     def _frame_of(self, request: Request, answer: Answer) -> Pieces:
         """Encode an answer, and tell the watcher."""
         if isinstance(request, CompletedRequest):
             answer = request.completed(answer)
-        api, *_ = self._apis[request.api_key]
-        pieces = answer if isinstance(answer, list) else api.encode(request, answer)
+        pieces = self._encode(request, answer)
         if self._watcher is not None:
             self._watcher.answered(request, pieces)
+        if self._faults is not None:
+            pieces = self._faults.with_late(request, pieces)
         return pieces
+
+    def _encode(self, request: Request, answer: Answer) -> Pieces:
+        api, *_ = self._apis[request.api_key]
+        return answer if isinstance(answer, list) else api.encode(request, answer)
 
     def _first_decode(self, api: Served) -> Decode:
         """Return the decoder for an API's first request, which imports the API's modules."""
@@ -311,9 +334,16 @@ class SocketServer:
         if self.beside is not None:
             self.beside.watcher = watcher
 
+    def use_faults(self, faults: Faults) -> None:
+        """Show requests to fault rules, while there are any for their APIs."""
+        self._faults = faults
+        faults.listen(self._make_routes)
+        if self.beside is not None:
+            self.beside.use_faults(faults)
+
     def _make_routes(self) -> None:
         self._apis: dict[int, tuple[Served, tuple[Step, ...], int]] = {}
-        self._routes = {api.key.value: self._route(api) for api in self._served}
+        self._routes = {api.key.value: self._route(api) for api in self.served}
 
     def _steps(self, api: Served) -> tuple[Step, ...]:
         """Return the steps that run before the handler of an API."""
@@ -333,8 +363,11 @@ class SocketServer:
         metrics = self.metrics.api(api.key, range(lowest, highest + 1))
         # Nothing is answered from the cache if a watcher has to see all requests, or if answers
         # depend on the user's rights.
+        is_watched = self._watcher is not None or (
+            self._faults is not None and self._faults.takes(api.key.value)
+        )
         is_remembered = (
-            api.is_remembered and self._watcher is None and self._context.access.authorizer is None
+            api.is_remembered and not is_watched and self._context.access.authorizer is None
         )
         steps, large_from = self._steps(api), self._large.bytes_from(api)
         self._apis[api.key.value] = api, steps, large_from
@@ -344,7 +377,7 @@ class SocketServer:
             api.encode,
             metrics.requests,
             FLEXIBLE_FROM.get(api.key, _NEVER),
-            0 if steps or self._watcher is not None else large_from,
+            0 if steps or is_watched else large_from,
             metrics.took,
             RememberedAnswers() if is_remembered else None,
         )
@@ -432,6 +465,8 @@ class SocketServer:
             self._log_of(connection).debug("connection lost", error=str(error))
         if self._watcher is not None:
             self._watcher.closed(connection, "" if error is None else str(error))
+        if self._faults is not None:
+            self._faults.forget(connection)
         if connection not in self._connections:
             return  # it was refused because of the limits
         self._connections.discard(connection)

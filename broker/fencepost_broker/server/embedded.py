@@ -41,7 +41,9 @@ if TYPE_CHECKING:
 
     from fencepost_broker.coordinator.runtime.explaining import Explaining
     from fencepost_broker.coordinator.runtime.marker_sender import Hold
+    from fencepost_broker.faults.rules import FaultRules
     from fencepost_broker.observability.explained import ExplainedPartition, ExplainedTransaction
+    from fencepost_broker.server.faults import Fault, Faults
 
 DEFAULT_HOST: Final = "127.0.0.1"
 DEFAULT_CONTROLLER_LISTENER: Final = "CONTROLLER"
@@ -112,6 +114,7 @@ class Broker:
         self._logs = logs or _log_lines(log_level)
         self._disk: Disk | None = None
         self._process: BrokerProcess | None = None
+        self._faults: Faults[Fault] | None = None
 
     # -- starting and stopping -----------------------------------------------------------------
 
@@ -230,6 +233,21 @@ class Broker:
         Returns ``None`` if the partition does not exist.
         """
         return self._explaining().partition(topic, partition)
+
+    @property
+    def faults(self) -> Faults[Fault]:
+        """Faults: what happens to requests and answers that match, and how often."""
+        if self._faults is None:
+            from fencepost_broker.server.faults import Fault, Faults
+
+            self._faults = Faults(self.fault_rules, Fault, lambda call: call())
+        return self._faults
+
+    def fault_rules(self) -> FaultRules:
+        """Return the rules of the running broker."""
+        if self._process is None:
+            raise RuntimeError("this broker is not running")
+        return self._process.fault_rules
 
     def _explaining(self) -> Explaining:
         if self._process is None:

@@ -41,6 +41,7 @@ T = TypeVar("T")
 if TYPE_CHECKING:
     import ssl
 
+    from fencepost_broker.faults.rules import FaultRules
     from fencepost_broker.server.controller_server import ControllerServer
 
 MAINTENANCE_MS_MAX: Final = 1000
@@ -90,6 +91,7 @@ class BrokerProcess:
         self.on_failure: Callable[[str], None] = lambda _: None
         """Called with the reason if the broker cannot continue; the caller then stops it."""
         self._failure = ""
+        self._fault_rules: FaultRules | None = None
         self._is_started = False
         self.listening: tuple[str, ...] = ()
         """The ``listeners``, with actual ports instead of 0."""
@@ -189,6 +191,22 @@ class BrokerProcess:
         """The broker, in a process that is one."""
         assert isinstance(self.server, BrokerServer), "this process is a controller by itself"
         return self.server
+
+    @property
+    def fault_rules(self) -> FaultRules:
+        """The fault rules; the first access shows requests to them."""
+        if self._fault_rules is None:
+            from fencepost_broker.faults.compiled import NO_STATES
+            from fencepost_broker.faults.rules import FaultRules
+            from fencepost_broker.network.faulted_request import Faults
+            from fencepost_broker.server.states import BrokerStates
+
+            is_broker = isinstance(self.server, BrokerServer)
+            states = BrokerStates(self.broker) if is_broker else NO_STATES
+            apis = self.socket_server.served
+            self._fault_rules = FaultRules(apis, self.clock.now_ms, random.Random, states)
+            self.socket_server.use_faults(Faults(self._fault_rules))
+        return self._fault_rules
 
     async def ask(self, message: Message) -> Any:
         """Return the controller's decision, wherever it is; ``None`` if it is unknown."""
