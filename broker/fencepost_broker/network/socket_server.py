@@ -23,7 +23,7 @@ from fencepost_broker.apis.response_cache import RememberedAnswers
 from fencepost_broker.apis.served import Decode, Encode, Handler, Served, Step, carry_out, loaded
 from fencepost_broker.config import Settings
 from fencepost_broker.metadata.image import MetadataImage
-from fencepost_broker.network.connection import Connection
+from fencepost_broker.network.connection import Connection, Ending
 from fencepost_broker.network.dispatcher import Dispatcher, Watcher
 from fencepost_broker.network.large_requests.runner import LargeRequests
 from fencepost_broker.network.limits import Limits
@@ -157,7 +157,7 @@ class SocketServer:
         if self._reaper is not None:
             self._reaper.cancel()
         for connection in list(self._connections):
-            connection.finish()
+            connection.end(Ending.AFTER_ANSWERING)
 
     async def stop(self, grace_s: float) -> None:
         """Finish, wait at most ``grace_s`` for the last answers, then close the rest."""
@@ -168,7 +168,7 @@ class SocketServer:
                 await asyncio.wait_for(self._idle.wait(), grace_s)
             except TimeoutError:
                 for connection in list(self._connections):
-                    connection.abort()
+                    connection.end(Ending.AT_ONCE)
         await self._large.close()
         for listener in self._listeners:
             if ended := getattr(listener, "ended", None):
@@ -446,19 +446,19 @@ class SocketServer:
             if self._idle is not None:
                 self._idle.set()
 
-    def violated(self, connection: Connection, error: RemoteProtocolError) -> None:
-        """Log a peer's violation before its connection is closed."""
-        self._log_of(connection).warning("closing the connection", reason=str(error))
-        self._tell_dropped(connection, str(error))
-
-    def failed(self, connection: Connection, frame: memoryview, error: Exception) -> None:
-        """Log a bug of the broker, with the request that triggers it."""
-        self._log_of(connection).error(
-            "a request made the broker fail: please report this",
-            frame=frame[:_FRAME_SHOWN].hex(),
-            exc_info=error,
-        )
-        self._tell_dropped(connection, f"a bug of the broker: {error!r}")
+    def dropped(self, connection: Connection, error: Exception, frame: memoryview) -> None:
+        """Log why a connection is closed: the peer's violation, or a bug and its request."""
+        if isinstance(error, RemoteProtocolError):
+            reason = str(error)
+            self._log_of(connection).warning("closing the connection", reason=reason)
+        else:
+            reason = f"a bug of the broker: {error!r}"
+            self._log_of(connection).error(
+                "a request made the broker fail: please report this",
+                frame=frame[:_FRAME_SHOWN].hex(),
+                exc_info=error,
+            )
+        self._tell_dropped(connection, reason)
 
     def _tell_dropped(self, connection: Connection, reason: str) -> None:
         self.metrics.connections_dropped += 1
