@@ -213,11 +213,9 @@ def test_a_parked_request_is_counted_until_it_is_answered_fails_or_is_lost(
     it, losses = Opened(), []
     it.receive(PARKED)
     it.connection.on_loss(lambda: losses.append(True))
-    assert it.connection.is_parked
-    assert it.server.parked_count == 1
+    assert (it.connection.is_parked, it.server.parked_count) == (True, 1)
     end(it)
-    assert not it.connection.is_parked
-    assert it.server.parked_count == 0
+    assert (it.connection.is_parked, it.server.parked_count) == (False, 0)
     it.connection.connection_lost(None)
     assert bool(losses) is is_told
     assert it.server.parked_count == 0
