@@ -177,9 +177,7 @@ class Connection(asyncio.BufferedProtocol):
         """Read requests again: the peer reads its answers."""
         self.was_active = True
         self._held_by &= ~_CONGESTED
-        self._update_reading()
         self._carry_on()
-        self._flush()
 
     # -- frames --------------------------------------------------------------------------------
 
@@ -366,12 +364,8 @@ class Connection(asyncio.BufferedProtocol):
     def _resume(self) -> None:
         """Carry out the requests that waited for the parked one."""
         self._held_by &= ~_RESUMING
-        if self._closing:
-            return
-        self._carry_on()
-        self._flush()
-        if self._finishing:
-            self.end(Ending.AFTER_ANSWERING)
+        if not self._closing:
+            self._carry_on()
 
     def refuse_parked(self, request: Request, error: Exception) -> None:
         """Close the connection: a parked request could not be answered because of a bug."""
@@ -399,9 +393,6 @@ class Connection(asyncio.BufferedProtocol):
         if on_end is not None:
             on_end()
         self._carry_on()
-        self._flush()
-        if self._finishing:
-            self.end(Ending.AFTER_ANSWERING)
 
     def _stop_waiting(self) -> Callable[[], None] | None:
         """End parking or muting; return what was to be called if the connection is lost."""
@@ -413,6 +404,7 @@ class Connection(asyncio.BufferedProtocol):
         return on_loss
 
     def _carry_on(self) -> None:
+        """Carry out the requests that wait, and send their answers."""
         while self._waiting and not (self._held_by or self._closing):
             frame = self._waiting.popleft()
             self._count_waiting(-len(frame))
@@ -423,6 +415,9 @@ class Connection(asyncio.BufferedProtocol):
             if self._shared.queued.admit(self, self._frame_size, self._filled):
                 self.let_on()
         self._update_reading()
+        self._flush()
+        if self._finishing:
+            self.end(Ending.AFTER_ANSWERING)
 
     def _update_reading(self) -> None:
         stop = self._waits_for_room or (self._frame is None and self._has_enough())

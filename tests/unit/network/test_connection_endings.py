@@ -151,7 +151,6 @@ def test_it_ends_after_all_answers() -> None:
 
 def test_it_ends_after_the_rest_of_a_request() -> None:
     it = Opened()
-    it.receive()
     frame = len(ANSWERED).to_bytes(4, "big") + ANSWERED
     for part, closed in ((frame[:7], ""), (frame[7:], "closed")):
         it.connection.get_buffer(-1)[: len(part)] = part
