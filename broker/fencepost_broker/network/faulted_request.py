@@ -172,7 +172,7 @@ class _FaultedRequest:
             pieces = self._on_the_wire(await self._answer())
             for rule in self._fired:
                 if isinstance(rule.rule.act, CutAnswer | Disconnect):
-                    connection.end_with(pieces)
+                    connection.end(answer=pieces)
                     return
                 if isinstance(rule.rule.act, ReorderAnswer):
                     self._faults.send_late(connection, pieces)

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import asyncio
 import struct
-from collections import Counter
 from collections.abc import Callable, Iterable
 from time import perf_counter_ns
 from typing import TYPE_CHECKING, Any, Final, cast
@@ -23,7 +22,8 @@ from fencepost_broker.apis.response_cache import RememberedAnswers
 from fencepost_broker.apis.served import Decode, Encode, Handler, Served, Step, carry_out, loaded
 from fencepost_broker.config import Settings
 from fencepost_broker.metadata.image import MetadataImage
-from fencepost_broker.network.connection import Connection
+from fencepost_broker.network.connection import Connection, Ending
+from fencepost_broker.network.connection_quotas import ConnectionQuotas
 from fencepost_broker.network.dispatcher import Dispatcher, Watcher
 from fencepost_broker.network.large_requests.runner import LargeRequests
 from fencepost_broker.network.limits import Limits
@@ -73,6 +73,7 @@ class SocketServer:
         self.ready = ready
         self.served = tuple(served)
         """The APIs that it serves."""
+        self.connection_quotas = ConnectionQuotas(limits, context.metrics, self._log_of)
         self._go_by(limits)
         self.parked_count = 0
         self._watcher: Watcher[Connection] | None = None
@@ -91,17 +92,13 @@ class SocketServer:
         self._connections: set[Connection] = set()
         self._names_users_by_certificate: set[str] = set()
         """Listeners without SASL, whose users are named by their TLS certificates."""
-        self._per_address: dict[str, int] = {}
-        self._arriving: dict[Connection, str] = {}
-        """Connections in a TLS handshake, with client addresses; they count against the limits."""
-        self._arriving_per_address: Counter[str] = Counter()
         self._reaper: asyncio.TimerHandle | None = None
         self._idle: asyncio.Event | None = None
         if quotas is not None:
             quotas.listen(self._make_routes)
 
     def _go_by(self, limits: Limits) -> None:
-        self._limits = limits
+        self._limits = self.connection_quotas.limits = limits
         self.frame_bytes_max = limits.frame_bytes_max
         if any(api.key == ApiKey.ENVELOPE for api in self.served):
             self.frame_bytes_max += ENVELOPE_BYTES
@@ -137,8 +134,9 @@ class SocketServer:
             from fencepost_broker.network.tls import listen_with_tls
 
             listener = await listen_with_tls(
-                host, port, limits.backlog, connection, self, tls, limits.login_ms_max, self._log
-            )
+                host, port, limits.backlog, connection, self.connection_quotas, tls,
+                limits.login_ms_max, self._log,
+            )  # fmt: skip
         set_buffers(listener, limits.receive_buffer_bytes, limits.send_buffer_bytes)
         self._listeners.append(listener)
         address = listener.sockets[0].getsockname()
@@ -160,7 +158,7 @@ class SocketServer:
         if self._reaper is not None:
             self._reaper.cancel()
         for connection in list(self._connections):
-            connection.finish()
+            connection.end(Ending.AFTER_ANSWERING)
 
     async def stop(self, grace_s: float) -> None:
         """Finish, wait at most ``grace_s`` for the last answers, then close the rest."""
@@ -171,7 +169,7 @@ class SocketServer:
                 await asyncio.wait_for(self._idle.wait(), grace_s)
             except TimeoutError:
                 for connection in list(self._connections):
-                    connection.abort()
+                    connection.end(Ending.AT_ONCE)
         await self._large.close()
         for listener in self._listeners:
             if ended := getattr(listener, "ended", None):
@@ -404,59 +402,22 @@ class SocketServer:
             bound["software"] = connection.client_software_name
         return self._log.bind(**bound)
 
-    def arrives(self, connection: Connection, host: str) -> bool:
-        """Count a connection that begins its TLS handshake, unless there are too many."""
-        connection.client_host = host = f"/{host}"
-        count = self._per_address.get(host, 0) + self._arriving_per_address[host] + 1
-        if self._too_many(connection, len(self._connections) + len(self._arriving), count):
-            self.metrics.connections_dropped += 1  # the watcher does not know this connection
-            return False
-        self._arriving[connection] = host
-        self._arriving_per_address[host] += 1
-        return True
-
-    def has_gone(self, connection: Connection) -> None:
-        """Note that a TLS handshake has ended: the connection is open, or was lost."""
-        host = self._arriving.pop(connection, None)
-        if host is not None:
-            self._arriving_per_address[host] -= 1
-            if not self._arriving_per_address[host]:
-                del self._arriving_per_address[host]
-
     def opened(self, connection: Connection) -> bool:
         """Count a connection, unless there are too many."""
         if connection.listener in self._names_users_by_certificate:
             from fencepost_broker.network.tls import user_of
 
             connection.user = user_of(connection.transport) or ANONYMOUS
-        host = connection.client_host
-        if self._arriving:
-            self.has_gone(connection)
-        count = self._per_address.get(host, 0) + 1
-        if too_many := self._too_many(connection, len(self._connections), count):
-            self._tell_dropped(connection, too_many)
+        excess = self.connection_quotas.open(connection)
+        if excess is not None:
+            if self._watcher is not None:
+                self._watcher.dropped(connection, excess)
             return False
-        self._per_address[host] = count
         self._connections.add(connection)
         self.metrics.connections_opened += 1
         if self._watcher is not None:
             self._watcher.opened(connection)
         return True
-
-    def _too_many(self, connection: Connection, others: int, of_its_address: int) -> str | None:
-        """Return the limit that one more connection would exceed, if any, and log it."""
-        limits = self._limits
-        if others >= limits.connections_max:
-            self._log_of(connection).warning("too many connections", max_connections=others)
-            return "too many connections"
-        host = connection.client_host.removeprefix("/")
-        most = limits.connections_max_of_address.get(host, limits.connections_per_address_max)
-        if of_its_address > most:
-            self._log_of(connection).warning(
-                "too many connections from one address", connections=of_its_address
-            )
-            return "too many connections from one address"
-        return None
 
     def closed(self, connection: Connection, error: Exception | None) -> None:
         """Forget a connection."""
@@ -470,30 +431,27 @@ class SocketServer:
         if connection not in self._connections:
             return  # it was refused because of the limits
         self._connections.discard(connection)
+        self.connection_quotas.close(connection)
         self.metrics.bytes_in += connection.bytes_in
         self.metrics.bytes_out += connection.bytes_out
-        host = connection.client_host
-        self._per_address[host] -= 1
-        if not self._per_address[host]:
-            del self._per_address[host]
         if not self._connections:
             self._shared.forget()
             if self._idle is not None:
                 self._idle.set()
 
-    def violated(self, connection: Connection, error: RemoteProtocolError) -> None:
-        """Log a peer's violation before its connection is closed."""
-        self._log_of(connection).warning("closing the connection", reason=str(error))
-        self._tell_dropped(connection, str(error))
-
-    def failed(self, connection: Connection, frame: memoryview, error: Exception) -> None:
-        """Log a bug of the broker, with the request that triggers it."""
-        self._log_of(connection).error(
-            "a request made the broker fail: please report this",
-            frame=frame[:_FRAME_SHOWN].hex(),
-            exc_info=error,
-        )
-        self._tell_dropped(connection, f"a bug of the broker: {error!r}")
+    def dropped(self, connection: Connection, error: Exception, frame: memoryview) -> None:
+        """Log why a connection is closed: the peer's violation, or a bug and its request."""
+        if isinstance(error, RemoteProtocolError):
+            reason = str(error)
+            self._log_of(connection).warning("closing the connection", reason=reason)
+        else:
+            reason = f"a bug of the broker: {error!r}"
+            self._log_of(connection).error(
+                "a request made the broker fail: please report this",
+                frame=frame[:_FRAME_SHOWN].hex(),
+                exc_info=error,
+            )
+        self._tell_dropped(connection, reason)
 
     def _tell_dropped(self, connection: Connection, reason: str) -> None:
         self.metrics.connections_dropped += 1
