@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
-from fencepost_broker.metadata.image import MetadataImage
-from fencepost_broker.metadata.model import FeatureRange
+from fencepost_broker.metadata.image.metadata_image import MetadataImage
+from fencepost_broker.metadata.image.model import FeatureRange
 
 METADATA_VERSION: Final = "metadata.version"
 METADATA_LEVEL: Final = 30

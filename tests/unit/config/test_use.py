@@ -47,7 +47,7 @@ def sources() -> str:
     return "\n".join(
         path.read_text(encoding="utf-8")
         for path in BROKER.rglob("*.py")
-        if not (path.parent.name == "config" and path.name in TABLES)
+        if not (path.parent.name in {"config", "tables"} and path.name in TABLES)
     )
 
 

@@ -9,8 +9,8 @@ import pytest
 from fencepost_broker.coordinator import LogRecord, RecordFamily, Reply, Tell
 from fencepost_broker.coordinator.runtime.shard import AppendRefusedError, Shard
 from fencepost_broker.coordinator.transaction.commands import GiveUp, Resume
-from fencepost_broker.metadata import model
 from fencepost_broker.metadata.decision import Decision
+from fencepost_broker.metadata.image import model
 from fencepost_broker.replication.leader import LeaderState
 from fencepost_broker.replication.partition import Partition
 from fencepost_broker.storage.flush_scheduler import FlushScheduler
