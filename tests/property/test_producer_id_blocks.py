@@ -25,7 +25,7 @@ from fencepost_protocol.generated.allocate_producer_ids import (
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, rule
 
-from tests.machine.server.test_broker_server import Clock
+from tests.machine.server.harness import Clock
 from tests.support.broker import memory_disk
 
 BROKERS = (1, 2, 3)

@@ -5,12 +5,23 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from fencepost_broker.config.setting import Scope, Setting, boolean, integer, long, string, strings
+from fencepost_broker.config.setting import (
+    Kind,
+    Scope,
+    Setting,
+    boolean,
+    integer,
+    long,
+    string,
+    strings,
+)
+from fencepost_broker.config.tables.without_effect import VOTERS, kept
 from fencepost_broker.config.values.units import MIB
 from fencepost_broker.config.values.value_text import check_form
 
 _SERVER: Final = re.compile(r"(\[[^\]]+\]|[^:\[\]/@]+):[0-9]+")
 _VOTER: Final = re.compile(rf"[0-9]+@{_SERVER.pattern}")
+_SNAPSHOTS: Final = "the last two metadata snapshots are kept, and the records after the older one"
 
 
 class ReplicaSettings:
@@ -30,8 +41,10 @@ class ReplicaSettings:
     replica_fetch_backoff_ms = integer(
         1000, "how long a follower pauses after failed fetches at most", at_least=0
     )
-    replica_high_watermark_checkpoint_interval_ms = long(
-        5000, "how often high watermarks are written to disk"
+    replica_high_watermark_checkpoint_interval_ms = kept(
+        Kind.LONG,
+        5000,
+        "high watermarks are written as log.flush.offset.checkpoint.interval.ms says",
     )
     replica_socket_timeout_ms = integer(30_000, "how long a follower waits for an answer")
     replica_socket_receive_buffer_bytes = integer(
@@ -85,23 +98,15 @@ class ControllerSettings:
         check=lambda words: check_form(words, _SERVER, "HOST:PORT"),
         range_text="HOST:PORT each",
     )
-    controller_quorum_election_timeout_ms = integer(
-        1000, "how long without a leader before a controller stands for election", at_least=0
-    )
-    controller_quorum_election_backoff_max_ms = integer(
-        1000, "how long a controller waits at most after an election without a winner", at_least=0
-    )
-    controller_quorum_fetch_timeout_ms = integer(
-        2000, "how long a controller may fail to reach the leader before it elects", at_least=0
-    )
+    controller_quorum_election_timeout_ms = kept(Kind.INT, 1000, VOTERS, at_least=0)
+    controller_quorum_election_backoff_max_ms = kept(Kind.INT, 1000, VOTERS, at_least=0)
+    controller_quorum_fetch_timeout_ms = kept(Kind.INT, 2000, VOTERS, at_least=0)
     controller_quorum_request_timeout_ms = integer(
         2000, "how long controllers wait for each other's answers", at_least=0
     )
-    controller_quorum_retry_backoff_ms = integer(
-        20, "how long controllers pause before they ask again", at_least=0
-    )
-    controller_quorum_append_linger_ms = integer(
-        25, "how long the leading controller gathers records before it writes", at_least=0
+    controller_quorum_retry_backoff_ms = kept(Kind.INT, 20, VOTERS, at_least=0)
+    controller_quorum_append_linger_ms = kept(
+        Kind.INT, 25, "the controller writes each decision at once", at_least=0
     )
     controller_socket_timeout_ms = integer(30_000, "how long a broker waits for the controller")
     metadata_log_segment_bytes = integer(
@@ -114,12 +119,10 @@ class ControllerSettings:
     metadata_log_max_snapshot_interval_ms = long(
         3_600_000, "after how much time a metadata snapshot is written", at_least=0
     )
-    metadata_max_retention_bytes = long(
-        100 * MIB, "the size above which old metadata segments and snapshots are deleted"
-    )
-    metadata_max_retention_ms = long(604_800_000, "the age at which they are deleted")
-    metadata_max_idle_interval_ms = integer(
-        500, "how often an idle metadata log gets a no-op record; 0 is never", at_least=0
+    metadata_max_retention_bytes = kept(Kind.LONG, 100 * MIB, _SNAPSHOTS)
+    metadata_max_retention_ms = kept(Kind.LONG, 604_800_000, _SNAPSHOTS)
+    metadata_max_idle_interval_ms = kept(
+        Kind.INT, 500, "an idle metadata log gets no records", at_least=0
     )
     cordoned_log_dirs: Setting[tuple[str, ...]] = strings(
         (),

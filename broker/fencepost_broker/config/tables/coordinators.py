@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from fencepost_broker.config.setting import (
+    Kind,
     Scope,
     Setting,
     boolean,
@@ -14,10 +15,12 @@ from fencepost_broker.config.setting import (
     string,
     strings,
 )
+from fencepost_broker.config.tables.without_effect import kept
 from fencepost_broker.config.values.units import DAY_MS, INT_MAX, MIB
 
 ONE_BROKER: Final = "a single broker cannot hold three replicas"
 SMALL: Final = "fewer partitions start faster, and a test has few groups and transactions"
+_PIECES: Final = "coordinators read their logs in pieces of 128 KiB"
 
 
 class GroupSettings:
@@ -144,9 +147,7 @@ class OffsetSettings:
     offsets_commit_timeout_ms = integer(
         5000, "how long a commit waits for its replicas", at_least=1
     )
-    offsets_load_buffer_size = integer(
-        5 * 1024 * 1024, "the piece of __consumer_offsets that is read at once", at_least=1
-    )
+    offsets_load_buffer_size = kept(Kind.INT, 5 * 1024 * 1024, _PIECES, at_least=1)
 
 
 class TransactionSettings:
@@ -204,9 +205,7 @@ class TransactionSettings:
     transaction_state_log_segment_bytes = integer(
         100 * 1024 * 1024, "the size of a segment of __transaction_state", at_least=MIB
     )
-    transaction_state_log_load_buffer_size = integer(
-        5 * 1024 * 1024, "the piece of __transaction_state that is read at once", at_least=1
-    )
+    transaction_state_log_load_buffer_size = kept(Kind.INT, 5 * 1024 * 1024, _PIECES, at_least=1)
     add_partitions_to_txn_retry_backoff_ms = integer(
         20,
         "with transaction.park.enable=false: the pause before a held produce request tries again",

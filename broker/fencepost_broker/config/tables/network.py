@@ -5,7 +5,17 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from fencepost_broker.config.setting import Scope, Setting, boolean, integer, long, string, strings
+from fencepost_broker.config.setting import (
+    Kind,
+    Scope,
+    Setting,
+    boolean,
+    integer,
+    long,
+    string,
+    strings,
+)
+from fencepost_broker.config.tables.without_effect import kept
 from fencepost_broker.config.values.endpoints import check_listeners, check_protocol_map
 from fencepost_broker.config.values.units import INT_MAX, MIB
 from fencepost_broker.config.values.value_text import check_form
@@ -48,9 +58,7 @@ class NodeSettings:
         because="a test should leave no files",
         stays=True,
     )
-    metadata_log_dir: Setting[str | None] = string(
-        None, "the directory of the cluster's metadata, if it is not the first data directory"
-    )
+    metadata_log_dir = kept(Kind.STRING, None, "the metadata log is in the first data directory")
     features: Setting[tuple[str, ...]] = strings(
         (),
         "the finalized level of features in a new cluster, as transaction.version:1; else the"
@@ -59,13 +67,11 @@ class NodeSettings:
         check=lambda words: check_form(words, _NAMED_NUMBER, "NAME:LEVEL"),
         range_text="NAME:LEVEL each",
     )
-    unstable_api_versions_enable = boolean(
-        False, "whether unstable versions of APIs are supported", internal=True
+    unstable_api_versions_enable = kept(
+        Kind.BOOLEAN, False, "no API has unstable versions", internal=True
     )
-    unstable_feature_versions_enable = boolean(
-        False,
-        "whether unstable levels of features can be finalized",
-        internal=True,
+    unstable_feature_versions_enable = kept(
+        Kind.BOOLEAN, False, "no feature has unstable levels", internal=True
     )
 
 
@@ -272,9 +278,7 @@ class RequestSettings:
         kafka=-1,
         because="incomplete requests of a few clients could take a small machine's memory",
     )
-    telemetry_max_bytes = integer(
-        MIB, "the largest report of metrics that is taken from a client", at_least=1
-    )
+    telemetry_max_bytes = kept(Kind.INT, MIB, "clients cannot report metrics (KIP-714)", at_least=1)
     offset_metadata_max_bytes = integer(
         4096, "the longest text that a consumer may store beside an offset"
     )

@@ -18,9 +18,8 @@ from fencepost_broker.storage.log import FlushTask, PartitionLog, StorageError, 
 from fencepost_protocol.errors import ErrorCode
 from fencepost_protocol.generated.transaction_log import TransactionLogKey
 
-from tests.machine.storage.harness import NOW, batch, open_log
+from tests.machine.storage.harness import NOW, Hands, batch, open_log
 from tests.machine.storage.harness import append as append_to
-from tests.machine.storage.test_flush_scheduler import Hands
 
 
 class Machine:

@@ -14,7 +14,7 @@ from fencepost_broker.server.broker_server import BrokerServer
 from fencepost_broker.storage.disk.memory import MemoryDisk
 from fencepost_broker.storage.log import CorruptFileError
 
-from tests.machine.server.test_broker_server import Clock, create
+from tests.machine.server.harness import Clock, create
 from tests.machine.storage.harness import base_offsets
 
 FOLDER = "__cluster_metadata-0"
