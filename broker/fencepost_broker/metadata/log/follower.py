@@ -70,7 +70,10 @@ class MetadataFollower:
         publisher: MetadataPublisher,
         prepare: Callable[[str, bytes, int], None],
     ) -> None:
-        """``prepare`` makes the log of a partition (topic, its id, number) before it is told of."""
+        """``prepare`` makes the log of a partition, given its topic, topic id and number.
+
+        It is called before the publisher learns of the partition.
+        """
         self._identity = identity
         self._image = image
         self._log = log
