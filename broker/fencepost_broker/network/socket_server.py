@@ -21,7 +21,7 @@ from fencepost_broker.apis.request import Answer, CompletedRequest, Pieces, Requ
 from fencepost_broker.apis.response_cache import RememberedAnswers
 from fencepost_broker.apis.served import Decode, Encode, Handler, Served, Step, carry_out, loaded
 from fencepost_broker.config import Settings
-from fencepost_broker.metadata.image import MetadataImage
+from fencepost_broker.metadata.image.metadata_image import MetadataImage
 from fencepost_broker.network.connection import Connection, Ending
 from fencepost_broker.network.connection_quotas import ConnectionQuotas
 from fencepost_broker.network.dispatcher import Dispatcher, Watcher

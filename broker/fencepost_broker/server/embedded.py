@@ -23,9 +23,9 @@ from fencepost_protocol.generated.create_topics import (
 )
 
 from fencepost_broker.config import Settings, Value
-from fencepost_broker.config.endpoints import NO_HOST, PORT_MAX, Endpoint, is_host
 from fencepost_broker.config.table import CODE, Origin, Source
 from fencepost_broker.config.topic_spec import WantedTopic, read_topics
+from fencepost_broker.config.values.endpoints import NO_HOST, PORT_MAX, Endpoint, is_host
 from fencepost_broker.observability.log_levels import LogLevels
 from fencepost_broker.observability.logging import LazyLogs, Logs
 from fencepost_broker.ports import Address

@@ -14,7 +14,7 @@ from fencepost_protocol.apis import Message
 
 from fencepost_broker.apis.registry import served
 from fencepost_broker.config import Settings
-from fencepost_broker.config.security import read_own_name
+from fencepost_broker.config.tables.security import read_own_name
 from fencepost_broker.controller.channel.local import LocalController
 from fencepost_broker.network.connection import Connection
 from fencepost_broker.network.dispatcher import Dispatcher
@@ -227,7 +227,7 @@ class BrokerProcess:
 
     async def _follow_controller(self, broker: BrokerServer) -> None:
         """Register at a controller in another process, and open the topics of its log."""
-        from fencepost_broker.metadata.log_follower import MetadataFollower
+        from fencepost_broker.metadata.log.follower import MetadataFollower
 
         assert self.links is not None
         assert self.links.controller is not None

@@ -25,9 +25,9 @@ from fencepost_broker.cli.commands.readiness import NotReadyError, announce
 from fencepost_broker.cli.commands.user_options import how_to_log_in, write_users
 from fencepost_broker.cli.main import main
 from fencepost_broker.config import Settings
-from fencepost_broker.config.endpoints import Endpoint
-from fencepost_broker.config.inter_broker import parse_users
+from fencepost_broker.config.tables.inter_broker import parse_users
 from fencepost_broker.config.topic_spec import WantedTopic, read_topics
+from fencepost_broker.config.values.endpoints import Endpoint
 from fencepost_broker.observability.log_levels import LEVELS
 from fencepost_broker.observability.logging import import_structlog
 from fencepost_broker.security.principals import ANONYMOUS
