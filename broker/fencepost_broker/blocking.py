@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 
     from fencepost_broker.coordinator.runtime import marker_sender
     from fencepost_broker.observability.explained import ExplainedPartition, ExplainedTransaction
+    from fencepost_broker.storage.disk import faulty
+    from fencepost_broker.storage.disk.faults import DiskFault
 
 R = TypeVar("R")
 _EXIT_SECONDS: Final = 5.0
@@ -59,6 +61,8 @@ class Broker:
         self._stopping: Call[bool] | None = None
         self.clock = Clock(self)
         """State time, as this broker's thread has it."""
+        self.disk = Disk(self)
+        """Faults of the disk."""
 
     # -- starting and stopping -----------------------------------------------------------------
 
@@ -176,6 +180,10 @@ class Broker:
             raise RuntimeError("this broker is not running")
         return self._thread.run(lambda: _at_once(call))
 
+    def _do(self, call: Callable[[], R]) -> R:
+        """Make a call where the broker runs, or here while it does not."""
+        return call() if self._thread is None else self._ask(call)
+
 
 class Hold:
     """Markers that are held back."""
@@ -215,6 +223,36 @@ class Clock:
         )
 
 
+class Disk:
+    """Faults of a broker's disk: ``DiskFaults``, for another thread."""
+
+    def __init__(self, broker: Broker) -> None:
+        self._broker = broker
+
+    def add(self, fault: DiskFault) -> LoadedFault:
+        """Put a fault in force until it is removed."""
+        return LoadedFault(
+            self._broker, self._broker._do(lambda: self._broker._broker.disk.add(fault))
+        )
+
+
+class LoadedFault:
+    """A fault that is in force until it is removed."""
+
+    def __init__(self, broker: Broker, loaded: faulty.LoadedFault) -> None:
+        self._broker = broker
+        self._loaded = loaded
+
+    @property
+    def fired(self) -> int:
+        """How many operations it has changed."""
+        return self._loaded.fired
+
+    def remove(self) -> None:
+        """Mend the disk; syncs that wait go on."""
+        self._broker._do(self._loaded.remove)
+
+
 async def _at_once(call: Callable[[], R]) -> R:
     return call()
 
@@ -229,4 +267,4 @@ def _end_with_the_interpreter() -> None:
             broker.stop(_EXIT_SECONDS)
 
 
-__all__ = ["Broker", "Clock", "Hold", "Options"]
+__all__ = ["Broker", "Clock", "Disk", "Hold", "LoadedFault", "Options"]

@@ -31,6 +31,7 @@ from fencepost_broker.observability.logging import LazyLogs, Logs
 from fencepost_broker.ports import Address
 from fencepost_broker.server.clock import StateClock, wall_ms
 from fencepost_broker.server.process import BrokerProcess, start_soon
+from fencepost_broker.storage.disk.faulty import DiskFaults, FaultyDisk
 from fencepost_broker.storage.disk.files import FileDisk
 from fencepost_broker.storage.disk.memory import MemoryDisk
 from fencepost_broker.storage.disk.memory_chunks import MemoryBudget, SpillFile
@@ -99,6 +100,8 @@ class Broker:
         """Settings in force; after the start, ``listeners`` has the actual ports."""
         self.clock = _state_clock(clock)
         """State time; ``advance`` moves it."""
+        self.disk = DiskFaults()
+        """Faults of the disk: ``disk.add(DiskFull())`` until ``remove`` of what it returns."""
         self.addresses: list[Address] = []
         """Addresses for clients, by listener, once it is started."""
         self.failure = ""
@@ -120,7 +123,8 @@ class Broker:
         if self._process is not None:
             raise RuntimeError("this broker is already running")
         if self._disk is None:
-            self._disk = _make_disk(self.settings)
+            self._disk = FaultyDisk(_make_disk(self.settings), self.disk)
+        self.disk.begin()
         process = BrokerProcess(
             self.settings, self._disk, self._logs, self.clock, self._logs.levels
         )

@@ -32,6 +32,7 @@ from fencepost_broker.server.broker_server import BrokerServer
 from fencepost_broker.server.clock import ProcessClock, StateClock, wall_ms
 from fencepost_broker.server.errors import BrokerFailedError
 from fencepost_broker.server.links.other_processes import OtherProcessLinks
+from fencepost_broker.storage.disk.faulty import FaultyDisk
 from fencepost_broker.storage.flush_scheduler import InlineWorker, Worker
 from fencepost_broker.storage.log import Disk
 from fencepost_broker.storage.log.checkpoints import cluster_id_of
@@ -137,6 +138,8 @@ class BrokerProcess:
             context, ready = self.server.context, self.server.ready
             self.socket_server = SocketServer(context, apis, log, limits, ready)
         self.server.config.listen(self.socket_server.use)
+        if isinstance(self._disk, FaultyDisk):
+            self._follow_faults(self._disk)
         try:
             addresses = await self._listen()
             self.server.start(addresses)
@@ -168,6 +171,20 @@ class BrokerProcess:
         self.clock.follow(self)
         self._maintain()
         return addresses
+
+    def _follow_faults(self, disk: FaultyDisk) -> None:
+        """Let faults of the disk take effect when they are added while this runs."""
+        loop = asyncio.get_running_loop()
+
+        def reopen() -> None:
+            self.server.log_manager.reopen_files()
+            if not self.settings.data_dirs:  # a slow sync must not stop the loop
+                self.server.flushes.use(WorkerThreads(loop, FLUSHES_AT_ONCE))
+
+        disk.faults.reopen = reopen
+        disk.faults.on_crash = self._fail
+        if disk.faults.may_fail:
+            reopen()
 
     def _check(self) -> None:
         if self._failure:

@@ -280,6 +280,11 @@ class LogManager:
             if name[0] == topic:
                 log.configure(config)
 
+    def reopen_files(self) -> None:
+        """Open all files again, since the disk gives others for them now."""
+        for log in self.logs.values():
+            log.reopen_files()
+
     def checkpointed_high_watermark(self, topic: str, partition: int) -> int:
         """Return the high watermark that was last written for a partition, 0 if none was."""
         return self._high_watermarks.get(PartitionName(topic, partition), 0)
