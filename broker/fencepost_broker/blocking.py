@@ -211,6 +211,25 @@ class Clock:
         """State time, in milliseconds since 1970."""
         return self._clock.now_ms()
 
+    def pause(self) -> None:
+        """Let state time stand still; ``advance`` and ``jump`` still move it."""
+        self._broker._ask(self._clock.pause)
+
+    def resume(self) -> None:
+        """Let state time run on from where it stands."""
+        self._broker._ask(self._clock.resume)
+
+    def jump(
+        self, *, days: float = 0, hours: float = 0, minutes: float = 0, seconds: float = 0,
+        ms: int = 0,
+    ) -> None:  # fmt: skip
+        """Set the clock forward, or back by a negative number; no time passes by that."""
+        self._broker._ask(
+            lambda: self._clock.jump(
+                days=days, hours=hours, minutes=minutes, seconds=seconds, ms=ms
+            )
+        )
+
     def advance(
         self, *, days: float = 0, hours: float = 0, minutes: float = 0, seconds: float = 0,
         ms: int = 0,

@@ -136,6 +136,23 @@ async def test_time_that_moves_by_hand_lets_records_go() -> None:
 
 
 @pytest.mark.asyncio
+async def test_records_from_before_stay_until_they_are_old_by_the_clock() -> None:
+    clock = StateClock(manual=True, at_ms=1_700_000_000_000)
+    topic = "t:1:retention.ms=3600000"
+    async with Broker(topics=[topic], clock=clock) as broker, Client(broker.bootstrap) as client:
+        await client.produce("t", 0, b"one", timestamp_ms=clock.now_ms())
+        clock.jump(hours=-1)
+        clock.advance(ms=4_200_000)
+        assert await earliest(client, "t") == 0
+        clock.advance(hours=1)
+        assert await earliest(client, "t") == 1
+        clock.jump(hours=-100)
+        await client.produce("t", 0, b"two", timestamp_ms=clock.now_ms())
+        clock.advance(ms=4_200_000)
+        assert await earliest(client, "t") == 2, "looks at retention come as often as before"
+
+
+@pytest.mark.asyncio
 async def test_time_that_moves_by_hand_lets_producers_go() -> None:
     async def producers() -> list[int]:
         request = DescribeProducersRequest([TopicRequest("t", [0])])
@@ -172,6 +189,12 @@ async def test_a_clock_serves_several_brokers_and_wakes_them_in_order() -> None:
 
         def catch_up(self) -> None:
             woken.append((f"{self.name} is up", clock.now_ms()))
+
+        def jumped(self, by_ms: int) -> None:
+            raise AssertionError
+
+        def resumed(self) -> None:
+            raise AssertionError
 
     one, other = Waking("one", 5, 30), Waking("other", 7, 20)
     clock.follow(one)

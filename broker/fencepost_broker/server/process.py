@@ -30,6 +30,7 @@ from fencepost_broker.ports import Address
 from fencepost_broker.replication.partition import topics_snapshot
 from fencepost_broker.server.broker_server import BrokerServer
 from fencepost_broker.server.clock import ProcessClock, StateClock, wall_ms
+from fencepost_broker.server.disk_faults import follow_faults
 from fencepost_broker.server.errors import BrokerFailedError
 from fencepost_broker.server.links.other_processes import OtherProcessLinks
 from fencepost_broker.storage.disk.faulty import FaultyDisk
@@ -107,10 +108,9 @@ class BrokerProcess:
         """Open the logs, listen and register; returns the addresses for clients."""
         settings, logs = self.settings, self.logs
         loop = asyncio.get_running_loop()
+        threads = WorkerThreads(loop, FLUSHES_AT_ONCE)
         # What is in memory needs no sync, so no thread either.
-        worker: Worker = InlineWorker()
-        if settings.data_dirs:
-            worker = WorkerThreads(loop, FLUSHES_AT_ONCE)
+        worker: Worker = threads if settings.data_dirs else InlineWorker()
         clock = ProcessClock(self.clock, loop)
         chance = random.SystemRandom()
         log_levels = self._log_levels
@@ -139,7 +139,8 @@ class BrokerProcess:
             self.socket_server = SocketServer(context, apis, log, limits, ready)
         self.server.config.listen(self.socket_server.use)
         if isinstance(self._disk, FaultyDisk):
-            self._follow_faults(self._disk)
+            follow_faults(self._disk.faults, self.server, threads)
+            self._disk.faults.on_crash = self._fail
         try:
             addresses = await self._listen()
             self.server.start(addresses)
@@ -171,20 +172,6 @@ class BrokerProcess:
         self.clock.follow(self)
         self._maintain()
         return addresses
-
-    def _follow_faults(self, disk: FaultyDisk) -> None:
-        """Let faults of the disk take effect when they are added while this runs."""
-        loop = asyncio.get_running_loop()
-
-        def reopen() -> None:
-            self.server.log_manager.reopen_files()
-            if not self.settings.data_dirs:  # a slow sync must not stop the loop
-                self.server.flushes.use(WorkerThreads(loop, FLUSHES_AT_ONCE))
-
-        disk.faults.reopen = reopen
-        disk.faults.on_crash = self._fail
-        if disk.faults.may_fail:
-            reopen()
 
     def _check(self) -> None:
         if self._failure:
@@ -381,6 +368,16 @@ class BrokerProcess:
         self.server.ready.drain()
         self._tell_events()
 
+    def jumped(self, by_ms: int) -> None:
+        """Move the ends of durations: the clock was set."""
+        self.server.jumped(by_ms)
+
+    def resumed(self) -> None:
+        """Go on with the maintenance: the clock runs again."""
+        if self._maintenance is not None:
+            self._maintenance.cancel()
+        self._maintain()
+
     def stats(self) -> dict[str, Any]:
         """Return all counters as plain data, for exporters and ``fencepost tap --stats``."""
         port = self._controller_server
@@ -400,7 +397,7 @@ class BrokerProcess:
 
     def _maintain(self) -> None:
         """Do a part of the maintenance and repeat, unless time is moved by hand only."""
-        if self.clock.is_manual:
+        if not self.clock.runs:
             self.catch_up()
             return
         delay_ms = MAINTENANCE_MS_MAX

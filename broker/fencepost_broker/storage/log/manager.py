@@ -321,6 +321,14 @@ class LogManager:
             ),
         )
 
+    def jumped(self, by_ms: int) -> None:
+        """Do everything as soon as before, now that the clock was set."""
+        self._retention_at += by_ms
+        self._expiry_at += by_ms
+        self._checkpoint_at += by_ms
+        self._cleaner.due_ms += by_ms
+        self._removals.shift(by_ms)
+
     def _begin_pass(self, now_ms: int) -> Iterator[PartitionLog]:
         """Look at all partitions: retention each time, producers when that is due."""
         intervals = self.intervals
