@@ -230,6 +230,17 @@ def test_the_package_alone_is_cheap_to_import() -> None:
     assert set(fencepost_broker.__all__) <= set(dir(fencepost_broker))
 
 
+def test_a_broker_without_faults_imports_no_types_of_them() -> None:
+    code = (
+        "import asyncio, sys, fencepost_broker\n"
+        "async def main():\n"
+        "    async with fencepost_broker.Broker(topics={'t': 1}): print('msgspec' in sys.modules)\n"
+        "asyncio.run(main())\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == "False\n"
+
+
 @pytest.mark.asyncio
 async def test_a_broker_that_cannot_go_on_stops_and_says_why() -> None:
     """Its controller is configured anew, and gives it no producer ids any more (KIP-730)."""

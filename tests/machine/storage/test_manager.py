@@ -25,10 +25,10 @@ from fencepost_protocol.records.compression import Compression
 from tests.machine.storage.harness import (
     NOW,
     Faults,
-    FaultyDisk,
     append,
     base_offsets,
     batch,
+    faulty_disk,
     fill,
     of_producer,
     read_all,
@@ -308,8 +308,8 @@ def test_a_pass_over_many_partitions_is_divided() -> None:
 
 
 def test_a_stop_with_a_broken_disk_is_not_clean() -> None:
-    faults = Faults(lasting=True, only=frozenset({"pwrite", "write"}))
-    disk = FaultyDisk(MemoryDisk(), faults)
+    faults = Faults(lasting=True, only=frozenset({"write", "replace"}))
+    disk = faulty_disk(MemoryDisk(), faults)
     manager = open_manager(disk)
     log = manager.create("orders", 0, ID_A, LogConfig(), NOW)
     fill(log, 3)
@@ -323,8 +323,8 @@ def test_a_stop_with_a_broken_disk_is_not_clean() -> None:
 
 
 def test_a_failed_creation_leaves_nothing_registered() -> None:
-    faults = Faults(only=frozenset({"write"}))
-    disk = FaultyDisk(MemoryDisk(), faults)
+    faults = Faults(only=frozenset({"replace"}))
+    disk = faulty_disk(MemoryDisk(), faults)
     manager = open_manager(disk)
     faults.countdown = 0
     with pytest.raises(StorageError):

@@ -7,15 +7,22 @@ Each is a type that is read from JSON or TOML by its ``type``, and explains its 
 from __future__ import annotations
 
 from fnmatch import fnmatchcase
-from typing import Annotated, ClassVar, Literal, TypeAlias
+from typing import Annotated, ClassVar, Final, Literal, TypeAlias
 
 import msgspec
 
 from fencepost_broker.storage.log.names import LOG, file_name, parse_folder_name
 
-Operation: TypeAlias = Literal["read", "write", "replace", "make", "change", "sync"]
-"""What is done with a file or a folder: ``replace`` puts a small file in place, ``make`` allocates
-room or a folder, ``change`` cuts, renames or removes."""
+Operation: TypeAlias = Literal[
+    "list", "read", "write", "replace", "make_folder", "reserve", "truncate", "rename", "remove",
+    "sync",
+]  # fmt: skip
+"""What is done with a file or a folder; ``replace`` puts a small file in place."""
+
+_ALLOCATIONS: Final[frozenset[Operation]] = frozenset(
+    {"write", "replace", "make_folder", "reserve"}
+)
+_CHANGES: Final[frozenset[Operation]] = _ALLOCATIONS | {"truncate", "rename", "remove"}
 
 Count: TypeAlias = Annotated[int, msgspec.Meta(ge=0)]
 Positive: TypeAlias = Annotated[int, msgspec.Meta(ge=1)]
@@ -111,7 +118,7 @@ class DiskFull(DiskFault, kw_only=True, frozen=True, tag="disk-full"):
         ),
     ] = 0
 
-    operations: ClassVar[frozenset[Operation]] = frozenset({"write", "replace", "make"})
+    operations: ClassVar[frozenset[Operation]] = _ALLOCATIONS
     reason: ClassVar[str] = "No space left on device"
     no_space: ClassVar[bool] = True
 
@@ -207,7 +214,7 @@ class FlippedBit(DiskFault, kw_only=True, frozen=True, tag="disk-flipped-bit"):
 class ReadOnlyDisk(DiskFault, kw_only=True, frozen=True, tag="disk-read-only"):
     """Nothing can be changed (EROFS), as after the system has mounted a broken disk anew."""
 
-    operations: ClassVar[frozenset[Operation]] = frozenset({"write", "replace", "make", "change"})
+    operations: ClassVar[frozenset[Operation]] = _CHANGES
     reason: ClassVar[str] = "Read-only file system"
 
 

@@ -35,6 +35,12 @@ if TYPE_CHECKING:
     from fencepost_broker.storage.disk.faults import DiskFault, Operation
 
 _CRASHED: Final = "the broker has crashed"
+_VERBS: Final = {
+    "replace": "write",
+    "make_folder": "make the folder",
+    "reserve": "allocate room for",
+}
+"""Words for operations in errors, where the operation's name is none."""
 
 
 class LoadedFault:
@@ -120,13 +126,10 @@ class DiskFaults:
         if self.may_fail != might_fail:
             self.reopen()
 
-    def check(self, operation: Operation, path: str, verb: str = "") -> None:
-        """Raise the error that a fault has for an operation; wait if it is slow.
-
-        ``verb`` is the word for the operation in the error, if there is a better one.
-        """
-        verb = verb or operation
-        if self.is_crashed and operation != "read":
+    def check(self, operation: Operation, path: str) -> None:
+        """Raise the error that a fault has for an operation; wait if it is slow."""
+        verb = _VERBS.get(operation, operation)
+        if self.is_crashed and operation not in ("list", "read"):
             raise StorageError(verb, path, _CRASHED)
         for each in self.loaded:
             fault = each.fault
@@ -180,6 +183,7 @@ class FaultyDisk:
         return _FaultyFile(file, path, self.faults) if self.faults.may_fail else file
 
     def list_folder(self, path: str) -> list[FolderEntry]:
+        self.faults.check("list", path)
         return self.disk.list_folder(path)
 
     def exists(self, path: str) -> bool:
@@ -187,7 +191,7 @@ class FaultyDisk:
 
     def make_folder(self, path: str) -> None:
         if not self.disk.exists(path):
-            self.faults.check("make", path, "make the folder")
+            self.faults.check("make_folder", path)
         self.disk.make_folder(path)
 
     def read(self, path: str) -> bytes | None:
@@ -199,21 +203,21 @@ class FaultyDisk:
         return bytes(view)
 
     def write(self, path: str, data: Buffer, *, durable: bool) -> None:
-        self.faults.check("replace", path, "write")
+        self.faults.check("replace", path)
         if durable:
             self.faults.check("sync", path)
         self.disk.write(path, data, durable=durable)
 
     def rename(self, source: str, target: str) -> None:
-        self.faults.check("change", source, "rename")
+        self.faults.check("rename", source)
         self.disk.rename(source, target)
 
     def remove(self, path: str) -> None:
-        self.faults.check("change", path, "remove")
+        self.faults.check("remove", path)
         self.disk.remove(path)
 
     def remove_folder(self, path: str) -> None:
-        self.faults.check("change", path, "remove")
+        self.faults.check("remove", path)
         self.disk.remove_folder(path)
 
     def sync_folder_later(self, path: str) -> Sync:
@@ -263,11 +267,11 @@ class _FaultyFile:
         self._file.seal()
 
     def reserve(self, size: int) -> None:
-        self._faults.check("make", self._path, "allocate room for")
+        self._faults.check("reserve", self._path)
         self._file.reserve(size)
 
     def truncate(self, size: int) -> None:
-        self._faults.check("change", self._path, "truncate")
+        self._faults.check("truncate", self._path)
         self._file.truncate(size)
 
     def sync_later(self) -> Sync:
