@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import Any
 
 import pytest
@@ -18,12 +19,12 @@ SETTINGS = {
 }
 
 
-@pytest.mark.asyncio
 @pytest.mark.parametrize("begin", [0.0, 1.0, 2.0])
-async def test_a_request_is_given_up_by_one_timer(begin: float) -> None:
-    link = ControllerLink(Settings().with_overrides(SETTINGS), lambda _: None, None)
-    loop: Any = ExactLoop(begin)
-    link._loop = loop
+def test_a_request_is_given_up_by_one_timer(begin: float, monkeypatch: pytest.MonkeyPatch) -> None:
+    loop = ExactLoop(begin)
+    with monkeypatch.context() as patched:
+        patched.setattr(asyncio, "get_running_loop", lambda: loop)
+        link = ControllerLink(Settings().with_overrides(SETTINGS), lambda _: None, None)
     answers: list[Any] = []
     for limit_ms in range(1, 200):
         link.ask_within(limit_ms, AllocateProducerIdsRequest(1, 1), answers.append)
