@@ -20,13 +20,16 @@ from fencepost_broker import (
     FlippedBit,
     ReadOnlyDisk,
     SlowDisk,
+    StateClock,
+    TopicRefusedError,
     TornWrite,
 )
 from fencepost_broker.observability.log_levels import LogLevels
 from fencepost_broker.observability.logging import LazyLogs, Logs
 from fencepost_broker.server.clock import wall_ms
 from fencepost_broker.storage.disk.faults import DiskFault
-from fencepost_client import Producer
+from fencepost_client import Consumer, Producer
+from fencepost_client import TopicPartition as FencepostPartition
 from fencepost_protocol.errors import ErrorCode
 from fencepost_protocol.generated.create_topics import CreatableTopic, CreateTopicsRequest
 from fencepost_protocol.generated.describe_log_dirs import DescribeLogDirsRequest
@@ -82,10 +85,10 @@ async def values_in(bootstrap: str) -> list[bytes]:
         return found
 
 
-async def produced(client: Client, *values: bytes) -> ErrorCode:
+async def produced(client: Client, value: bytes, topic: str = "orders") -> ErrorCode:
     """One try to append: its error."""
-    records = build_batch(None, list(values), wall_ms())
-    data = TopicProduceData("orders", partition_data=[PartitionProduceData(0, records)])
+    records = build_batch(None, [value], 1000)
+    data = TopicProduceData(topic, partition_data=[PartitionProduceData(0, records)])
     answer = await client.ask(ProduceRequest(None, -1, 30_000, [data]), 9)
     return ErrorCode(answer.responses[0].partition_responses[0].error_code)
 
@@ -129,6 +132,22 @@ async def test_a_full_disk_refuses_new_topics_until_there_is_room() -> None:
         full.remove()
         assert (await client.ask(asked, 7)).topics[0].error_code == 0
         await client.disconnect()
+
+
+@pytest.mark.parametrize("hours", [-1, 0, 1])
+async def test_a_partition_that_cannot_be_made_is_offline_until_there_is_room(hours: int) -> None:
+    clock = StateClock(manual=True)
+    async with served(clock=clock) as at, Client(at.broker.bootstrap) as client:
+        full = at.broker.disk.add(DiskFull(topic="more"))
+        at.broker.create_topic("more", 1)
+        assert await produced(client, b"early", topic="more") == REFUSED
+        clock.jump(hours=hours)
+        full.remove()
+        clock.advance(ms=999)
+        assert await produced(client, b"soon", topic="more") == REFUSED
+        clock.advance(ms=1)
+        assert await produced(client, b"there", topic="more") == 0
+    assert "more-0 cannot be created; retrying" in at.told
 
 
 @pytest.mark.parametrize("on_disk", [False, True])
@@ -200,6 +219,38 @@ async def test_what_was_acknowledged_survives_a_crash_in_a_write(
     await made.broker.stop()
     assert "crash" in made.told
     assert "tail-truncated" in made.told
+
+
+@pytest.mark.parametrize("kept_bytes", [0, 60])
+@pytest.mark.parametrize("path", ["orders-0/*.log", "__transaction_state-*", "__cluster_metadata*"])
+async def test_a_transaction_ends_once_whatever_a_crash_tears(path: str, kept_bytes: int) -> None:
+    made = Served()
+    await made.broker.start()
+    async with Producer(made.broker.bootstrap, transactional_id="payments") as producer:
+        async with producer.transaction() as transaction:
+            await transaction.send("orders", b"1")
+        made.broker.disk.add(TornWrite(path=path, kept_bytes=kept_bytes, crash=True))
+
+        async def second() -> None:
+            async with producer.transaction() as transaction:
+                await transaction.send("orders", b"2")
+
+        ending = asyncio.ensure_future(second())
+        if path.startswith("__cluster"):
+            with pytest.raises(TopicRefusedError):
+                made.broker.create_topic("more", 1)
+        await until(lambda: made.broker.failure)
+        assert not await made.broker.stop()
+        await made.broker.start()
+        await ending
+    async with Consumer(made.broker.bootstrap, isolation_level="read_committed") as consumer:
+        consumer.assign([FencepostPartition("orders", 0)])
+        consumer.seek_to_beginning(FencepostPartition("orders", 0))
+        found: list[bytes | None] = []
+        while len(found) < 2:
+            found += [record.value for record in await consumer.getmany(timeout_ms=60_000)]
+    assert found == [b"1", b"2"]
+    await made.broker.stop()
 
 
 async def test_a_consumer_finds_a_flipped_bit_by_the_crc() -> None:

@@ -224,6 +224,7 @@ class PartitionLog(LogState):
 
     def reopen_files(self) -> None:
         """Open all files again, since the disk gives others for them now."""
+        self.stop_compaction()
         for segment in self.segments:
             segment.reopen(is_sealed=segment is not self.segments.active)
 
