@@ -54,6 +54,18 @@ def test_a_client_that_blocks_is_served() -> None:
         assert broker.stats()["topics"]["t"]["partitions"]
 
 
+def test_the_clock_is_paused_and_set_from_a_thread() -> None:
+    clock = StateClock(at_ms=LONG_MS)
+    with Broker(topics=["t:1:message.timestamp.type=LogAppendTime"], clock=clock) as broker:
+        broker.clock.pause()
+        before = broker.clock.now_ms()
+        broker.clock.jump(seconds=-5)
+        with Producer(broker.bootstrap) as producer:
+            assert producer.send_and_wait("t", b"one").timestamp_ms == before - 5000
+        broker.clock.resume()
+        polled(lambda: broker.clock.now_ms() > before - 5000)
+
+
 def test_faults_of_the_disk_are_added_and_removed_from_a_thread() -> None:
     broker = Broker(topics={"t": 1})
     full = broker.disk.add(DiskFull(topic="t"))  # before there is a file of the topic
