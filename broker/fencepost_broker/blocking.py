@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
     from fencepost_broker.coordinator.runtime import marker_sender
     from fencepost_broker.observability.explained import ExplainedPartition, ExplainedTransaction
+    from fencepost_broker.server.faults import BlockingFault, Faults
     from fencepost_broker.storage.disk import faulty
     from fencepost_broker.storage.disk.faults import DiskFault
 
@@ -59,6 +60,7 @@ class Broker:
         self._broker = asyncio_broker.Broker(**options)
         self._thread: LoopThread | None = None
         self._stopping: Call[bool] | None = None
+        self._faults: Faults[BlockingFault] | None = None
         self.clock = Clock(self)
         """State time, as this broker's thread has it."""
         self.disk = Disk(self)
@@ -174,6 +176,15 @@ class Broker:
         """
         return self._ask(lambda: self._broker.explain_partition(topic, partition))
 
+    @property
+    def faults(self) -> Faults[BlockingFault]:
+        """Faults: what happens to requests and answers that match, and how often."""
+        if self._faults is None:
+            from fencepost_broker.server.faults import BlockingFault, Faults
+
+            self._faults = Faults(self._broker.fault_rules, BlockingFault, self._ask)
+        return self._faults
+
     def _ask(self, call: Callable[[], R]) -> R:
         """Make a call where the broker runs, at once."""
         if self._thread is None:
@@ -248,17 +259,17 @@ class Disk:
     def __init__(self, broker: Broker) -> None:
         self._broker = broker
 
-    def add(self, fault: DiskFault) -> LoadedFault:
+    def add(self, fault: DiskFault) -> LoadedDiskFault:
         """Put a fault in force until it is removed."""
-        return LoadedFault(
+        return LoadedDiskFault(
             self._broker, self._broker._do(lambda: self._broker._broker.disk.add(fault))
         )
 
 
-class LoadedFault:
+class LoadedDiskFault:
     """A fault that is in force until it is removed."""
 
-    def __init__(self, broker: Broker, loaded: faulty.LoadedFault) -> None:
+    def __init__(self, broker: Broker, loaded: faulty.LoadedDiskFault) -> None:
         self._broker = broker
         self._loaded = loaded
 
@@ -286,4 +297,4 @@ def _end_with_the_interpreter() -> None:
             broker.stop(_EXIT_SECONDS)
 
 
-__all__ = ["Broker", "Clock", "Disk", "Hold", "LoadedFault", "Options"]
+__all__ = ["Broker", "Clock", "Disk", "Hold", "LoadedDiskFault", "Options"]

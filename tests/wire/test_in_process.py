@@ -18,6 +18,7 @@ from fencepost_broker import (
     StateClock,
     TopicRefusedError,
 )
+from fencepost_broker.server.process import BrokerProcess
 from fencepost_protocol.generated.describe_producers import DescribeProducersRequest, TopicRequest
 from fencepost_protocol.generated.fetch import FetchPartition, FetchRequest, FetchTopic
 from fencepost_protocol.generated.init_producer_id import InitProducerIdRequest
@@ -271,21 +272,20 @@ async def test_who_stops_a_broker_that_stops_by_itself_waits_for_that(
     broker = Broker(log_level="error")
     await broker.start()
     address = broker.addresses[0]
-    process = broker._process
-    assert process is not None
-    may_go_on = asyncio.Event()
-    close_tap = process._close_tap
+    begun, may_go_on = asyncio.Event(), asyncio.Event()
+    stop = BrokerProcess.stop
 
-    async def close_late() -> None:
+    async def stop_late(process: BrokerProcess) -> bool:
+        begun.set()
         await may_go_on.wait()
-        await close_tap()
+        return await stop(process)
 
-    monkeypatch.setattr(process, "_close_tap", close_late)
-    process._fail("a test says so")
+    monkeypatch.setattr(BrokerProcess, "stop", stop_late)
+    broker.on_failure("a test says so")
     assert broker.failure == "a test says so"
     stopping = asyncio.ensure_future(broker.stop())
     try:
-        await until(lambda: broker._process is None)
+        await begun.wait()
         assert not stopping.done()
     finally:
         may_go_on.set()

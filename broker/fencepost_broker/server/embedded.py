@@ -23,9 +23,9 @@ from fencepost_protocol.generated.create_topics import (
 )
 
 from fencepost_broker.config import Settings, Value
-from fencepost_broker.config.endpoints import NO_HOST, PORT_MAX, Endpoint, is_host
 from fencepost_broker.config.table import CODE, Origin, Source
 from fencepost_broker.config.topic_spec import WantedTopic, read_topics
+from fencepost_broker.config.values.endpoints import NO_HOST, PORT_MAX, Endpoint, is_host
 from fencepost_broker.observability.log_levels import LogLevels
 from fencepost_broker.observability.logging import LazyLogs, Logs
 from fencepost_broker.ports import Address
@@ -42,7 +42,9 @@ if TYPE_CHECKING:
 
     from fencepost_broker.coordinator.runtime.explaining import Explaining
     from fencepost_broker.coordinator.runtime.marker_sender import Hold
+    from fencepost_broker.faults.rules import FaultRules
     from fencepost_broker.observability.explained import ExplainedPartition, ExplainedTransaction
+    from fencepost_broker.server.faults import Fault, Faults
 
 DEFAULT_HOST: Final = "127.0.0.1"
 DEFAULT_CONTROLLER_LISTENER: Final = "CONTROLLER"
@@ -115,6 +117,7 @@ class Broker:
         self._logs = logs or _log_lines(log_level)
         self._disk: Disk | None = None
         self._process: BrokerProcess | None = None
+        self._faults: Faults[Fault] | None = None
 
     # -- starting and stopping -----------------------------------------------------------------
 
@@ -123,11 +126,10 @@ class Broker:
         if self._process is not None:
             raise RuntimeError("this broker is already running")
         if self._disk is None:
-            self._disk = FaultyDisk(_make_disk(self.settings), self.disk)
+            self._disk = _make_disk(self.settings)
         self.disk.begin()
-        process = BrokerProcess(
-            self.settings, self._disk, self._logs, self.clock, self._logs.levels
-        )
+        faulty = FaultyDisk(self._disk, self.disk)
+        process = BrokerProcess(self.settings, faulty, self._logs, self.clock, self._logs.levels)
         self.failure, self._stopping = "", None
         process.on_failure = lambda why: self.on_failure(why)
         self.addresses = await process.start()
@@ -234,6 +236,21 @@ class Broker:
         Returns ``None`` if the partition does not exist.
         """
         return self._explaining().partition(topic, partition)
+
+    @property
+    def faults(self) -> Faults[Fault]:
+        """Faults: what happens to requests and answers that match, and how often."""
+        if self._faults is None:
+            from fencepost_broker.server.faults import Fault, Faults
+
+            self._faults = Faults(self.fault_rules, Fault, lambda call: call())
+        return self._faults
+
+    def fault_rules(self) -> FaultRules:
+        """Return the rules of the running broker."""
+        if self._process is None:
+            raise RuntimeError("this broker is not running")
+        return self._process.fault_rules
 
     def _explaining(self) -> Explaining:
         if self._process is None:

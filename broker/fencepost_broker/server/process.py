@@ -1,20 +1,17 @@
-"""A broker as a process: its event loop and signals, from its start to a clean stop."""
+"""A broker in an event loop, from its start to a clean stop."""
 
 from __future__ import annotations
 
 import asyncio
 import random
-import signal
-import sys
 from collections.abc import Awaitable, Callable, Coroutine
-from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Final, Protocol, TypeVar
 
 from fencepost_protocol.apis import Message
 
 from fencepost_broker.apis.registry import served
 from fencepost_broker.config import Settings
-from fencepost_broker.config.security import read_own_name
+from fencepost_broker.config.tables.security import read_own_name
 from fencepost_broker.controller.channel.local import LocalController
 from fencepost_broker.network.connection import Connection
 from fencepost_broker.network.dispatcher import Dispatcher
@@ -43,23 +40,12 @@ T = TypeVar("T")
 if TYPE_CHECKING:
     import ssl
 
+    from fencepost_broker.faults.rules import FaultRules
     from fencepost_broker.server.controller_server import ControllerServer
 
 MAINTENANCE_MS_MAX: Final = 1000
 FLUSHES_AT_ONCE: Final = 8
 """A disk flushes several files together in less time than one by one: its journal groups them."""
-_INTERRUPTED: Final = 130
-"""Exit code."""
-
-
-def run_loop(main: Coroutine[Any, Any, int]) -> int:
-    """Run on uvloop if it is installed, otherwise on asyncio's own loop."""
-    try:
-        import uvloop
-    except ImportError:
-        return asyncio.run(main)
-    with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
-        return runner.run(main)
 
 
 def start_soon(call: Coroutine[Any, Any, T]) -> Awaitable[T]:
@@ -92,6 +78,7 @@ class BrokerProcess:
         self.on_failure: Callable[[str], None] = lambda _: None
         """Called with the reason if the broker cannot continue; the caller then stops it."""
         self._failure = ""
+        self._fault_rules: FaultRules | None = None
         self._is_started = False
         self.listening: tuple[str, ...] = ()
         """The ``listeners``, with actual ports instead of 0."""
@@ -139,7 +126,7 @@ class BrokerProcess:
             self.socket_server = SocketServer(context, apis, log, limits, ready)
         self.server.config.listen(self.socket_server.use)
         if isinstance(self._disk, FaultyDisk):
-            follow_faults(self._disk.faults, self.server, threads)
+            follow_faults(self._disk.faults, lambda: self.server, threads)
             self._disk.faults.on_crash = self._fail
         try:
             addresses = await self._listen()
@@ -194,6 +181,22 @@ class BrokerProcess:
         assert isinstance(self.server, BrokerServer), "this process is a controller by itself"
         return self.server
 
+    @property
+    def fault_rules(self) -> FaultRules:
+        """The fault rules; the first access shows requests to them."""
+        if self._fault_rules is None:
+            from fencepost_broker.faults.compiled import NO_STATES
+            from fencepost_broker.faults.rules import FaultRules
+            from fencepost_broker.network.faulted_request import Faults
+            from fencepost_broker.server.states import BrokerStates
+
+            is_broker = isinstance(self.server, BrokerServer)
+            states = BrokerStates(self.broker) if is_broker else NO_STATES
+            apis = self.socket_server.served
+            self._fault_rules = FaultRules(apis, self.clock.now_ms, random.Random, states)
+            self.socket_server.use_faults(Faults(self._fault_rules))
+        return self._fault_rules
+
     async def ask(self, message: Message) -> Any:
         """Return the controller's decision, wherever it is; ``None`` if it is unknown."""
         if "broker" not in self.settings.process_roles:
@@ -213,7 +216,7 @@ class BrokerProcess:
 
     async def _follow_controller(self, broker: BrokerServer) -> None:
         """Register at a controller in another process, and open the topics of its log."""
-        from fencepost_broker.metadata.log_follower import MetadataFollower
+        from fencepost_broker.metadata.log.follower import MetadataFollower
 
         assert self.links is not None
         assert self.links.controller is not None
@@ -428,64 +431,3 @@ class BrokerProcess:
             self.server.metrics.log_event(event.kind)
             tell = log.warning if event.unexpected else log.info
             tell(event.text, kind=event.kind, partition=event.partition or None)
-
-
-class Runnable(Protocol):
-    """A broker or a cluster that runs until it is stopped."""
-
-    on_failure: Callable[[str], None]
-    """Called with the reason if it cannot continue."""
-
-    async def start(self) -> Any:
-        """Start to serve."""
-
-    async def stop(self) -> bool:
-        """Stop; returns whether the stop was clean."""
-
-
-async def run_until_stopped(
-    broker: Runnable, ready: Callable[[], None], until_closed: int | None = None
-) -> int:
-    """Serve until SIGTERM or SIGINT (a second one exits at once), and return the exit code.
-
-    A signal during the start ends the start. ``until_closed`` is a pipe: when its other end is
-    closed, the broker stops. If the broker cannot continue, it is stopped cleanly, and a
-    ``BrokerFailedError`` says why.
-    """
-    loop = asyncio.get_running_loop()
-    stopping = asyncio.Event()
-    failures: list[str] = []
-
-    def on_failure(why: str) -> None:
-        failures.append(why)
-        stopping.set()
-
-    broker.on_failure = on_failure
-
-    def on_signal() -> None:
-        if stopping.is_set():
-            sys.exit(_INTERRUPTED)
-        stopping.set()
-
-    for number in (signal.SIGTERM, signal.SIGINT):
-        with suppress(NotImplementedError):  # Windows: KeyboardInterrupt stops the runner
-            loop.add_signal_handler(number, on_signal)
-    if until_closed is not None:
-        loop.add_reader(until_closed, stopping.set)
-    starting = loop.create_task(broker.start())
-    told = loop.create_task(stopping.wait())
-    await asyncio.wait({starting, told}, return_when=asyncio.FIRST_COMPLETED)
-    if not starting.done():  # it may wait for a controller that never comes
-        starting.cancel()
-        with suppress(asyncio.CancelledError):
-            await starting
-        return _INTERRUPTED
-    await starting
-    ready()
-    await told
-    if until_closed is not None:
-        loop.remove_reader(until_closed)
-    is_clean = await broker.stop()
-    if failures:
-        raise BrokerFailedError(failures[0])
-    return 0 if is_clean else 1

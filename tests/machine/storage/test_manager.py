@@ -19,6 +19,7 @@ from fencepost_broker.storage.log import (
     LogManager,
     StorageError,
 )
+from fencepost_broker.storage.log.disk import DirectoryLock
 from fencepost_protocol.records.batch import renew_crc
 from fencepost_protocol.records.compression import Compression
 
@@ -111,11 +112,19 @@ def test_partitions_are_found_again(disk: Disk) -> None:
     assert again.take_events() == []
 
 
-def test_after_a_crash_logs_are_recovered(disk: Disk) -> None:
+def test_after_a_crash_logs_are_recovered(disk: Disk, monkeypatch: pytest.MonkeyPatch) -> None:
+    locks = list[DirectoryLock]()
+    take = disk.lock
+
+    def lock(path: str) -> DirectoryLock:
+        locks.append(take(path))
+        return locks[-1]
+
+    monkeypatch.setattr(disk, "lock", lock)
     manager = open_manager(disk)
     log = manager.create("orders", 0, ID_A, LogConfig(), NOW)
     fill(log, 5)
-    manager._lock.release()  # type: ignore[union-attr]
+    locks[0].release()
     again = open_manager(disk)
     assert not again.was_clean
     assert again.logs["orders", 0].log_end_offset == 5

@@ -43,7 +43,7 @@ _VERBS: Final = {
 """Words for operations in errors, where the operation's name is none."""
 
 
-class LoadedFault:
+class LoadedDiskFault:
     """A fault that is in force until it is removed."""
 
     def __init__(self, faults: DiskFaults, fault: DiskFault) -> None:
@@ -93,7 +93,7 @@ class DiskFaults:
     """The faults of one disk."""
 
     def __init__(self) -> None:
-        self.loaded: tuple[LoadedFault, ...] = ()
+        self.loaded: tuple[LoadedDiskFault, ...] = ()
         """Faults in force, in the order in which they were added."""
         self.is_crashed = False
         """Nothing reaches the disk any more, until the next start."""
@@ -107,13 +107,13 @@ class DiskFaults:
         """Whether an operation may fail because of a fault."""
         return bool(self.loaded) or self.is_crashed
 
-    def add(self, fault: DiskFault) -> LoadedFault:
+    def add(self, fault: DiskFault) -> LoadedDiskFault:
         """Put a fault in force until it is removed."""
-        added = LoadedFault(self, fault)
+        added = LoadedDiskFault(self, fault)
         self._use((*self.loaded, added))
         return added
 
-    def drop(self, loaded: LoadedFault) -> None:
+    def drop(self, loaded: LoadedDiskFault) -> None:
         """Put a fault out of force."""
         self._use(tuple(each for each in self.loaded if each is not loaded))
 
@@ -121,7 +121,7 @@ class DiskFaults:
         """Let a broker start after a crash."""
         self.is_crashed = False
 
-    def _use(self, loaded: tuple[LoadedFault, ...]) -> None:
+    def _use(self, loaded: tuple[LoadedDiskFault, ...]) -> None:
         might_fail, self.loaded = self.may_fail, loaded
         if self.may_fail != might_fail:
             self.reopen()
