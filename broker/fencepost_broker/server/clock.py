@@ -56,9 +56,9 @@ class StateClock:
         return wall_ms() + self._ahead_ms if stands_at_ms is None else stands_at_ms
 
     @property
-    def runs(self) -> bool:
-        """Whether time passes by itself."""
-        return self._stands_at_ms is None
+    def is_manual(self) -> bool:
+        """Whether time stands still, unless it is moved."""
+        return self._stands_at_ms is not None
 
     def pause(self) -> None:
         """Let state time stand still; ``advance`` and ``jump`` still move it."""
@@ -146,7 +146,7 @@ class ProcessClock:
     @property
     def runs(self) -> bool:
         """Whether state time passes by itself."""
-        return self._state.runs
+        return not self._state.is_manual
 
     def call_later(self, delay_ms: int, call: Callable[[], None]) -> asyncio.TimerHandle:
         """Make a call later, by wire time."""

@@ -400,7 +400,7 @@ class BrokerProcess:
 
     def _maintain(self) -> None:
         """Do a part of the maintenance and repeat, unless time is moved by hand only."""
-        if not self.clock.runs:
+        if self.clock.is_manual:
             self.catch_up()
             return
         delay_ms = MAINTENANCE_MS_MAX

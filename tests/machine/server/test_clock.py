@@ -48,13 +48,13 @@ def test_a_paused_clock_stands_still_and_runs_on_from_there(wall: Wall) -> None:
     clock = StateClock()
     follower = Follower(clock)
     clock.pause()
-    runs = [clock.runs]
+    stands = [clock.is_manual]
     wall.at_ms += 700
     clock.pause()
     assert clock.now_ms() == 1_000_000
     clock.resume()
-    runs.append(clock.runs)
-    assert runs == [False, True]
+    stands.append(clock.is_manual)
+    assert stands == [True, False]
     assert clock.now_ms() == 1_000_000
     wall.at_ms += 5
     assert clock.now_ms() == 1_000_005
