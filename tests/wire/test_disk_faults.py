@@ -184,11 +184,14 @@ async def test_after_a_failed_sync_a_partition_is_offline_until_the_next_start(
         [folder] = (await client.ask(DescribeLogDirsRequest(None), 4)).results
         assert folder.error_code == REFUSED
         await client.disconnect()
-        await at.broker.stop()
-        await at.broker.start()
-        client = Client(at.broker.bootstrap)
-        assert await produced(client, b"after") == 0
-        await client.disconnect()
+        async with Producer(at.broker.bootstrap) as producer:
+            refused = at.broker.stats()["errors"][REFUSED.name]
+            delivery = await producer.send("orders", b"after")
+            await until(lambda: at.broker.stats()["errors"][REFUSED.name] > refused)
+            assert not delivery.done
+            await at.broker.stop()
+            await at.broker.start()
+            await delivery
         assert [each for each in await values_in(at.broker.bootstrap) if each != b"unsure"] == [
             b"kept",
             b"after",
