@@ -28,6 +28,8 @@ if TYPE_CHECKING:
     from fencepost_broker.coordinator.runtime import marker_sender
     from fencepost_broker.observability.explained import ExplainedPartition, ExplainedTransaction
     from fencepost_broker.server.faults import BlockingFault, Faults
+    from fencepost_broker.storage.disk import faulty
+    from fencepost_broker.storage.disk.faults import DiskFault
 
 R = TypeVar("R")
 _EXIT_SECONDS: Final = 5.0
@@ -61,6 +63,8 @@ class Broker:
         self._faults: Faults[BlockingFault] | None = None
         self.clock = Clock(self)
         """State time, as this broker's thread has it."""
+        self.disk = Disk(self)
+        """Faults of the disk."""
 
     # -- starting and stopping -----------------------------------------------------------------
 
@@ -187,6 +191,10 @@ class Broker:
             raise RuntimeError("this broker is not running")
         return self._thread.run(lambda: _at_once(call))
 
+    def _do(self, call: Callable[[], R]) -> R:
+        """Make a call where the broker runs, or here while it does not."""
+        return call() if self._thread is None else self._ask(call)
+
 
 class Hold:
     """Markers that are held back."""
@@ -214,6 +222,25 @@ class Clock:
         """State time, in milliseconds since 1970."""
         return self._clock.now_ms()
 
+    def pause(self) -> None:
+        """Let state time stand still; ``advance`` and ``jump`` still move it."""
+        self._broker._ask(self._clock.pause)
+
+    def resume(self) -> None:
+        """Let state time run on from where it stands."""
+        self._broker._ask(self._clock.resume)
+
+    def jump(
+        self, *, days: float = 0, hours: float = 0, minutes: float = 0, seconds: float = 0,
+        ms: int = 0,
+    ) -> None:  # fmt: skip
+        """Set the clock forward, or back by a negative number; no time passes by that."""
+        self._broker._ask(
+            lambda: self._clock.jump(
+                days=days, hours=hours, minutes=minutes, seconds=seconds, ms=ms
+            )
+        )
+
     def advance(
         self, *, days: float = 0, hours: float = 0, minutes: float = 0, seconds: float = 0,
         ms: int = 0,
@@ -224,6 +251,36 @@ class Clock:
                 days=days, hours=hours, minutes=minutes, seconds=seconds, ms=ms
             )
         )
+
+
+class Disk:
+    """Faults of a broker's disk: ``DiskFaults``, for another thread."""
+
+    def __init__(self, broker: Broker) -> None:
+        self._broker = broker
+
+    def add(self, fault: DiskFault) -> LoadedDiskFault:
+        """Put a fault in force until it is removed."""
+        return LoadedDiskFault(
+            self._broker, self._broker._do(lambda: self._broker._broker.disk.add(fault))
+        )
+
+
+class LoadedDiskFault:
+    """A fault that is in force until it is removed."""
+
+    def __init__(self, broker: Broker, loaded: faulty.LoadedDiskFault) -> None:
+        self._broker = broker
+        self._loaded = loaded
+
+    @property
+    def fired(self) -> int:
+        """How many operations it has changed."""
+        return self._loaded.fired
+
+    def remove(self) -> None:
+        """Mend the disk; syncs that wait go on."""
+        self._broker._do(self._loaded.remove)
 
 
 async def _at_once(call: Callable[[], R]) -> R:
@@ -240,4 +297,4 @@ def _end_with_the_interpreter() -> None:
             broker.stop(_EXIT_SECONDS)
 
 
-__all__ = ["Broker", "Clock", "Hold", "Options"]
+__all__ = ["Broker", "Clock", "Disk", "Hold", "LoadedDiskFault", "Options"]

@@ -137,6 +137,23 @@ async def test_time_that_moves_by_hand_lets_records_go() -> None:
 
 
 @pytest.mark.asyncio
+async def test_records_from_before_stay_until_they_are_old_by_the_clock() -> None:
+    clock = StateClock(manual=True, at_ms=1_700_000_000_000)
+    topic = "t:1:retention.ms=3600000"
+    async with Broker(topics=[topic], clock=clock) as broker, Client(broker.bootstrap) as client:
+        await client.produce("t", 0, b"one", timestamp_ms=clock.now_ms())
+        clock.jump(hours=-1)
+        clock.advance(ms=4_200_000)
+        assert await earliest(client, "t") == 0
+        clock.advance(hours=1)
+        assert await earliest(client, "t") == 1
+        clock.jump(hours=-100)
+        await client.produce("t", 0, b"two", timestamp_ms=clock.now_ms())
+        clock.advance(ms=4_200_000)
+        assert await earliest(client, "t") == 2, "looks at retention come as often as before"
+
+
+@pytest.mark.asyncio
 async def test_time_that_moves_by_hand_lets_producers_go() -> None:
     async def producers() -> list[int]:
         request = DescribeProducersRequest([TopicRequest("t", [0])])
@@ -174,6 +191,12 @@ async def test_a_clock_serves_several_brokers_and_wakes_them_in_order() -> None:
         def catch_up(self) -> None:
             woken.append((f"{self.name} is up", clock.now_ms()))
 
+        def jumped(self, by_ms: int) -> None:
+            raise AssertionError
+
+        def resumed(self) -> None:
+            raise AssertionError
+
     one, other = Waking("one", 5, 30), Waking("other", 7, 20)
     clock.follow(one)
     clock.follow(other)
@@ -206,6 +229,17 @@ def test_the_package_alone_is_cheap_to_import() -> None:
     with pytest.raises(AttributeError, match="no attribute 'Brokers'"):
         _ = exported.Brokers
     assert set(fencepost_broker.__all__) <= set(dir(fencepost_broker))
+
+
+def test_a_broker_without_faults_imports_no_types_of_them() -> None:
+    code = (
+        "import asyncio, sys, fencepost_broker\n"
+        "async def main():\n"
+        "    async with fencepost_broker.Broker(topics={'t': 1}): print('msgspec' in sys.modules)\n"
+        "asyncio.run(main())\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == "False\n"
 
 
 @pytest.mark.asyncio

@@ -31,6 +31,7 @@ from fencepost_broker.observability.logging import LazyLogs, Logs
 from fencepost_broker.ports import Address
 from fencepost_broker.server.clock import StateClock, wall_ms
 from fencepost_broker.server.process import BrokerProcess, start_soon
+from fencepost_broker.storage.disk.faulty import DiskFaults, FaultyDisk
 from fencepost_broker.storage.disk.files import FileDisk
 from fencepost_broker.storage.disk.memory import MemoryDisk
 from fencepost_broker.storage.disk.memory_chunks import MemoryBudget, SpillFile
@@ -101,6 +102,8 @@ class Broker:
         """Settings in force; after the start, ``listeners`` has the actual ports."""
         self.clock = _state_clock(clock)
         """State time; ``advance`` moves it."""
+        self.disk = DiskFaults()
+        """Faults of the disk: ``disk.add(DiskFull())`` until ``remove`` of what it returns."""
         self.addresses: list[Address] = []
         """Addresses for clients, by listener, once it is started."""
         self.failure = ""
@@ -124,9 +127,9 @@ class Broker:
             raise RuntimeError("this broker is already running")
         if self._disk is None:
             self._disk = _make_disk(self.settings)
-        process = BrokerProcess(
-            self.settings, self._disk, self._logs, self.clock, self._logs.levels
-        )
+        self.disk.begin()
+        faulty = FaultyDisk(self._disk, self.disk)
+        process = BrokerProcess(self.settings, faulty, self._logs, self.clock, self._logs.levels)
         self.failure, self._stopping = "", None
         process.on_failure = lambda why: self.on_failure(why)
         self.addresses = await process.start()

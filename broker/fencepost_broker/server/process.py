@@ -1,13 +1,10 @@
-"""A broker as a process: its event loop and signals, from its start to a clean stop."""
+"""A broker in an event loop, from its start to a clean stop."""
 
 from __future__ import annotations
 
 import asyncio
 import random
-import signal
-import sys
 from collections.abc import Awaitable, Callable, Coroutine
-from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Final, Protocol, TypeVar
 
 from fencepost_protocol.apis import Message
@@ -30,8 +27,10 @@ from fencepost_broker.ports import Address
 from fencepost_broker.replication.partition import topics_snapshot
 from fencepost_broker.server.broker_server import BrokerServer
 from fencepost_broker.server.clock import ProcessClock, StateClock, wall_ms
+from fencepost_broker.server.disk_faults import follow_faults
 from fencepost_broker.server.errors import BrokerFailedError
 from fencepost_broker.server.links.other_processes import OtherProcessLinks
+from fencepost_broker.storage.disk.faulty import FaultyDisk
 from fencepost_broker.storage.flush_scheduler import InlineWorker, Worker
 from fencepost_broker.storage.log import Disk
 from fencepost_broker.storage.log.checkpoints import cluster_id_of
@@ -47,18 +46,6 @@ if TYPE_CHECKING:
 MAINTENANCE_MS_MAX: Final = 1000
 FLUSHES_AT_ONCE: Final = 8
 """A disk flushes several files together in less time than one by one: its journal groups them."""
-_INTERRUPTED: Final = 130
-"""Exit code."""
-
-
-def run_loop(main: Coroutine[Any, Any, int]) -> int:
-    """Run on uvloop if it is installed, otherwise on asyncio's own loop."""
-    try:
-        import uvloop
-    except ImportError:
-        return asyncio.run(main)
-    with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
-        return runner.run(main)
 
 
 def start_soon(call: Coroutine[Any, Any, T]) -> Awaitable[T]:
@@ -108,10 +95,9 @@ class BrokerProcess:
         """Open the logs, listen and register; returns the addresses for clients."""
         settings, logs = self.settings, self.logs
         loop = asyncio.get_running_loop()
+        threads = WorkerThreads(loop, FLUSHES_AT_ONCE)
         # What is in memory needs no sync, so no thread either.
-        worker: Worker = InlineWorker()
-        if settings.data_dirs:
-            worker = WorkerThreads(loop, FLUSHES_AT_ONCE)
+        worker: Worker = threads if settings.data_dirs else InlineWorker()
         clock = ProcessClock(self.clock, loop)
         chance = random.SystemRandom()
         log_levels = self._log_levels
@@ -139,6 +125,9 @@ class BrokerProcess:
             context, ready = self.server.context, self.server.ready
             self.socket_server = SocketServer(context, apis, log, limits, ready)
         self.server.config.listen(self.socket_server.use)
+        if isinstance(self._disk, FaultyDisk):
+            follow_faults(self._disk.faults, lambda: self.server, threads)
+            self._disk.faults.on_crash = self._fail
         try:
             addresses = await self._listen()
             self.server.start(addresses)
@@ -382,6 +371,16 @@ class BrokerProcess:
         self.server.ready.drain()
         self._tell_events()
 
+    def jumped(self, by_ms: int) -> None:
+        """Move the ends of durations: the clock was set."""
+        self.server.jumped(by_ms)
+
+    def resumed(self) -> None:
+        """Go on with the maintenance: the clock runs again."""
+        if self._maintenance is not None:
+            self._maintenance.cancel()
+        self._maintain()
+
     def stats(self) -> dict[str, Any]:
         """Return all counters as plain data, for exporters and ``fencepost tap --stats``."""
         port = self._controller_server
@@ -432,64 +431,3 @@ class BrokerProcess:
             self.server.metrics.log_event(event.kind)
             tell = log.warning if event.unexpected else log.info
             tell(event.text, kind=event.kind, partition=event.partition or None)
-
-
-class Runnable(Protocol):
-    """A broker or a cluster that runs until it is stopped."""
-
-    on_failure: Callable[[str], None]
-    """Called with the reason if it cannot continue."""
-
-    async def start(self) -> Any:
-        """Start to serve."""
-
-    async def stop(self) -> bool:
-        """Stop; returns whether the stop was clean."""
-
-
-async def run_until_stopped(
-    broker: Runnable, ready: Callable[[], None], until_closed: int | None = None
-) -> int:
-    """Serve until SIGTERM or SIGINT (a second one exits at once), and return the exit code.
-
-    A signal during the start ends the start. ``until_closed`` is a pipe: when its other end is
-    closed, the broker stops. If the broker cannot continue, it is stopped cleanly, and a
-    ``BrokerFailedError`` says why.
-    """
-    loop = asyncio.get_running_loop()
-    stopping = asyncio.Event()
-    failures: list[str] = []
-
-    def on_failure(why: str) -> None:
-        failures.append(why)
-        stopping.set()
-
-    broker.on_failure = on_failure
-
-    def on_signal() -> None:
-        if stopping.is_set():
-            sys.exit(_INTERRUPTED)
-        stopping.set()
-
-    for number in (signal.SIGTERM, signal.SIGINT):
-        with suppress(NotImplementedError):  # Windows: KeyboardInterrupt stops the runner
-            loop.add_signal_handler(number, on_signal)
-    if until_closed is not None:
-        loop.add_reader(until_closed, stopping.set)
-    starting = loop.create_task(broker.start())
-    told = loop.create_task(stopping.wait())
-    await asyncio.wait({starting, told}, return_when=asyncio.FIRST_COMPLETED)
-    if not starting.done():  # it may wait for a controller that never comes
-        starting.cancel()
-        with suppress(asyncio.CancelledError):
-            await starting
-        return _INTERRUPTED
-    await starting
-    ready()
-    await told
-    if until_closed is not None:
-        loop.remove_reader(until_closed)
-    is_clean = await broker.stop()
-    if failures:
-        raise BrokerFailedError(failures[0])
-    return 0 if is_clean else 1

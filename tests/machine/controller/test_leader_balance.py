@@ -57,6 +57,18 @@ def test_it_is_looked_again_and_again_while_there_is_anything_to_do() -> None:
     assert led(cluster)[0] == 2
 
 
+@pytest.mark.parametrize("by_ms", [-1_000_000, 1_000_000])
+def test_a_check_comes_as_soon_as_before_when_the_clock_is_set(by_ms: int) -> None:
+    cluster = balanced()
+    in_sync_again(cluster)
+    cluster.now_ms += by_ms
+    cluster.controller.jumped(by_ms)
+    cluster.advance(INTERVAL_MS - 1)
+    assert led(cluster)[0] == 1
+    cluster.advance(1)
+    assert led(cluster)[0] == 2
+
+
 def test_nothing_is_due_where_all_is_as_it_should_be() -> None:
     cluster = balanced()
     cluster.heartbeat(1)

@@ -49,6 +49,14 @@ def test_what_was_taken_back_does_not_count() -> None:
     assert rate.wait_ms(1000, 0) == 0
 
 
+def test_a_clock_that_was_set_back_holds_nobody_up() -> None:
+    rate = Rate()
+    rate.add(50_000, 3_600_000)
+    for second in range(20):
+        rate.add(500, second * 1000)
+        assert rate.wait_ms(1000, second * 1000) == 0
+
+
 SET = {
     (("user", "u"), ("client-id", "c")): 1.0,
     (("user", "u"), ("client-id", None)): 2.0,

@@ -67,3 +67,16 @@ def test_what_is_put_off_is_passed_over_until_it_is_set_or_taken_up() -> None:
     timers.cancel("a")
     timers.cancel("d")
     assert timers.next() is None
+
+
+def test_all_deadlines_move_when_the_clock_is_set() -> None:
+    timers = Timers()
+    for at_ms, key in enumerate("abc"):
+        timers.set(key, at_ms)
+    timers.set("a", 10)
+    timers.put_off()
+    timers.shift(-100)
+    assert timers.next() == (-98, "c")
+    assert (timers.at("a"), timers.at("b")) == (-90, -99)
+    timers.take_up()
+    assert timers.next() == (-99, "b")
