@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from typing import Any
+from typing import Any, NoReturn
 
 import aiohttp
 from fencepost_broker import Broker
+from fencepost_broker.observability.log_levels import LogLevels
+from fencepost_broker.observability.logging import LazyLogs
+from fencepost_broker.server.control.port import ControlPort
 
-from tests.support.broker import Client
+from tests.support.broker import Client, RunningBroker, running_broker
 
 
 class ControlClient:
@@ -49,6 +53,43 @@ class Controlled(ControlClient):
     def client(self) -> Client:
         """A connection to the broker's listener."""
         return Client(self.broker.bootstrap)
+
+
+class OpenPort(ControlClient):
+    """The control port of a running broker, opened by itself so that a test can look into it."""
+
+    def __init__(
+        self, session: aiohttp.ClientSession, address: str, port: ControlPort, broker: RunningBroker
+    ) -> None:
+        super().__init__(session, address)
+        self.port = port
+        self.broker = broker
+
+    async def connect(
+        self, buffer_bytes: int = 1 << 16
+    ) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
+        """Open a connection that sends what the test likes, and takes so much without reading."""
+        host, _, port = self.address.rpartition(":")
+        return await asyncio.open_connection(host, int(port), limit=buffer_bytes)
+
+
+def _no_logs() -> NoReturn:
+    raise AssertionError("nothing has to be logged")
+
+
+@asynccontextmanager
+async def open_port() -> AsyncIterator[OpenPort]:
+    """A broker and its control port."""
+    async with (
+        running_broker({"control.address": "0"}) as broker,
+        aiohttp.ClientSession() as session,
+    ):
+        logs = LazyLogs(_no_logs, LogLevels())
+        port = ControlPort(broker.process, broker.server.addresses, logs)
+        try:
+            yield OpenPort(session, await port.open(), port, broker)
+        finally:
+            await port.close()
 
 
 @asynccontextmanager

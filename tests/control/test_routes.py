@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any, NoReturn
+from typing import Any
 
 import pytest
-from aiohttp import ClientSession
 from fencepost_broker import Broker, ListenError
-from fencepost_broker.observability.log_levels import LogLevels
-from fencepost_broker.observability.logging import LazyLogs
-from fencepost_broker.server.control.port import ControlPort
 from fencepost_broker.server.control.table import ROUTES
 from fencepost_protocol.generated.add_partitions_to_txn import (
     AddPartitionsToTxnRequest,
@@ -34,8 +30,7 @@ from fencepost_protocol.records.writer import build_batch
 from openapi_spec_validator import OpenAPIV31SpecValidator
 from yarl import URL
 
-from tests.control.harness import ControlClient, Controlled, controlled
-from tests.support.broker import running_broker
+from tests.control.harness import Controlled, controlled, open_port
 
 pytestmark = pytest.mark.asyncio
 DAY_MS = 24 * 3600 * 1000
@@ -206,15 +201,9 @@ async def test_groups_of_both_kinds_are_described() -> None:
         ] == "Did you mean plain?"
 
 
-def no_logs() -> NoReturn:
-    raise AssertionError("nothing has to be logged")
-
-
 async def test_requests_are_kept_from_the_first_question_on() -> None:
-    async with running_broker({"control.address": "0"}) as broker, ClientSession() as session:
-        logs = LazyLogs(no_logs, LogLevels())
-        port = ControlPort(broker.process, broker.server.addresses, logs)
-        it = ControlClient(session, await port.open())
+    async with open_port() as it:
+        broker = it.broker
 
         def is_watched() -> bool:
             return broker.process.socket_server.watcher is not None
@@ -239,7 +228,7 @@ async def test_requests_are_kept_from_the_first_question_on() -> None:
         await it.ask("DELETE", "/v1/requests", expect=204)
         assert not is_watched()
         assert await it.ask("GET", "/v1/requests") == {"seen": 0, "requests": []}
-        await port.close()
+        await it.port.close()
         assert not is_watched()
 
 

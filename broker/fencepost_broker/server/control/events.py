@@ -20,6 +20,8 @@ from fencepost_broker.server.control.problems import ProblemError
 WAITING_EVENTS_MAX: Final = 500
 """How many events wait for a reader; a larger number would only delay the loss."""
 READERS_MAX: Final = 32
+_TAKEN_BYTES: Final = 1 << 16
+"""After so many bytes of events, a stream waits until they are sent."""
 TEXT_MAX: Final = 1_000
 """The longest text in an event: clients choose some of them."""
 
@@ -112,19 +114,19 @@ class Reader:
         self._something.set()
 
     async def take(self) -> bytes | None:
-        """Wait for events and return all that there are; ``None`` at the end of the stream."""
-        await self._something.wait()
-        self._something.clear()
-        if not self._waiting and self._is_closed:
-            return None
-        if self._is_closed:
-            self._something.set()
-        taken = [*self._waiting]
-        self._waiting.clear()
-        if self._lost:
+        """Wait for events and return some of them; ``None`` at the end of the stream."""
+        while not self._waiting and not self._is_closed:
+            self._something.clear()
+            await self._something.wait()
+        taken: list[bytes] = []
+        size = 0
+        while self._waiting and size < _TAKEN_BYTES:
+            taken.append(self._waiting.popleft())
+            size += len(taken[-1])
+        if self._lost and not self._waiting:
             taken.append(encode_event(Lost(self._lost)))
             self._lost = 0
-        return b"".join(taken)
+        return b"".join(taken) or None
 
     def close(self) -> None:
         """End the stream after what waits."""

@@ -54,6 +54,13 @@ _QUIET: Final = logging.getLogger("fencepost.control")
 _QUIET.addHandler(logging.NullHandler())
 _QUIET.propagate = False
 
+_CLOSING: Final = (
+    HTTPStatus.REQUEST_TIMEOUT,
+    HTTPStatus.REQUEST_ENTITY_TOO_LARGE,
+    HTTPStatus.SERVICE_UNAVAILABLE,
+)
+"""After these errors the connection is closed: what is left of the request is not read."""
+
 _Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
 
 
@@ -170,8 +177,6 @@ class ControlPort:
         response = _problem(Problem(status.phrase, status.value, detail, advice=advice))
         if hdrs.ALLOW in error.headers:
             response.headers[hdrs.ALLOW] = error.headers[hdrs.ALLOW]
-        if status is HTTPStatus.REQUEST_ENTITY_TOO_LARGE:
-            response.force_close()
         return response
 
     def _adapted(self, route: Route) -> web.RouteDef:
@@ -184,7 +189,7 @@ class ControlPort:
                 given.append(read_request(route, request.match_info, request.query, body))
             answer = route.handler(*given)
             if inspect.isawaitable(answer):
-                answer = await answer
+                answer = await asyncio.shield(answer)  # it goes on if the client goes
             if route.is_stream:
                 return await _streamed(request, answer)
             if route.response is None:
@@ -209,6 +214,7 @@ def _runner(routes: Iterable[web.RouteDef], middleware: Any) -> web.AppRunner:
         access_log=None,
         logger=_QUIET,
         auto_decompress=False,
+        handler_cancellation=True,  # a stream ends when its client goes
         keepalive_timeout=IDLE_SECONDS,
         lingering_time=_LINGER_SECONDS,
         max_line_size=_HEADER_BYTES_MAX,
@@ -268,7 +274,7 @@ def _problem(problem: Problem) -> web.Response:
     response = _response(problem.status, CONTENT_TYPE, msgspec.json.encode(problem))
     if problem.status == HTTPStatus.UNAUTHORIZED:
         response.headers[hdrs.WWW_AUTHENTICATE] = "Bearer"
-    elif problem.status == HTTPStatus.REQUEST_TIMEOUT:
+    elif problem.status in _CLOSING:
         response.force_close()
     return response
 

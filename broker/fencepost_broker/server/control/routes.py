@@ -70,10 +70,13 @@ class ControlContext:
         server = self.server
         loop = asyncio.get_running_loop()
         answer: asyncio.Future[Any] = loop.create_future()
+
+        def then(told: Any) -> None:
+            if not answer.done():  # it may have come too late
+                answer.set_result(told)
+
         later = server.context.clock.call_later
-        Loopback(server.context, SERVED, server.metrics, later).ask(
-            message, version, answer.set_result
-        )
+        Loopback(server.context, SERVED, server.metrics, later).ask(message, version, then)
         async with asyncio.timeout(ASK_SECONDS):
             return await answer
 
