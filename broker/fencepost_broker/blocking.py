@@ -48,6 +48,8 @@ class Options(TypedDict, total=False):
     tls_cert: str | Path
     tls_key: str | Path
     clock: StateClock | Literal["manual"]
+    control: int | str
+    control_token_file: str | Path
     log_level: str
 
 
@@ -133,6 +135,11 @@ class Broker:
     def controller(self) -> str | None:
         """``host:port`` for the ``controller.quorum.bootstrap.servers`` of brokers that join."""
         return self._broker.controller
+
+    @property
+    def control(self) -> str | None:
+        """``host:port`` of its control port, once it is started with one."""
+        return self._broker.control
 
     @property
     def failure(self) -> str:

@@ -44,6 +44,7 @@ if TYPE_CHECKING:
     from fencepost_broker.coordinator.runtime.marker_sender import Hold
     from fencepost_broker.faults.rules import FaultRules
     from fencepost_broker.observability.explained import ExplainedPartition, ExplainedTransaction
+    from fencepost_broker.server.control.port import ControlPort
     from fencepost_broker.server.faults import Fault, Faults
 
 DEFAULT_HOST: Final = "127.0.0.1"
@@ -72,6 +73,10 @@ class Broker:
                       two PEM files: the listener uses TLS
           clock       time of topics, groups and transactions: "manual" is a clock that only
                       `broker.clock.advance(days=8)` moves; brokers may share a StateClock
+          control     address of its control port: a port at 127.0.0.1 (0: a free one), or
+                      "HOST:PORT"; without it, there is none
+          control_token_file
+                      file with the token that requests to the control port must have
           log_level   lowest level of log lines on standard error: "warning"
           logs        destination of all log lines instead
 
@@ -93,12 +98,15 @@ class Broker:
         tls_cert: str | Path | None = None,
         tls_key: str | Path | None = None,
         clock: StateClock | Literal["manual"] | None = None,
+        control: int | str | None = None,
+        control_token_file: str | Path | None = None,
         log_level: str = DEFAULT_LOG_LEVEL,
         logs: LazyLogs | None = None,
     ) -> None:
         self._users = dict(users or {})
         certificate = certificate_settings(tls_cert, tls_key)
-        self.settings = _settings(settings or {}, host, port, data_dir, self._users, certificate)
+        made = _settings(settings or {}, host, port, data_dir, self._users, certificate)
+        self.settings = made.with_overrides(_control_settings(control, control_token_file))
         """Settings in force; after the start, ``listeners`` has the actual ports."""
         self.clock = _state_clock(clock)
         """State time; ``advance`` moves it."""
@@ -106,6 +114,8 @@ class Broker:
         """Faults of the disk: ``disk.add(DiskFull())`` until ``remove`` of what it returns."""
         self.addresses: list[Address] = []
         """Addresses for clients, by listener, once it is started."""
+        self.control: str | None = None
+        """``host:port`` of its control port, once it is started with one."""
         self.failure = ""
         """Why it has stopped by itself, or ``None``."""
         self.on_failure: Callable[[str], None] = self._stop_by_itself
@@ -118,6 +128,7 @@ class Broker:
         self._disk: Disk | None = None
         self._process: BrokerProcess | None = None
         self._faults: Faults[Fault] | None = None
+        self._control_port: ControlPort | None = None
 
     # -- starting and stopping -----------------------------------------------------------------
 
@@ -140,6 +151,7 @@ class Broker:
             await self._make_users(process)
             for topic in self._topics:
                 await self._create_at_start(topic)
+            await self._open_control_port(process)
         except BaseException:
             await self.stop()
             raise
@@ -157,7 +169,8 @@ class Broker:
     def _stop(self) -> Coroutine[Any, Any, bool]:
         """Mark the broker as stopped; returns the coroutine that does the rest."""
         process, self._process = self._process, None
-        return _stopped(process)
+        control_port, self._control_port = self._control_port, None
+        return _stopped(process, control_port)
 
     def _stop_by_itself(self, why: str) -> None:
         self.failure = why
@@ -266,6 +279,16 @@ class Broker:
             raise RuntimeError("this broker's controller is another process: use an Admin")
         _check_created(wanted, self._process.broker.controller.command(_creation(wanted)))
 
+    async def _open_control_port(self, process: BrokerProcess) -> None:
+        if self.settings.control_address is None:
+            return
+        from fencepost_broker.server.control.port import ControlPort
+
+        self._control_port = ControlPort(process, self.addresses, self._logs)
+        self.control = await self._control_port.open()
+        at = self._control_port.listens_at
+        self.settings = self.settings.with_overrides({"control.address": at})
+
     async def _make_users(self, process: BrokerProcess) -> None:
         if not self._users:
             return
@@ -287,7 +310,18 @@ def _state_clock(clock: StateClock | str | None) -> StateClock:
     return StateClock(manual=True)
 
 
-async def _stopped(process: BrokerProcess | None) -> bool:
+def _control_settings(control: int | str | None, token_file: str | Path | None) -> dict[str, Value]:
+    made: dict[str, Value] = {}
+    if control is not None:
+        made["control.address"] = str(control)
+    if token_file is not None:
+        made["control.token.file"] = os.fspath(token_file)
+    return made
+
+
+async def _stopped(process: BrokerProcess | None, control_port: ControlPort | None) -> bool:
+    if control_port is not None:
+        await control_port.close()
     return process is None or await process.stop()
 
 
