@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
     from fencepost_broker.coordinator.runtime import marker_sender
     from fencepost_broker.observability.explained import ExplainedPartition, ExplainedTransaction
+    from fencepost_broker.operations import Operation
 
 R = TypeVar("R")
 _EXIT_SECONDS: Final = 5.0
@@ -144,6 +145,15 @@ class Broker:
     ) -> None:
         """Create a topic, unless it exists; raises ``TopicRefusedError``."""
         self._ask(lambda: self._broker.create_topic(name, partitions, configs))
+
+    def perform(self, operation: Operation[R]) -> R:
+        """Carry out an operation of ``fencepost_broker.operations``; returns what is then.
+
+        Raises ``OperationRefusedError`` if it cannot work; then nothing has changed.
+        """
+        if self._thread is None:
+            raise RuntimeError("this broker is not running")
+        return self._thread.run(lambda: self._broker.perform(operation))
 
     def hold_markers(
         self,

@@ -84,6 +84,11 @@ class Hold:
         self._sender = sender
         self._wanted = (transactional_id, topic, partition)
 
+    @property
+    def criteria(self) -> tuple[str | None, str | None, int | None]:
+        """The transactional id, the topic and the partition; ``None`` for any."""
+        return self._wanted
+
     def covers(self, transactional_id: str, topic: str, partition: int) -> bool:
         """Whether this marker is held back."""
         given = (transactional_id, topic, partition)
@@ -161,6 +166,11 @@ class MarkerSender:
         hold = Hold(self, transactional_id, topic, partition)
         self._holds.append(hold)
         return hold
+
+    @property
+    def holds(self) -> Sequence[Hold]:
+        """The holds that are in force."""
+        return tuple(self._holds)
 
     def release(self, hold: Hold) -> None:
         """End a hold and send its markers."""
