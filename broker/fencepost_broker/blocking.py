@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
     from fencepost_broker.coordinator.runtime import marker_sender
     from fencepost_broker.observability.explained import ExplainedPartition, ExplainedTransaction
+    from fencepost_broker.operations import Operation
     from fencepost_broker.server.faults import BlockingFault, Faults
     from fencepost_broker.storage.disk import faulty
     from fencepost_broker.storage.disk.faults import DiskFault
@@ -157,6 +158,15 @@ class Broker:
     ) -> None:
         """Create a topic, unless it exists; raises ``TopicRefusedError``."""
         self._ask(lambda: self._broker.create_topic(name, partitions, configs))
+
+    def perform(self, operation: Operation[R]) -> R:
+        """Carry out an operation of ``fencepost_broker.operations``; returns what is then.
+
+        Raises ``OperationRefusedError`` if it cannot work; then nothing has changed.
+        """
+        if self._thread is None:
+            raise RuntimeError("this broker is not running")
+        return self._thread.run(lambda: self._broker.perform(operation))
 
     def hold_markers(
         self,

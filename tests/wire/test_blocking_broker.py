@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 from fencepost_broker import DiskFull, ListenError, StateClock, TopicRefusedError
 from fencepost_broker.blocking import Broker
+from fencepost_broker.operations import OperationRefusedError, TimeOutTransaction
 from fencepost_broker.server import embedded as asyncio_broker
 from fencepost_broker.server.loop_thread import LoopThread, enter, leave
 from fencepost_client import TopicPartition
@@ -198,6 +199,7 @@ def test_a_start_that_is_cut_short_leaves_nothing_behind(tmp_path: Path) -> None
 PROGRAM = """
 import sys
 from fencepost_broker.blocking import Broker
+from fencepost_broker.operations import OperationRefusedError, TimeOutTransaction
 
 broker = Broker(data_dir=sys.argv[1], topics={"t": 1})
 broker.start()
@@ -226,3 +228,19 @@ def test_a_program_that_ends_without_stopping_it_leaves_its_files_in_order(tmp_p
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork here")
 def test_a_child_that_was_forked_has_no_broker(tmp_path: Path) -> None:
     assert "before the process was forked" in run(tmp_path / "data", "fork")
+
+
+def test_an_operation_is_performed_where_the_broker_runs() -> None:
+    with (
+        Broker(topics={"t": 1}) as broker,
+        Producer(broker.bootstrap, transactional_id="a") as producer,
+    ):
+        producer.begin()
+        producer.send_and_wait("t", b"lost")
+        now = broker.perform(TimeOutTransaction(transactional_id="a"))
+        assert (now.state, now.producer_epoch) == ("PrepareAbort", 1)
+        with pytest.raises(OperationRefusedError, match="did you mean 'a'"):
+            broker.perform(TimeOutTransaction(transactional_id="aa"))
+        producer.abort()
+    with pytest.raises(RuntimeError, match="not running"):
+        broker.perform(TimeOutTransaction(transactional_id="a"))

@@ -12,7 +12,7 @@ import os
 import sys
 from collections.abc import Awaitable, Callable, Coroutine, Iterable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, Literal, Self
+from typing import TYPE_CHECKING, Any, Final, Literal, Self, TypeVar
 
 from fencepost_protocol.errors import ErrorCode
 from fencepost_protocol.generated.create_topics import (
@@ -44,9 +44,11 @@ if TYPE_CHECKING:
     from fencepost_broker.coordinator.runtime.marker_sender import Hold
     from fencepost_broker.faults.rules import FaultRules
     from fencepost_broker.observability.explained import ExplainedPartition, ExplainedTransaction
+    from fencepost_broker.operations import Operation
     from fencepost_broker.server.control.port import ControlPort
     from fencepost_broker.server.faults import Fault, Faults
 
+ResultT = TypeVar("ResultT")
 DEFAULT_HOST: Final = "127.0.0.1"
 DEFAULT_CONTROLLER_LISTENER: Final = "CONTROLLER"
 DEFAULT_LOG_LEVEL: Final = "warning"
@@ -219,6 +221,17 @@ class Broker:
     ) -> None:
         """Create a topic, unless it exists; raises ``TopicRefusedError``."""
         self._create(WantedTopic(name, partitions, configs or {}))
+
+    async def perform(self, operation: Operation[ResultT]) -> ResultT:
+        """Carry out an operation of ``fencepost_broker.operations``; returns what is then.
+
+        Raises ``OperationRefusedError`` if it cannot work; then nothing has changed.
+        """
+        if self._process is None:
+            raise RuntimeError("this broker is not running")
+        from fencepost_broker.server.operations import perform
+
+        return await perform(self._process.broker, operation)
 
     def hold_markers(
         self,

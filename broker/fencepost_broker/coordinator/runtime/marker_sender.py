@@ -86,6 +86,7 @@ class Hold:
         self.number = number
         """Counts the holds of this broker."""
         self.wanted = (transactional_id, topic, partition)
+        """Whose markers it holds back; ``None`` for any."""
 
     def covers(self, transactional_id: str, topic: str, partition: int) -> bool:
         """Whether this marker is held back."""
@@ -170,7 +171,7 @@ class MarkerSender:
     @property
     def holds(self) -> Sequence[Hold]:
         """The holds in force, in the order of their numbers."""
-        return self._holds
+        return tuple(self._holds)
 
     def release(self, hold: Hold) -> None:
         """End a hold and send its markers."""
