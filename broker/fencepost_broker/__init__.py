@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from fencepost_broker.server.clock import StateClock
     from fencepost_broker.server.embedded import Broker, TopicRefusedError
     from fencepost_broker.server.errors import BrokerFailedError
+    from fencepost_broker.server.snapshot import Snapshot
     from fencepost_broker.storage.log import StorageError
 
 _EXPLAINED = "fencepost_broker.observability.explained"
@@ -45,6 +46,7 @@ _HOMES = {
     "MissingMarker": _EXPLAINED,
     "Settings": "fencepost_broker.config",
     "SettingsError": "fencepost_broker.config",
+    "Snapshot": "fencepost_broker.server.snapshot",
     "StateClock": "fencepost_broker.server.clock",
     "StorageError": "fencepost_broker.storage.log",
     "TapClient": "fencepost_broker.observability.tap.client",
@@ -66,6 +68,7 @@ __all__ = [
     "MissingMarker",
     "Settings",
     "SettingsError",
+    "Snapshot",
     "StateClock",
     "StorageError",
     "TapClient",

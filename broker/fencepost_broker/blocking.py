@@ -21,6 +21,7 @@ from fencepost_broker.ports import Address
 from fencepost_broker.server import embedded as asyncio_broker
 from fencepost_broker.server.clock import StateClock
 from fencepost_broker.server.loop_thread import Call, LoopThread, enter, leave
+from fencepost_broker.server.snapshot import Snapshot
 
 if TYPE_CHECKING:
     from types import TracebackType
@@ -137,6 +138,42 @@ class Broker:
         """Return counters of requests, errors, latencies, topics, … (docs/reference/tap.md)."""
         return self._ask(self._broker.stats)
 
+    # -- snapshots -----------------------------------------------------------------------------
+
+    @property
+    def snapshots(self) -> Mapping[str, Snapshot]:
+        """The snapshots that have names."""
+        return self._broker.snapshots
+
+    def snapshot(self, name: str | None = None) -> Snapshot:
+        """Return the state as it is now; ``restore`` and ``fork`` continue from it.
+
+        With a name it is also kept in ``snapshots``. Only brokers in memory that are no part of a
+        cluster have snapshots. Raises StorageError if no memory is left.
+        """
+        return self._ask(lambda: self._broker.snapshot(name))
+
+    def restore(self, snapshot: Snapshot | str) -> None:
+        """Continue from a snapshot, or the one with this name, at the same addresses.
+
+        See ``fencepost_broker.Broker.restore``.
+        """
+        self._running_thread().run(lambda: self._broker.restore(snapshot))
+
+    def reset(self) -> None:
+        """Go back to the state right after the start, as ``restore`` does."""
+        self._running_thread().run(self._broker.reset)
+
+    def fork(self, snapshot: Snapshot | str | None = None) -> Broker:
+        """Return another broker with the state of a snapshot, by default with this broker's.
+
+        It has the same settings, a port of its own and a clock of its own, and still has to be
+        started: ``with broker.fork() as other``.
+        """
+        made = Broker()
+        made._broker = self._ask(lambda: self._broker.fork(snapshot))
+        return made
+
     # -- what tests ask for --------------------------------------------------------------------
 
     def create_topic(
@@ -172,9 +209,12 @@ class Broker:
 
     def _ask(self, call: Callable[[], R]) -> R:
         """Make a call where the broker runs, at once."""
+        return self._running_thread().run(lambda: _at_once(call))
+
+    def _running_thread(self) -> LoopThread:
         if self._thread is None:
             raise RuntimeError("this broker is not running")
-        return self._thread.run(lambda: _at_once(call))
+        return self._thread
 
 
 class Hold:

@@ -31,6 +31,7 @@ from fencepost_broker.observability.logging import LazyLogs, Logs
 from fencepost_broker.ports import Address
 from fencepost_broker.server.clock import StateClock, wall_ms
 from fencepost_broker.server.process import BrokerProcess, start_soon
+from fencepost_broker.server.snapshot import Snapshot
 from fencepost_broker.storage.disk.files import FileDisk
 from fencepost_broker.storage.disk.memory import MemoryDisk
 from fencepost_broker.storage.disk.memory_chunks import MemoryBudget, SpillFile
@@ -111,6 +112,10 @@ class Broker:
         self._topics = read_topics(topics)
         self._logs = logs or _log_lines(log_level)
         self._disk: Disk | None = None
+        self.snapshots: dict[str, Snapshot] = {}
+        """The snapshots that have names."""
+        self._at_start: Snapshot | None = None
+        """The state right after the start, for ``reset``."""
         self._process: BrokerProcess | None = None
 
     # -- starting and stopping -----------------------------------------------------------------
@@ -134,6 +139,8 @@ class Broker:
             await self._make_users(process)
             for topic in self._topics:
                 await self._create_at_start(topic)
+            if self._has_snapshots:
+                self._at_start = self.snapshot()
         except BaseException:
             await self.stop()
             raise
@@ -192,6 +199,96 @@ class Broker:
         if self._process is None:
             raise RuntimeError("this broker is not running")
         return self._process.stats()
+
+    # -- snapshots -----------------------------------------------------------------------------
+
+    def snapshot(self, name: str | None = None) -> Snapshot:
+        """Return the state as it is now; ``restore`` and ``fork`` continue from it.
+
+        With a name it is also kept in ``snapshots``. Only brokers in memory that are no part of a
+        cluster have snapshots. Raises StorageError if no memory is left.
+        """
+        process, disk = self._with_snapshots()
+        copies: list[MemoryDisk] = []
+
+        def copy() -> MemoryDisk:
+            copies.append(disk.copy())
+            return copies[0]
+
+        process.broker.copied(copy)
+        made = Snapshot(copies[0], self.clock.position, name or "")
+        if name:
+            self.snapshots[name] = made
+        return made
+
+    async def restore(self, snapshot: Snapshot | str) -> None:
+        """Continue from a snapshot, or the one with this name, at the same addresses.
+
+        All connections are closed; clients connect again. It is as if the broker had been restarted
+        when the snapshot was made: what is in logs comes back, and nothing else. A manual clock
+        stands at the snapshot's time again; another one continues. Raises StorageError if the
+        snapshot is damaged or is another node's; then nothing has changed.
+        """
+        process, disk = self._with_snapshots()
+        if isinstance(snapshot, str):
+            snapshot = self._named(snapshot)
+        restored = snapshot.disk(disk.budget)
+        await process.exchange(restored, snapshot.at)
+        self._disk = restored
+        disk.discard()
+
+    async def reset(self) -> None:
+        """Go back to the state right after the start, as ``restore`` does."""
+        self._with_snapshots()
+        assert self._at_start is not None, "a start ends with a snapshot"
+        await self.restore(self._at_start)
+
+    def fork(self, snapshot: Snapshot | str | None = None) -> Broker:
+        """Return another broker with the state of a snapshot, by default with this broker's.
+
+        It has the same settings, a port of its own and a clock of its own, and still has to be
+        started: ``async with broker.fork() as other``.
+        """
+        _, disk = self._with_snapshots()
+        if isinstance(snapshot, str):
+            snapshot = self._named(snapshot)
+        snapshot = snapshot or self.snapshot()
+        listeners = ",".join(str(each._replace(port=0)) for each in self.settings.endpoints)
+        at_ms = snapshot.at.now_ms if self.clock.is_manual else wall_ms() + snapshot.at.ahead_ms
+        made = Broker(
+            settings=self.settings.with_overrides({"listeners": listeners}),
+            users=self._users,
+            clock=StateClock(manual=self.clock.is_manual, at_ms=at_ms),
+            logs=self._logs,
+        )
+        made._disk = snapshot.disk(disk.budget)
+        return made
+
+    def _named(self, name: str) -> Snapshot:
+        if name not in self.snapshots:
+            known = ", ".join(map(repr, self.snapshots)) or "none"
+            raise KeyError(f"there is no snapshot {name!r}; there is {known}")
+        return self.snapshots[name]
+
+    @property
+    def _has_snapshots(self) -> bool:
+        process = self._process
+        is_alone = process is not None and self._controller is None and process.is_whole
+        return is_alone and isinstance(self._disk, MemoryDisk)
+
+    def _with_snapshots(self) -> tuple[BrokerProcess, MemoryDisk]:
+        """Return the running process and its disk, if there can be snapshots of it."""
+        if self._process is None:
+            raise RuntimeError("this broker is not running")
+        disk = self._disk
+        if self.settings.data_dirs or not isinstance(disk, MemoryDisk):
+            raise RuntimeError(
+                "only brokers in memory have snapshots, and this one has a data directory: stop it,"
+                " and use Snapshot.from_data_dir"
+            )
+        if not self._has_snapshots:
+            raise RuntimeError("a broker that is part of a cluster has no snapshots")
+        return self._process, disk
 
     # -- what tests ask for --------------------------------------------------------------------
 

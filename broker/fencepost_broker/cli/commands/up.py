@@ -148,7 +148,7 @@ def run(options: argparse.Namespace) -> int:
     from fencepost_broker.server.clock import wall_ms
     from fencepost_broker.server.embedded import Broker
     from fencepost_broker.server.errors import BrokerFailedError
-    from fencepost_broker.server.process import run_loop, run_until_stopped
+    from fencepost_broker.server.running import run_loop, run_until_stopped
     from fencepost_broker.storage.log import LockedError, StorageError
 
     try:
