@@ -292,7 +292,7 @@ async def test_without_a_spare_descriptor_hands_are_shaken_all_the_same(
         monkeypatch.setattr(socket.socket, "dup", dup)
         writer = await connected(folder, broker)
         await until(lambda: broker.stats()["connections"]["open"] == 1)
-        assert not server._arriving
+        assert not server.connection_quotas.handshakes
         writer.close()
 
 
@@ -308,21 +308,21 @@ async def test_the_silent_count_among_the_connections(
     )
     async with broker:
         assert broker._process is not None
-        server = broker._process.socket_server
+        quotas = broker._process.socket_server.connection_quotas
         host, _, port = broker.bootstrap.rpartition(":")
         silent = [(await asyncio.open_connection(host, int(port)))[1] for _ in range(2)]
-        await until(lambda: len(server._arriving) == 2)
+        await until(lambda: quotas.handshakes == 2)
         reader, writer = await asyncio.open_connection(host, int(port))
         await until(reader.at_eof)  # it is one too many, and is told so at once
         writer.close()
         silent.pop().close()
-        await until(lambda: len(server._arriving) == 1)
+        await until(lambda: quotas.handshakes == 1)
         last = await connected(folder, broker)
         await until(lambda: broker.stats()["connections"]["open"] == 1)
-        assert len(server._arriving) == len(server._arriving_per_address) == 1
+        assert quotas.handshakes == 1
         for writer in (*silent, last):
             writer.close()
-        await until(lambda: not server._arriving_per_address)
+        await until(lambda: not quotas.handshakes)
 
 
 @pytest.mark.parametrize(("login_ms", "handshake_s"), [(600_000, 10.0), (50, 0.05)])
@@ -333,7 +333,7 @@ async def test_a_handshake_has_a_limit_of_its_own(
         assert broker._process is not None
         [made] = broker._process.socket_server._listeners
         assert isinstance(made, tls.TlsListener)
-        other = tls.TlsListener([], made._make, made._doors, made._context, login_ms, made._log)
+        other = tls.TlsListener([], made._make, made._quotas, made._context, login_ms, made._log)
         assert other._patience_s == handshake_s
 
 
