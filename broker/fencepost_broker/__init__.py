@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from fencepost_broker.server.embedded import Broker, TopicRefusedError
     from fencepost_broker.server.errors import BrokerFailedError
     from fencepost_broker.server.snapshot import Snapshot
+    from fencepost_broker.server.snapshot_file import SnapshotError
     from fencepost_broker.storage.log import StorageError
 
 _EXPLAINED = "fencepost_broker.observability.explained"
@@ -47,6 +48,7 @@ _HOMES = {
     "Settings": "fencepost_broker.config",
     "SettingsError": "fencepost_broker.config",
     "Snapshot": "fencepost_broker.server.snapshot",
+    "SnapshotError": "fencepost_broker.server.snapshot_file",
     "StateClock": "fencepost_broker.server.clock",
     "StorageError": "fencepost_broker.storage.log",
     "TapClient": "fencepost_broker.observability.tap.client",
@@ -69,6 +71,7 @@ __all__ = [
     "Settings",
     "SettingsError",
     "Snapshot",
+    "SnapshotError",
     "StateClock",
     "StorageError",
     "TapClient",
