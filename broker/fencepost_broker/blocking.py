@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
     from fencepost_broker.coordinator.runtime import marker_sender
     from fencepost_broker.observability.explained import ExplainedPartition, ExplainedTransaction
+    from fencepost_broker.server.faults import BlockingFault, Faults
 
 R = TypeVar("R")
 _EXIT_SECONDS: Final = 5.0
@@ -58,6 +59,7 @@ class Broker:
         self._broker = asyncio_broker.Broker(**options)
         self._thread: LoopThread | None = None
         self._stopping: Call[bool] | None = None
+        self._faults: Faults[BlockingFault] | None = None
         self.clock = Clock(self)
         """State time, as this broker's thread has it."""
 
@@ -206,6 +208,15 @@ class Broker:
         Returns ``None`` if the partition does not exist.
         """
         return self._ask(lambda: self._broker.explain_partition(topic, partition))
+
+    @property
+    def faults(self) -> Faults[BlockingFault]:
+        """Faults: what happens to requests and answers that match, and how often."""
+        if self._faults is None:
+            from fencepost_broker.server.faults import BlockingFault, Faults
+
+            self._faults = Faults(self._broker.fault_rules, BlockingFault, self._ask)
+        return self._faults
 
     def _ask(self, call: Callable[[], R]) -> R:
         """Make a call where the broker runs, at once."""

@@ -8,7 +8,7 @@ from tests import structure
 
 PRIVATE_LOOKS_MAX = 130
 """Less is better: ask `stats()`, a trace or the records instead."""
-ENTRIES_MAX = 32
+ENTRIES_MAX = 27
 
 
 @pytest.fixture(scope="module")

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 from fencepost_broker.config import Settings
-from fencepost_broker.metadata.model import Endpoint
+from fencepost_broker.metadata.image.model import Endpoint
 from fencepost_broker.server.links.broker_links import BrokerLinks
 from fencepost_protocol.generated.add_partitions_to_txn import AddPartitionsToTxnRequest
 from fencepost_protocol.generated.write_txn_markers import WriteTxnMarkersRequest

@@ -231,14 +231,14 @@ class Turns:
         self._turn = 0
         self.called_in: list[int] = []
         server = broker.process.socket_server
-        [served] = [each for each in server._served if each.key == key]
+        [served] = [each for each in server.served if each.key == key]
 
         def handler(broker: Any, request: Request, message: Any) -> Answer | None:
             self.called_in.append(self._turn)
             return served.handler(broker, request, message)
 
-        server._served = tuple(
-            replace(each, handler=handler) if each.key == key else each for each in server._served
+        server.served = tuple(
+            replace(each, handler=handler) if each.key == key else each for each in server.served
         )
         server._make_routes()
         self._tick()

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 from fencepost_broker.controller.bootstrap import first_heartbeat, registration
-from fencepost_broker.metadata.model import Endpoint
+from fencepost_broker.metadata.image.model import Endpoint
 from fencepost_broker.server.clock import StateClock
 from fencepost_broker.storage.log import Disk
 from fencepost_protocol.errors import ErrorCode

@@ -31,10 +31,10 @@ from fencepost_broker.controller.leader_balance import (
     unclean_elections,
 )
 from fencepost_broker.controller.ports import ConfigRules, ControllerSettings
-from fencepost_broker.metadata.changes import BrokerChanged, Changes
 from fencepost_broker.metadata.decision import Decision, MetadataRecord
-from fencepost_broker.metadata.image import MetadataImage
-from fencepost_broker.metadata.model import Broker
+from fencepost_broker.metadata.image.changes import BrokerChanged, Changes
+from fencepost_broker.metadata.image.metadata_image import MetadataImage
+from fencepost_broker.metadata.image.model import Broker
 from fencepost_broker.ports import Chance
 
 
@@ -167,7 +167,7 @@ class Controller:
 
     def snapshot(self) -> Iterator[MetadataRecord]:
         """Yield records that lead an empty image to this one; see ``snapshot.snapshot_records``."""
-        from fencepost_broker.metadata.snapshot import snapshot_records
+        from fencepost_broker.metadata.log.snapshot import snapshot_records
 
         return snapshot_records(self.image)
 

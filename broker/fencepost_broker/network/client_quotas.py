@@ -15,7 +15,7 @@ from collections.abc import Mapping
 from typing import Final, TypeAlias
 
 from fencepost_broker.controller.client_quotas import CLIENT_ID, USER, Entity, quotas_by_entity
-from fencepost_broker.metadata.image import MetadataImage
+from fencepost_broker.metadata.image.metadata_image import MetadataImage
 
 WINDOW_MS: Final = 1000
 """Kafka's ``quota.window.size.seconds``."""

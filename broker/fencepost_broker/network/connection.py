@@ -188,11 +188,12 @@ class Connection(asyncio.BufferedProtocol):
         while end - pos >= _SIZE_BYTES and not self._closing:
             size: int = _unpack_size(data, pos)[0]
             if not 0 <= size <= dispatcher.frame_bytes_max:
-                self.drop(
+                told = (
                     f"a frame of {size} bytes was announced, but the limit is "
                     f"{dispatcher.frame_bytes_max} (socket.request.max.bytes)"
                     f"{stranger(data, pos)}"
                 )
+                self.drop(RemoteProtocolError(told, path="frame size", offset=0))
                 return
             start = pos + _SIZE_BYTES
             pos = start + size
@@ -457,7 +458,7 @@ class Connection(asyncio.BufferedProtocol):
         An exception is the client's violation, or else a bug, logged with the request's frame.
         """
         if isinstance(reason, str):
-            reason = RemoteProtocolError(reason, path="frame size", offset=0)
+            reason = RemoteProtocolError(reason)
         self._dispatcher.dropped(self, reason, frame)
         self.end()
 

@@ -30,7 +30,7 @@ from fencepost_broker.security.authentication.policy import Policy
 
 if TYPE_CHECKING:
     from fencepost_broker.config import Settings
-    from fencepost_broker.metadata.image import MetadataImage
+    from fencepost_broker.metadata.image.metadata_image import MetadataImage
     from fencepost_broker.network.socket_server import SocketServer
 
 NONCE_BYTES: Final = 18

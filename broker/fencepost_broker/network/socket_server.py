@@ -8,20 +8,21 @@ from __future__ import annotations
 import asyncio
 import struct
 from collections.abc import Callable, Iterable
+from functools import partial
 from time import perf_counter_ns
 from typing import TYPE_CHECKING, Any, Final, cast
 
-from fencepost_protocol.apis import FLEXIBLE_FROM, WITHOUT_SCHEMA
+from fencepost_protocol.apis import FLEXIBLE_FROM
 from fencepost_protocol.exceptions import RemoteProtocolError
 from fencepost_protocol.framing import read_request_head
-from fencepost_protocol.generated.index import APIS, ApiKey
+from fencepost_protocol.generated.index import ApiKey
 
 from fencepost_broker.apis.context import HandlerContext
 from fencepost_broker.apis.request import Answer, CompletedRequest, Pieces, Request
 from fencepost_broker.apis.response_cache import RememberedAnswers
 from fencepost_broker.apis.served import Decode, Encode, Handler, Served, Step, carry_out, loaded
 from fencepost_broker.config import Settings
-from fencepost_broker.metadata.image import MetadataImage
+from fencepost_broker.metadata.image.metadata_image import MetadataImage
 from fencepost_broker.network.connection import Connection, Ending
 from fencepost_broker.network.connection_quotas import ConnectionQuotas
 from fencepost_broker.network.dispatcher import Dispatcher, Watcher
@@ -31,6 +32,7 @@ from fencepost_broker.network.listeners import listen, set_buffers
 from fencepost_broker.network.queued_bytes import QueuedBytes
 from fencepost_broker.network.quota_manager import QuotaManager
 from fencepost_broker.network.receive_buffer import SharedBuffer
+from fencepost_broker.network.refusals import log_of, unserved
 from fencepost_broker.observability.metrics import TIMED_MASK, Histogram
 from fencepost_broker.ports import ReadyList
 from fencepost_broker.security.principals import ANONYMOUS
@@ -53,6 +55,7 @@ _HEAD_BYTES: Final = 10
 if TYPE_CHECKING:
     import ssl
 
+    from fencepost_broker.network.faulted_request import Faults
     from fencepost_broker.network.tls import TlsListener
 
 
@@ -70,11 +73,14 @@ class SocketServer:
     ) -> None:
         """Pass ``context`` to the handlers, and hold clients to ``quotas`` if any are given."""
         self.ready = ready
-        self._served = tuple(served)
+        self.served = tuple(served)
+        """The APIs that it serves."""
+        self._log_of: Callable[[Connection], Any] = partial(log_of, log)
         self.connection_quotas = ConnectionQuotas(limits, context.metrics, self._log_of)
         self._go_by(limits)
         self.parked_count = 0
         self._watcher: Watcher[Connection] | None = None
+        self._faults: Faults | None = None
         self._quotas = quotas
         self.beside: SocketServer | None = None
         """Another server of this process, which has the same watcher."""
@@ -97,7 +103,7 @@ class SocketServer:
     def _go_by(self, limits: Limits) -> None:
         self._limits = self.connection_quotas.limits = limits
         self.frame_bytes_max = limits.frame_bytes_max
-        if any(api.key == ApiKey.ENVELOPE for api in self._served):
+        if any(api.key == ApiKey.ENVELOPE for api in self.served):
             self.frame_bytes_max += ENVELOPE_BYTES
         self.waiting_max = limits.waiting_requests_max
         self.parked_max = limits.parked_requests_max
@@ -252,7 +258,8 @@ class SocketServer:
         """Count a request of an unknown version that is answered anyway (ApiVersions)."""
         api_key, version, *_ = read_request_head(frame)
         if api_key not in self._apis or not self._apis[api_key][0].answers_any_version:
-            raise self._unserved(api_key, version) from None
+            accepted = self._apis[api_key][0].accepted if api_key in self._apis else None
+            raise unserved(api_key, version, accepted) from None
         metrics = self.metrics.apis[api_key]
         metrics.unknown += 1
         return metrics.unknown
@@ -265,29 +272,49 @@ class SocketServer:
             watcher.requested(request)
         api, steps, large_from = self._apis[request.api_key]
         answer: Answer | None
+        faults = self._faults
+        if faults is not None and faults.takes(request.api_key):
+            fired = faults.match(api, request)
+            if fired:
+                faults.start(api, request, fired, self._handle, self._encode)
+                self._park(connection, request)
+                return None
         if len(request.frame) >= large_from and self._large.takes(request):
             self._large.start(self._context, request, api, steps)
             answer = None
         else:
-            decode, handler, *_ = self._routes[request.api_key]
-            message, _ = decode(request.frame, request.version, request.body)
-            answer = carry_out(steps, handler, self._context, request, message)
+            answer = self._handle(request)
         if answer is not None:
             return self._frame_of(request, answer)
-        connection.parked(request)
-        if watcher is not None:
-            watcher.parked(request)
+        self._park(connection, request)
         return None
+
+    def _handle(self, request: Request) -> Answer | None:
+        """Carry out a request, with the steps before its handler."""
+        decode, handler, *_ = self._routes[request.api_key]
+        message, _ = decode(request.frame, request.version, request.body)
+        _, steps, _ = self._apis[request.api_key]
+        return carry_out(steps, handler, self._context, request, message)
+
+    def _park(self, connection: Connection, request: Request) -> None:
+        connection.parked(request)
+        if self._watcher is not None:
+            self._watcher.parked(request)
 
     def _frame_of(self, request: Request, answer: Answer) -> Pieces:
         """Encode an answer, and tell the watcher."""
         if isinstance(request, CompletedRequest):
             answer = request.completed(answer)
-        api, *_ = self._apis[request.api_key]
-        pieces = answer if isinstance(answer, list) else api.encode(request, answer)
+        pieces = self._encode(request, answer)
         if self._watcher is not None:
             self._watcher.answered(request, pieces)
+        if self._faults is not None:
+            pieces = self._faults.with_late(request, pieces)
         return pieces
+
+    def _encode(self, request: Request, answer: Answer) -> Pieces:
+        api, *_ = self._apis[request.api_key]
+        return answer if isinstance(answer, list) else api.encode(request, answer)
 
     def _first_decode(self, api: Served) -> Decode:
         """Return the decoder for an API's first request, which imports the API's modules."""
@@ -331,9 +358,16 @@ class SocketServer:
         if self.beside is not None:
             self.beside.watcher = watcher
 
+    def use_faults(self, faults: Faults) -> None:
+        """Show requests to fault rules, while there are any for their APIs."""
+        self._faults = faults
+        faults.listen(self._make_routes)
+        if self.beside is not None:
+            self.beside.use_faults(faults)
+
     def _make_routes(self) -> None:
         self._apis: dict[int, tuple[Served, tuple[Step, ...], int]] = {}
-        self._routes = {api.key.value: self._route(api) for api in self._served}
+        self._routes = {api.key.value: self._route(api) for api in self.served}
 
     def _steps(self, api: Served) -> tuple[Step, ...]:
         """Return the steps that run before the handler of an API."""
@@ -353,8 +387,11 @@ class SocketServer:
         metrics = self.metrics.api(api.key, range(lowest, highest + 1))
         # Nothing is answered from the cache if a watcher has to see all requests, or if answers
         # depend on the user's rights.
+        is_watched = self._watcher is not None or (
+            self._faults is not None and self._faults.takes(api.key.value)
+        )
         is_remembered = (
-            api.is_remembered and self._watcher is None and self._context.access.authorizer is None
+            api.is_remembered and not is_watched and self._context.access.authorizer is None
         )
         steps, large_from = self._steps(api), self._large.bytes_from(api)
         self._apis[api.key.value] = api, steps, large_from
@@ -364,32 +401,10 @@ class SocketServer:
             api.encode,
             metrics.requests,
             FLEXIBLE_FROM.get(api.key, _NEVER),
-            0 if steps or self._watcher is not None else large_from,
+            0 if steps or is_watched else large_from,
             metrics.took,
             RememberedAnswers() if is_remembered else None,
         )
-
-    def _unserved(self, api_key: int, version: int) -> RemoteProtocolError:
-        entry = APIS.get(api_key)
-        if entry is None and api_key not in WITHOUT_SCHEMA:
-            return RemoteProtocolError("there is no such API", api=f"API key {api_key}")
-        name = WITHOUT_SCHEMA[api_key] if entry is None else entry[0]
-        reason = "this broker does not serve this API, and ApiVersions does not list it"
-        if api_key in self._apis:
-            lowest, highest = self._apis[api_key][0].accepted
-            age = "too old" if version < lowest else "newer and did not use ApiVersions"
-            reason = f"only versions {lowest} to {highest} are served; the client is {age}"
-        return RemoteProtocolError(reason, api=name, version=version)
-
-    def _log_of(self, connection: Connection) -> Any:
-        """Return a logger whose lines name the connection; made only when a line is logged."""
-        bound = {"client": connection.client_host}
-        transport = connection.transport
-        if transport is not None and (peer := transport.get_extra_info("peername")):
-            bound["client"] = f"{connection.client_host}:{peer[1]}"
-        if connection.client_software_name:
-            bound["software"] = connection.client_software_name
-        return self._log.bind(**bound)
 
     def opened(self, connection: Connection) -> bool:
         """Count a connection, unless there are too many."""
@@ -415,6 +430,8 @@ class SocketServer:
             self._log_of(connection).debug("connection lost", error=str(error))
         if self._watcher is not None:
             self._watcher.closed(connection, "" if error is None else str(error))
+        if self._faults is not None:
+            self._faults.forget(connection)
         if connection not in self._connections:
             return  # it was refused because of the limits
         self._connections.discard(connection)

@@ -14,7 +14,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from fencepost_broker.config.errors import SettingsError
-from fencepost_broker.config.security import names_of
+from fencepost_broker.config.tables.security import names_of
 from fencepost_broker.network import pem
 from fencepost_broker.network.listeners import bound_sockets
 from fencepost_broker.security.authentication.distinguished_names import subject_of

@@ -6,17 +6,17 @@ from contextlib import suppress
 from typing import Protocol
 
 from fencepost_broker.config import internal_topics
-from fencepost_broker.metadata import model
-from fencepost_broker.metadata.changes import (
+from fencepost_broker.metadata.dynamic_config import DynamicConfig
+from fencepost_broker.metadata.image import model
+from fencepost_broker.metadata.image.changes import (
     BrokerChanged,
     Changes,
     PartitionChanged,
     TopicCreated,
     TopicDeleted,
 )
-from fencepost_broker.metadata.dynamic_config import DynamicConfig
-from fencepost_broker.metadata.image import MetadataImage
-from fencepost_broker.metadata.log import METADATA_TOPIC
+from fencepost_broker.metadata.image.metadata_image import MetadataImage
+from fencepost_broker.metadata.log.metadata_log import METADATA_TOPIC
 from fencepost_broker.metadata.publishing import MetadataPublisher
 from fencepost_broker.ports import Clock, ReadyList
 from fencepost_broker.replication.offline_partitions import OfflinePartitions

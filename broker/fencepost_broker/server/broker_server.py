@@ -28,8 +28,8 @@ from fencepost_broker.controller.channel.topic_creation import TopicCreation
 from fencepost_broker.coordinator.runtime.coordinators import Coordinators
 from fencepost_broker.coordinator.runtime.peer_brokers import PeerBrokers
 from fencepost_broker.coordinator.transaction.producer_id_manager import ProducerIdSource
-from fencepost_broker.metadata.changes import BrokerChanged, Changes
 from fencepost_broker.metadata.decision import Decision
+from fencepost_broker.metadata.image.changes import BrokerChanged, Changes
 from fencepost_broker.metadata.publishing import MetadataPublisher
 from fencepost_broker.network.quota_manager import QuotaManager
 from fencepost_broker.observability.log_levels import LogLevels
@@ -47,7 +47,7 @@ if TYPE_CHECKING:
     from fencepost_broker.coordinator.runtime.coordinator_runtime import CoordinatorRuntime
     from fencepost_broker.coordinator.runtime.peer_brokers import Links
     from fencepost_broker.metadata.dynamic_config import DynamicConfig
-    from fencepost_broker.metadata.image import MetadataImage
+    from fencepost_broker.metadata.image.metadata_image import MetadataImage
     from fencepost_broker.replication.partition import PartitionTable
     from fencepost_broker.replication.replicated_partitions import Following
 

@@ -11,7 +11,7 @@ from fencepost_protocol.apis import Message
 
 from fencepost_broker.apis.registry import served
 from fencepost_broker.config import Settings
-from fencepost_broker.config.security import read_own_name
+from fencepost_broker.config.tables.security import read_own_name
 from fencepost_broker.controller.channel.local import LocalController
 from fencepost_broker.network.connection import Connection
 from fencepost_broker.network.dispatcher import Dispatcher
@@ -38,6 +38,7 @@ T = TypeVar("T")
 if TYPE_CHECKING:
     import ssl
 
+    from fencepost_broker.faults.rules import FaultRules
     from fencepost_broker.server.controller_server import ControllerServer
 
 MAINTENANCE_MS_MAX: Final = 1000
@@ -75,6 +76,7 @@ class BrokerProcess:
         self.on_failure: Callable[[str], None] = lambda _: None
         """Called with the reason if the broker cannot continue; the caller then stops it."""
         self._failure = ""
+        self._fault_rules: FaultRules | None = None
         self._is_started = False
         self.listening: tuple[str, ...] = ()
         """The ``listeners``, with actual ports instead of 0."""
@@ -222,6 +224,22 @@ class BrokerProcess:
         assert isinstance(self.server, BrokerServer), "this process is a controller by itself"
         return self.server
 
+    @property
+    def fault_rules(self) -> FaultRules:
+        """The fault rules; the first access shows requests to them."""
+        if self._fault_rules is None:
+            from fencepost_broker.faults.compiled import NO_STATES
+            from fencepost_broker.faults.rules import FaultRules
+            from fencepost_broker.network.faulted_request import Faults
+            from fencepost_broker.server.states import BrokerStates
+
+            is_broker = isinstance(self.server, BrokerServer)
+            states = BrokerStates(lambda: self.broker) if is_broker else NO_STATES
+            apis = self.socket_server.served
+            self._fault_rules = FaultRules(apis, self.clock.now_ms, random.Random, states)
+            self.socket_server.use_faults(Faults(self._fault_rules))
+        return self._fault_rules
+
     async def ask(self, message: Message) -> Any:
         """Return the controller's decision, wherever it is; ``None`` if it is unknown."""
         if "broker" not in self.settings.process_roles:
@@ -241,7 +259,7 @@ class BrokerProcess:
 
     async def _follow_controller(self, broker: BrokerServer) -> None:
         """Register at a controller in another process, and open the topics of its log."""
-        from fencepost_broker.metadata.log_follower import MetadataFollower
+        from fencepost_broker.metadata.log.follower import MetadataFollower
 
         assert self.links is not None
         assert self.links.controller is not None

@@ -83,7 +83,7 @@ class FlushScheduler:
         self.ask(log for log in some if log.flush_is_due(now_ms))
 
     def ask(self, logs: Iterable[PartitionLog], waiter: FlushWaiter | None = None) -> None:
-        """Flush these logs as they are now; the waiter is told of each of them."""
+        """Flush these logs as they are now, and notify the waiter after each of them."""
         for log in logs:
             waiting = self._wanted.setdefault(log, [])
             if waiter is not None:

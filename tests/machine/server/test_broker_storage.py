@@ -23,7 +23,7 @@ from fencepost_protocol.generated.incremental_alter_configs import (
 from fencepost_protocol.records.reader import iter_records
 from fencepost_protocol.records.writer import build_batch
 
-from tests.machine.server.test_broker_server import Clock, started
+from tests.machine.server.harness import Clock, started
 from tests.machine.storage.harness import Faults, FaultyDisk
 
 OK, FULL = ErrorCode.NONE, ErrorCode.KAFKA_STORAGE_ERROR

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
 from typing import Any
 
 from fencepost_broker.storage.disk.memory import MemoryDisk
@@ -326,3 +326,42 @@ def every_file(disk: Disk, folder: str = FOLDER) -> Iterator[tuple[str, bytes]]:
     for name, _, is_folder in sorted(disk.list_folder(folder)):
         if not is_folder:
             yield name, disk.read(f"{folder}/{name}") or b""
+
+
+@dataclass
+class Hands:
+    """The worker, and the loop that calls back later."""
+
+    runs: bool = False
+    at_once: int = 1
+    soon: list[Callable[[], None]] = field(default_factory=list)
+    given: list[tuple[Callable[[], None], Callable[[], None]]] = field(default_factory=list)
+
+    def now_ms(self) -> int:
+        return NOW
+
+    def call_later(self, delay_ms: int, call: Callable[[], None]) -> Hands:
+        assert delay_ms == 0
+        self.soon.append(call)
+        return self
+
+    def cancel(self) -> None:
+        raise AssertionError
+
+    def turn(self) -> None:
+        """The loop goes round."""
+        soon, self.soon = self.soon, []
+        for call in soon:
+            call()
+
+    def run(self, work: Callable[[], None], done: Callable[[], None]) -> None:
+        self.given.append((work, done))
+
+    async def close(self) -> None:
+        """Nothing to wait for."""
+
+    def work(self) -> None:
+        """Do one piece of work."""
+        work, done = self.given.pop(0)
+        work()
+        done()

@@ -23,9 +23,9 @@ from fencepost_broker.cli.commands.readiness import (
     written_descriptor,
 )
 from fencepost_broker.cli.commands.user_options import add_user_options, how_to_log_in, users_of
-from fencepost_broker.config.arguments import add_settings_arguments, settings_from
-from fencepost_broker.config.endpoints import NO_HOST, PORT_MAX, is_host
 from fencepost_broker.config.errors import SettingsError
+from fencepost_broker.config.sources.arguments import add_settings_arguments, settings_from
+from fencepost_broker.config.values.endpoints import NO_HOST, PORT_MAX, is_host
 from fencepost_broker.observability.logging import add_log_arguments, logs_from
 
 if TYPE_CHECKING:

@@ -14,8 +14,8 @@ from fencepost_protocol.apis import Message
 
 from fencepost_broker.config import Settings
 from fencepost_broker.controller.channel.pending_requests import PendingRequest
-from fencepost_broker.metadata.image import MetadataImage
-from fencepost_broker.metadata.log import MetadataLog
+from fencepost_broker.metadata.image.metadata_image import MetadataImage
+from fencepost_broker.metadata.log.metadata_log import MetadataLog
 from fencepost_broker.metadata.publishing import MetadataPublisher
 
 

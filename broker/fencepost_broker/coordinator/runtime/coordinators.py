@@ -9,7 +9,7 @@ from collections.abc import Callable
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from fencepost_broker.metadata.changes import PartitionChanged, TopicCreated, TopicDeleted
+from fencepost_broker.metadata.image.changes import PartitionChanged, TopicCreated, TopicDeleted
 from fencepost_broker.metadata.publishing import MetadataPublisher
 
 if TYPE_CHECKING:
@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from fencepost_broker.coordinator.runtime.coordinator_runtime import CoordinatorRuntime
     from fencepost_broker.coordinator.runtime.peer_brokers import PeerBrokers
     from fencepost_broker.coordinator.transaction.producer_id_manager import ProducerIdSource
-    from fencepost_broker.metadata.changes import Changes
     from fencepost_broker.metadata.decision import Decision
+    from fencepost_broker.metadata.image.changes import Changes
     from fencepost_broker.replication.partition import Partition
     from fencepost_broker.storage.log.results import LogEvent
 

@@ -18,7 +18,7 @@ from fencepost_protocol.framing import api_key_of
 
 from fencepost_broker.controller.channel.reachability import Reachability
 from fencepost_broker.metadata.dynamic_config import DynamicConfig
-from fencepost_broker.metadata.image import MetadataImage
+from fencepost_broker.metadata.image.metadata_image import MetadataImage
 from fencepost_broker.server.links.dialing import (
     DIAL_MS,
     OutgoingRequest,

@@ -25,8 +25,8 @@ from fencepost_broker.controller.channel.broker_lifecycle import FINAL, BrokerLi
 from fencepost_broker.controller.channel.pending_requests import PendingRequest, PendingRequests
 from fencepost_broker.controller.channel.reachability import Reachability
 from fencepost_broker.controller.channel.registration import Registration
-from fencepost_broker.metadata.image import MetadataImage
-from fencepost_broker.metadata.log_follower import (
+from fencepost_broker.metadata.image.metadata_image import MetadataImage
+from fencepost_broker.metadata.log.follower import (
     WAIT_MS,
     FollowError,
     MetadataFollower,

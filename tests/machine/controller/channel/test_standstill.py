@@ -9,7 +9,7 @@ from typing import NoReturn
 from fencepost_broker.config import Settings
 from fencepost_broker.controller.bootstrap import registration
 from fencepost_broker.controller.channel.standstill import FIRST_LOOK_MS, LOOKS_A_SESSION, READ_MS
-from fencepost_broker.metadata.model import Endpoint
+from fencepost_broker.metadata.image.model import Endpoint
 from fencepost_broker.server.controller_server import ControllerServer
 from fencepost_broker.storage.disk.memory import MemoryDisk
 from fencepost_protocol.generated.broker_heartbeat import BrokerHeartbeatRequest
