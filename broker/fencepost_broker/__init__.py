@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from fencepost_broker.ports import Address
     from fencepost_broker.server.clock import StateClock
     from fencepost_broker.server.embedded import Broker, TopicRefusedError
+    from fencepost_broker.server.embedded_cluster import Cluster
     from fencepost_broker.server.errors import BrokerFailedError
     from fencepost_broker.server.snapshot import Snapshot
     from fencepost_broker.server.snapshot_file import SnapshotError
@@ -37,6 +38,7 @@ _EXPLAINED = "fencepost_broker.observability.explained"
 _HOMES = {
     "Address": "fencepost_broker.ports",
     "Broker": "fencepost_broker.server.embedded",
+    "Cluster": "fencepost_broker.server.embedded_cluster",
     "BrokerFailedError": "fencepost_broker.server.errors",
     "ExplainedClient": _EXPLAINED,
     "ExplainedPartition": _EXPLAINED,
@@ -61,6 +63,7 @@ __all__ = [
     "Address",
     "Broker",
     "BrokerFailedError",
+    "Cluster",
     "ExplainedClient",
     "ExplainedPartition",
     "ExplainedTransaction",

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal, Self, TypedDict, TypeVar,
 from fencepost_broker.config import Settings, Value
 from fencepost_broker.ports import Address
 from fencepost_broker.server import embedded as asyncio_broker
+from fencepost_broker.server import embedded_cluster as asyncio_cluster
 from fencepost_broker.server.clock import StateClock
 from fencepost_broker.server.loop_thread import Call, LoopThread, enter, leave
 from fencepost_broker.server.snapshot import Snapshot
@@ -47,6 +48,15 @@ class Options(TypedDict, total=False):
     tls_cert: str | Path
     tls_key: str | Path
     clock: StateClock | Literal["manual"]
+    log_level: str
+
+
+class ClusterOptions(TypedDict, total=False):
+    """See ``fencepost_broker.Cluster``."""
+
+    brokers: int
+    topics: Iterable[str] | Mapping[str, int]
+    settings: Mapping[str, Value]
     log_level: str
 
 
@@ -166,6 +176,13 @@ class Broker:
         """Go back to the state right after the start, as ``restore`` does."""
         self._running_thread().run(self._broker.reset)
 
+    @classmethod
+    def _running_in(cls, thread: LoopThread, broker: asyncio_broker.Broker) -> Broker:
+        """Return a blocking face of a broker that somebody else starts and stops."""
+        made = cls()
+        made._broker, made._thread = broker, thread
+        return made
+
     def fork(self, snapshot: Snapshot | str | None = None) -> Broker:
         """Return another broker with the state of a snapshot, by default with this broker's.
 
@@ -218,6 +235,12 @@ class Broker:
             self._faults = Faults(self._broker.fault_rules, BlockingFault, self._ask)
         return self._faults
 
+    def explain(self) -> str:
+        """Describe errors, open transactions, readers that wait, and groups, in a few lines."""
+        if self._thread is None:
+            return "the broker has stopped"
+        return self._thread.run(self._broker.explain)
+
     def _ask(self, call: Callable[[], R]) -> R:
         """Make a call where the broker runs, at once."""
         return self._running_thread().run(lambda: _at_once(call))
@@ -225,6 +248,86 @@ class Broker:
     def _running_thread(self) -> LoopThread:
         if self._thread is None:
             raise RuntimeError("this broker is not running")
+        return self._thread
+
+
+class Cluster:
+    __doc__ = (asyncio_cluster.Cluster.__doc__ or "").replace(
+        "in this process and this event loop",
+        "in a thread that all such clusters and brokers share",
+    )
+
+    def __init__(self, **options: Unpack[ClusterOptions]) -> None:
+        self._cluster = asyncio_cluster.Cluster(**options)
+        self._thread: LoopThread | None = None
+
+    def start(self) -> None:
+        """Start the controller, then the brokers, and create the topics."""
+        if self._thread is not None:
+            raise RuntimeError("this cluster is already running")
+        thread = enter()
+        try:
+            thread.run(self._cluster.start)
+        except BaseException:
+            leave(thread)
+            raise
+        self._thread = thread
+
+    def stop(self) -> None:
+        """Stop all, the controller last."""
+        thread, self._thread = self._thread, None
+        if thread is not None:
+            try:
+                thread.run(self._cluster.stop)
+            finally:
+                leave(thread)
+
+    def __enter__(self) -> Self:
+        self.start()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self.stop()
+
+    @property
+    def bootstrap(self) -> str:
+        """The addresses of all brokers, for a client's ``bootstrap.servers``."""
+        return self._cluster.bootstrap
+
+    @property
+    def brokers(self) -> dict[int, Broker]:
+        """The brokers that run, by id; stop them by the methods of the cluster."""
+        return {
+            number: Broker._running_in(self._running_thread(), each)
+            for number, each in self._cluster.brokers.items()
+        }
+
+    def kill(self, broker_id: int) -> None:
+        """End a broker at once, as a killed process ends; see ``fencepost_broker.Cluster``."""
+        self._running_thread().run(lambda: self._cluster.kill(broker_id))
+
+    def stop_broker(self, broker_id: int) -> None:
+        """Stop a broker in order: others take over first, and it keeps its records."""
+        self._running_thread().run(lambda: self._cluster.stop_broker(broker_id))
+
+    def start_broker(self, broker_id: int) -> None:
+        """Start a broker that was stopped or killed, at its old address."""
+        self._running_thread().run(lambda: self._cluster.start_broker(broker_id))
+
+    def explain(self) -> dict[int, str]:
+        """Describe the state of each broker that runs; see ``fencepost_broker.Broker.explain``."""
+        if self._thread is None:
+            return {}
+        return {number: each.explain() for number, each in self.brokers.items()}
+
+    def _running_thread(self) -> LoopThread:
+        if self._thread is None:
+            raise RuntimeError("this cluster is not running")
         return self._thread
 
 
@@ -280,4 +383,4 @@ def _end_with_the_interpreter() -> None:
             broker.stop(_EXIT_SECONDS)
 
 
-__all__ = ["Broker", "Clock", "Hold", "Options"]
+__all__ = ["Broker", "Clock", "Cluster", "ClusterOptions", "Hold", "Options"]

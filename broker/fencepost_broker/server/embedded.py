@@ -154,6 +154,20 @@ class Broker:
             is_clean = await self._stopping
         return is_clean
 
+    async def kill(self) -> None:
+        """End at once, as a killed process ends: without answers, and what is in memory is gone."""
+        if self.settings.data_dirs:
+            raise RuntimeError(
+                "only a broker in memory can be killed here: start a process for one with files,"
+                " as by `fencepost up --data-dir`"
+            )
+        process, self._process = self._process, None
+        if process is not None:
+            await process.kill()
+        disk, self._disk = self._disk, None
+        if isinstance(disk, MemoryDisk):
+            disk.discard()
+
     def _stop(self) -> Coroutine[Any, Any, bool]:
         """Mark the broker as stopped; returns the coroutine that does the rest."""
         process, self._process = self._process, None
@@ -341,6 +355,14 @@ class Broker:
         if self._process is None:
             raise RuntimeError("this broker is not running")
         return self._process.fault_rules
+
+    async def explain(self) -> str:
+        """Describe errors, open transactions, readers that wait, and groups, in a few lines."""
+        if self._process is None:
+            return f"the broker has stopped{': ' if self.failure else ''}{self.failure}"
+        from fencepost_broker.server.overview import Overview
+
+        return "\n".join(await Overview(self._process.broker, self.bootstrap).lines())
 
     def _explaining(self) -> Explaining:
         if self._process is None:
