@@ -173,7 +173,7 @@ class Broker:
         self._running_thread().run(lambda: self._broker.restore(snapshot))
 
     def reset(self) -> None:
-        """Go back to the state right after the start, as ``restore`` does."""
+        """Go back to the state right after the start, as ``restore`` does; removes fault rules."""
         self._running_thread().run(self._broker.reset)
 
     @classmethod

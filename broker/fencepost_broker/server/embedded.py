@@ -251,8 +251,9 @@ class Broker:
         disk.discard()
 
     async def reset(self) -> None:
-        """Go back to the state right after the start, as ``restore`` does."""
-        self._with_snapshots()
+        """Go back to the state right after the start, as ``restore`` does; removes fault rules."""
+        process, _ = self._with_snapshots()
+        process.clear_faults()
         assert self._at_start is not None, "a start ends with a snapshot"
         await self.restore(self._at_start)
 

@@ -240,6 +240,11 @@ class BrokerProcess:
             self.socket_server.use_faults(Faults(self._fault_rules))
         return self._fault_rules
 
+    def clear_faults(self) -> None:
+        """Remove all fault rules, if there ever were any."""
+        if self._fault_rules is not None:
+            self._fault_rules.clear()
+
     async def ask(self, message: Message) -> Any:
         """Return the controller's decision, wherever it is; ``None`` if it is unknown."""
         if "broker" not in self.settings.process_roles:

@@ -60,7 +60,6 @@ class _SessionBrokers:
         broker = self._brokers.get(key)
         if broker is not None:
             try:
-                broker.faults.clear()
                 broker.reset()
             except Exception:  # noqa: BLE001 (a test has stopped or broken it: the next gets another)
                 self._brokers.pop(key).stop()
