@@ -28,7 +28,10 @@ if TYPE_CHECKING:
     from fencepost_broker.ports import Address
     from fencepost_broker.server.clock import StateClock
     from fencepost_broker.server.embedded import Broker, TopicRefusedError
+    from fencepost_broker.server.embedded_cluster import Cluster
     from fencepost_broker.server.errors import BrokerFailedError
+    from fencepost_broker.server.snapshot import Snapshot
+    from fencepost_broker.server.snapshot_file import SnapshotError
     from fencepost_broker.storage.disk.faults import (
         DiskFull,
         FailingRead,
@@ -45,6 +48,7 @@ _FAULTS = "fencepost_broker.storage.disk.faults"
 _HOMES = {
     "Address": "fencepost_broker.ports",
     "Broker": "fencepost_broker.server.embedded",
+    "Cluster": "fencepost_broker.server.embedded_cluster",
     "BrokerFailedError": "fencepost_broker.server.errors",
     "DiskFull": _FAULTS,
     "ExplainedClient": _EXPLAINED,
@@ -61,6 +65,8 @@ _HOMES = {
     "Settings": "fencepost_broker.config",
     "SettingsError": "fencepost_broker.config",
     "SlowDisk": _FAULTS,
+    "Snapshot": "fencepost_broker.server.snapshot",
+    "SnapshotError": "fencepost_broker.server.snapshot_file",
     "StateClock": "fencepost_broker.server.clock",
     "StorageError": "fencepost_broker.storage.log",
     "TapClient": "fencepost_broker.observability.tap.client",
@@ -74,6 +80,7 @@ __all__ = [
     "Address",
     "Broker",
     "BrokerFailedError",
+    "Cluster",
     "DiskFull",
     "ExplainedClient",
     "ExplainedPartition",
@@ -89,6 +96,8 @@ __all__ = [
     "Settings",
     "SettingsError",
     "SlowDisk",
+    "Snapshot",
+    "SnapshotError",
     "StateClock",
     "StorageError",
     "TapClient",

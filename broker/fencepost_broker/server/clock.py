@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Callable
-from typing import Final, Protocol
+from typing import Final, NamedTuple, Protocol
 
 SECOND_MS: Final = 1000
 MINUTE_MS: Final = 60 * SECOND_MS
@@ -34,6 +34,14 @@ class Follower(Protocol):
 
     def resumed(self) -> None:
         """Go on with what waits for time to pass."""
+
+
+class ClockPosition(NamedTuple):
+    """Where a state clock stands."""
+
+    now_ms: int
+    ahead_ms: int
+    """How far it is ahead of the system's time; 0 for a manual clock."""
 
 
 class StateClock:
@@ -111,6 +119,24 @@ class StateClock:
         self._move_to(target_ms)
         for follower in self._followers.copy():
             follower.catch_up()
+
+    @property
+    def position(self) -> ClockPosition:
+        """Where the clock stands, so that ``set`` can set a clock of the same kind to it."""
+        return ClockPosition(self.now_ms(), self._ahead_ms)
+
+    def set(self, position: ClockPosition) -> None:
+        """Set the clock to where a snapshot had it, unless another broker goes by it too.
+
+        A manual clock stands at the snapshot's time again. Another one is as far ahead of the
+        system's time as it was.
+        """
+        if len(self._followers) > 1:
+            return
+        if self._stands_at_ms is None:
+            self._ahead_ms = position.ahead_ms
+        else:
+            self._stands_at_ms = position.now_ms
 
     def follow(self, follower: Follower) -> None:
         """Call this broker whenever the clock is moved."""

@@ -26,7 +26,7 @@ from fencepost_broker.observability.metrics import Metrics
 from fencepost_broker.ports import Address
 from fencepost_broker.replication.partition import topics_snapshot
 from fencepost_broker.server.broker_server import BrokerServer
-from fencepost_broker.server.clock import ProcessClock, StateClock, wall_ms
+from fencepost_broker.server.clock import ClockPosition, ProcessClock, StateClock, wall_ms
 from fencepost_broker.server.disk_faults import follow_faults
 from fencepost_broker.server.errors import BrokerFailedError
 from fencepost_broker.server.links.other_processes import OtherProcessLinks
@@ -83,6 +83,7 @@ class BrokerProcess:
         self.listening: tuple[str, ...] = ()
         """The ``listeners``, with actual ports instead of 0."""
         self._disk = disk
+        self._worker: Worker = InlineWorker()
         self._log_levels = log_levels or LogLevels()
         self.tap: TapPort | None = None
         self._maintenance: asyncio.TimerHandle | None = None
@@ -97,19 +98,15 @@ class BrokerProcess:
         loop = asyncio.get_running_loop()
         threads = WorkerThreads(loop, FLUSHES_AT_ONCE)
         # What is in memory needs no sync, so no thread either.
-        worker: Worker = threads if settings.data_dirs else InlineWorker()
-        clock = ProcessClock(self.clock, loop)
-        chance = random.SystemRandom()
-        log_levels = self._log_levels
+        if settings.data_dirs:
+            self._worker = threads
         log, limits = logs.area("connection"), Limits.from_settings(settings)
         self.server: BrokerServer | ControllerServer
         if "broker" in settings.process_roles:
             if "controller" not in settings.process_roles:
                 settings = await self._join(settings)
             self.links = OtherProcessLinks(settings, logs.area, self._fail)
-            self.server = broker = BrokerServer(
-                settings, self._disk, clock, chance, worker, log_levels, self.links, self._fail
-            )
+            self.server = broker = self._make_broker(settings, self._disk)
             apis = served(settings)
             self.socket_server = SocketServer(
                 broker.context, apis, log, limits, broker.ready, broker.quotas
@@ -120,7 +117,10 @@ class BrokerProcess:
             from fencepost_broker.apis.controller.registry import SERVED_BY_CONTROLLER
             from fencepost_broker.server.controller_server import ControllerServer
 
-            self.server = ControllerServer(settings, self._disk, clock, chance, worker, log_levels)
+            clock, chance = ProcessClock(self.clock, loop), random.SystemRandom()
+            self.server = ControllerServer(
+                settings, self._disk, clock, chance, self._worker, self._log_levels
+            )
             apis = SERVED_BY_CONTROLLER
             context, ready = self.server.context, self.server.ready
             self.socket_server = SocketServer(context, apis, log, limits, ready)
@@ -136,7 +136,9 @@ class BrokerProcess:
                 await self._follow_controller(self.server)
             port = self._first_port
             identity = self.server.identity
-            facts = Facts(identity.node_id, identity.cluster_id, self.server.table, self.stats)
+            self._facts = facts = Facts(
+                identity.node_id, identity.cluster_id, self.server.table, self.stats
+            )
             in_force, tap_log = self.server.config.settings, logs.area("tap")
             self.tap = await open_tap(self.socket_server, in_force, facts, port, tap_log)
             await self.socket_server.serve()
@@ -160,6 +162,48 @@ class BrokerProcess:
         self._maintain()
         return addresses
 
+    def _make_broker(self, settings: Settings, disk: Disk) -> BrokerServer:
+        clock = ProcessClock(self.clock, asyncio.get_running_loop())
+        return BrokerServer(
+            settings, disk, clock, random.SystemRandom(), self._worker, self._log_levels,
+            self.links, self._fail,
+        )  # fmt: skip
+
+    async def exchange(self, disk: Disk, at: ClockPosition) -> None:
+        """Continue with the state of another disk, behind the same listeners.
+
+        All connections are closed. On an error, which may be any of a start, the broker continues
+        with the state that it had. This is for a broker that is a cluster by itself.
+        """
+        if not await self.socket_server.close_connections():
+            raise RuntimeError("this broker was stopped")
+        # From here on to the end, the loop has no turn: no request meets half of the exchange.
+        old, before = self.broker, self.clock.position
+        self.clock.set(at)
+        try:
+            made = self._make_broker(self.settings, disk)
+            made.controller_addresses += old.controller_addresses
+            try:
+                made.start(old.addresses)
+            except BaseException:
+                made.release_waiting()
+                made.stop()
+                raise
+        except BaseException:
+            self.clock.set(before)
+            raise
+        old.release_waiting()
+        self._tell_events()
+        old.stop()
+        self._disk, self.server = disk, made
+        made.config.listen(self.socket_server.use)
+        self.socket_server.use(made.config.settings)
+        self.socket_server.exchange(made.context, made.ready, made.quotas)
+        self._facts.cluster_id, self._facts.table = made.identity.cluster_id, made.table
+        if self.clock.is_manual:
+            self.catch_up()
+        self._tell_events()
+
     def _check(self) -> None:
         if self._failure:
             raise BrokerFailedError(self._failure)
@@ -174,6 +218,11 @@ class BrokerProcess:
     def controller_addresses(self) -> list[Address]:
         """Addresses of this process's controller for brokers, if they may join."""
         return self.server.controller_addresses
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether this process is a whole cluster: a broker with its controller."""
+        return isinstance(self.server, BrokerServer) and self.server.has_controller
 
     @property
     def broker(self) -> BrokerServer:
@@ -191,11 +240,16 @@ class BrokerProcess:
             from fencepost_broker.server.states import BrokerStates
 
             is_broker = isinstance(self.server, BrokerServer)
-            states = BrokerStates(self.broker) if is_broker else NO_STATES
+            states = BrokerStates(lambda: self.broker) if is_broker else NO_STATES
             apis = self.socket_server.served
             self._fault_rules = FaultRules(apis, self.clock.now_ms, random.Random, states)
             self.socket_server.use_faults(Faults(self._fault_rules))
         return self._fault_rules
+
+    def clear_faults(self) -> None:
+        """Remove all fault rules, if there ever were any."""
+        if self._fault_rules is not None:
+            self._fault_rules.clear()
 
     async def ask(self, message: Message) -> Any:
         """Return the controller's decision, wherever it is; ``None`` if it is unknown."""
@@ -332,6 +386,15 @@ class BrokerProcess:
         self._tell_events()
         self.log.info("stopped", clean=is_clean)
         return is_clean
+
+    async def kill(self) -> None:
+        """Close all connections without answers, hand over nothing, and stop."""
+        self.settings = self.settings.with_overrides(
+            {"controlled.shutdown.enable": False, "shutdown.timeout.ms": 0}
+        )
+        await self._close_links()
+        await self.socket_server.close_connections()
+        await self.stop()
 
     async def _hand_over(self) -> None:
         """Let other brokers take over this one's leaderships."""
