@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 from aiohttp import ClientResponse
+from fencepost_broker.server.control import port
 from fencepost_broker.server.control.events import (
     READERS_MAX,
     WAITING_EVENTS_MAX,
@@ -74,7 +75,8 @@ async def test_only_the_kinds_that_are_asked_for() -> None:
         assert "did you mean request?" in wrong["detail"]
 
 
-async def test_the_watch_ends_with_the_last_stream() -> None:
+async def test_the_watch_ends_with_the_last_stream(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(port, "HEARTBEAT_SECONDS", 3600)
     async with open_port() as it:
         server = it.broker.process.socket_server
         url = f"http://{it.address}/v1/events?kinds=request"
