@@ -99,6 +99,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--run-dir", metavar="DIR", help="the directory where commands find the cluster"
     )
+    parser.add_argument(
+        "--faults", metavar="FILE", help="add the fault rules of this TOML file at the start"
+    )
     ending = parser.add_mutually_exclusive_group()
     ending.add_argument(
         "--exit-with-parent", action="store_true",
@@ -195,7 +198,7 @@ def run(options: argparse.Namespace) -> int:
         return _fail([str(error)], EXIT_USAGE)
     try:
         until_closed = options.until_closed
-        return run_loop(run_until_stopped(broker, lambda: _announce(options, broker), until_closed))
+        return run_loop(run_until_stopped(broker, lambda: _begin(options, broker), until_closed))
     except SettingsError as error:
         return _fail(error.problems, EXIT_USAGE)  # an invalid certificate
     except ListenError as error:
@@ -219,6 +222,12 @@ def _check_given(options: argparse.Namespace) -> None:
 
     if options.data_dir == "":
         raise ValueError("--data-dir is empty: name a directory")
+    if options.faults is not None:
+        if options.brokers is not None:
+            raise ValueError("--faults is for a single broker: leave out --brokers")
+        from fencepost_broker.faults.plan import read_plan
+
+        read_plan(options.faults)
     if options.pid_file is not None:
         check_pid_file(options.pid_file)
     for topic in read_topics(options.topic):
@@ -262,6 +271,12 @@ def _port(options: argparse.Namespace, settings: Settings) -> int | None:
     """Return the port that options or settings name, or else Kafka's."""
     given: int | None = options.port
     return DEFAULT_PORT if given is None and not settings.given("listeners") else given
+
+
+def _begin(options: argparse.Namespace, broker: Broker) -> None:
+    if options.faults is not None:
+        broker.faults.load(options.faults)
+    _announce(options, broker)
 
 
 def _announce(options: argparse.Namespace, broker: Broker) -> None:

@@ -8,6 +8,7 @@ from fencepost_broker.server.control.families import (
     brokers,
     clock,
     description,
+    faults,
     groups,
     live,
     markers,
@@ -23,6 +24,7 @@ ROUTES: Final[tuple[Route, ...]] = (
     *topics.ROUTES,
     *transactions.ROUTES,
     *markers.ROUTES,
+    *faults.ROUTES,
     *groups.ROUTES,
     *live.ROUTES,
 )
