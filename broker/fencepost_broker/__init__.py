@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from fencepost_broker.observability.tap.client import TapClient
     from fencepost_broker.ports import Address
     from fencepost_broker.server.clock import StateClock
+    from fencepost_broker.server.crash import crash_at
     from fencepost_broker.server.embedded import Broker, TopicRefusedError
     from fencepost_broker.server.errors import BrokerFailedError
     from fencepost_broker.storage.log import StorageError
@@ -50,6 +51,7 @@ _HOMES = {
     "TapClient": "fencepost_broker.observability.tap.client",
     "TopicRefusedError": "fencepost_broker.server.embedded",
     "WaitingRequest": _EXPLAINED,
+    "crash_at": "fencepost_broker.server.crash",
 }
 """Imported on first use (PEP 562): the command line and the pipeline need no broker."""
 
@@ -71,6 +73,7 @@ __all__ = [
     "TapClient",
     "TopicRefusedError",
     "WaitingRequest",
+    "crash_at",
 ]
 
 

@@ -41,6 +41,7 @@ T = TypeVar("T")
 if TYPE_CHECKING:
     import ssl
 
+    from fencepost_broker.coordinator.runtime.steps import OnStep
     from fencepost_broker.server.controller_server import ControllerServer
 
 MAINTENANCE_MS_MAX: Final = 1000
@@ -82,7 +83,9 @@ class BrokerProcess:
         logs: AreaLogs,
         clock: StateClock | None = None,
         log_levels: LogLevels | None = None,
+        on_step: OnStep | None = None,
     ) -> None:
+        """``on_step`` is called with the name of each step of a transaction in a log."""
         self.settings = settings
         self.logs = logs
         self.log = logs.area("server")
@@ -95,6 +98,7 @@ class BrokerProcess:
         """The ``listeners``, with actual ports instead of 0."""
         self._disk = disk
         self._log_levels = log_levels or LogLevels()
+        self._on_step = on_step
         self.tap: TapPort | None = None
         self._maintenance: asyncio.TimerHandle | None = None
         self.links: OtherProcessLinks | None = None
@@ -120,8 +124,9 @@ class BrokerProcess:
                 settings = await self._join(settings)
             self.links = OtherProcessLinks(settings, logs.area, self._fail)
             self.server = broker = BrokerServer(
-                settings, self._disk, clock, chance, worker, log_levels, self.links, self._fail
-            )
+                settings, self._disk, clock, chance, worker, log_levels, self.links, self._fail,
+                self._on_step,
+            )  # fmt: skip
             apis = served(settings)
             self.socket_server = SocketServer(
                 broker.context, apis, log, limits, broker.ready, broker.quotas
