@@ -1,7 +1,7 @@
 """The steps of a transaction in logs, by name, for a test that stops the broker at one of them.
 
     transaction.PrepareCommit.before    the record of this state is not in __transaction_state yet
-    transaction.PrepareCommit.after     it is, and nobody has heard of it
+    transaction.PrepareCommit.after     it is, and no client has its answer
     offsets.before, .after              the same for offsets that a transaction commits
     marker.orders-0.before, .after      the same for the marker in a partition
 
