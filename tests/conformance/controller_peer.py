@@ -18,7 +18,7 @@ from fencepost_broker.apis.security.acls import described_acls
 from fencepost_broker.apis.security.scram_users import described_credentials
 from fencepost_broker.apis.topics.reassignments import reassignments_under_way
 from fencepost_broker.metadata.decision import MetadataRecord
-from fencepost_broker.metadata.records import decode_record
+from fencepost_broker.metadata.log.records import decode_record
 from fencepost_protocol.apis import Message, response_class
 from fencepost_protocol.framing import api_key_of, encode_request, read_response_head
 from fencepost_protocol.generated.broker_registration import BrokerRegistrationRequest, Feature

@@ -8,7 +8,7 @@ from __future__ import annotations
 import random
 from collections.abc import Callable, Iterator, Sequence
 
-from fencepost_broker.metadata.image import MetadataImage
+from fencepost_broker.metadata.image.metadata_image import MetadataImage
 from fencepost_protocol.apis import Message
 from fencepost_protocol.generated.alter_partition import (
     AlterPartitionRequest,

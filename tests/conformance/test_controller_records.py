@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from fencepost_broker.metadata.image import MetadataImage
-from fencepost_broker.metadata.model import ProducerIds
-from fencepost_broker.metadata.records import decode_record, encode_record
-from fencepost_broker.metadata.snapshot import read_snapshot, snapshot_records
+from fencepost_broker.metadata.image.metadata_image import MetadataImage
+from fencepost_broker.metadata.image.model import ProducerIds
+from fencepost_broker.metadata.log.records import decode_record, encode_record
+from fencepost_broker.metadata.log.snapshot import read_snapshot, snapshot_records
 from fencepost_protocol.apis import Message
 from fencepost_protocol.generated.alter_client_quotas import (
     AlterClientQuotasRequest,

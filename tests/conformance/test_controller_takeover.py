@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 from fencepost_broker.cli.producer_id_history import read_history
-from fencepost_broker.metadata.image import MetadataImage
-from fencepost_broker.metadata.records import decode_record
+from fencepost_broker.metadata.image.metadata_image import MetadataImage
+from fencepost_broker.metadata.log.records import decode_record
 from fencepost_protocol.generated.allocate_producer_ids import AllocateProducerIdsRequest
 from fencepost_protocol.generated.delete_topics import DeleteTopicsRequest, DeleteTopicState
 from fencepost_protocol.generated.describe_client_quotas import DescribeClientQuotasRequest

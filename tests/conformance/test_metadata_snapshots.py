@@ -8,7 +8,11 @@ from pathlib import Path
 
 import pytest
 from fencepost_broker import Broker, StateClock
-from fencepost_broker.metadata.snapshot_files import Snapshot, find_snapshots, read_snapshot_file
+from fencepost_broker.metadata.log.snapshot_files import (
+    Snapshot,
+    find_snapshots,
+    read_snapshot_file,
+)
 from fencepost_broker.storage.disk.files import FileDisk
 from fencepost_protocol.generated.describe_client_quotas import DescribeClientQuotasRequest
 from fencepost_protocol.generated.describe_user_scram_credentials import (

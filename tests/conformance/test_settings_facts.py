@@ -23,9 +23,9 @@ from fencepost_broker.config import (
     TopicSettings,
 )
 from fencepost_broker.config.describe import describe, describe_topic
-from fencepost_broker.config.properties import read_properties
 from fencepost_broker.config.setting import Kind
-from fencepost_broker.config.sources import load
+from fencepost_broker.config.sources.loading import load
+from fencepost_broker.config.sources.properties import read_properties
 from fencepost_broker.config.table import Origin, Source
 from fencepost_broker.config.unsupported import reason_to_refuse
 

@@ -11,7 +11,7 @@ import itertools
 import random
 
 from fencepost_broker.controller.bootstrap import registration
-from fencepost_broker.metadata.model import NO_LEADER, Endpoint
+from fencepost_broker.metadata.image.model import NO_LEADER, Endpoint
 from fencepost_protocol.apis import Message
 from fencepost_protocol.generated import alter_configs as legacy
 from fencepost_protocol.generated import incremental_alter_configs as incremental

@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 
 from fencepost_broker.metadata.decision import MetadataRecord
-from fencepost_broker.metadata.records import decode_record, encode_record
+from fencepost_broker.metadata.log.records import decode_record, encode_record
 from fencepost_protocol.apis import message_class
 from fencepost_protocol.exceptions import RemoteProtocolError
 from fencepost_protocol.generated.index import METADATA_RECORDS

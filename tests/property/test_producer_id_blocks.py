@@ -14,8 +14,8 @@ from typing import Any
 from fencepost_broker.config import Settings
 from fencepost_broker.controller.bootstrap import registration
 from fencepost_broker.coordinator.transaction.producer_id_manager import Answered, ProducerIdSource
-from fencepost_broker.metadata.model import Endpoint
-from fencepost_broker.metadata.snapshot import snapshot_records
+from fencepost_broker.metadata.image.model import Endpoint
+from fencepost_broker.metadata.log.snapshot import snapshot_records
 from fencepost_broker.server.controller_server import ControllerServer
 from fencepost_protocol.errors import ErrorCode
 from fencepost_protocol.generated.allocate_producer_ids import (
@@ -25,7 +25,7 @@ from fencepost_protocol.generated.allocate_producer_ids import (
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, rule
 
-from tests.machine.server.test_broker_server import Clock
+from tests.machine.server.harness import Clock
 from tests.support.broker import memory_disk
 
 BROKERS = (1, 2, 3)

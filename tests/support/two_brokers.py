@@ -16,7 +16,7 @@ from fencepost_broker.config import Value
 from fencepost_broker.controller.bootstrap import first_heartbeat, registration
 from fencepost_broker.controller.channel.local import LocalController
 from fencepost_broker.metadata.decision import Decision, MetadataRecord
-from fencepost_broker.metadata.model import Endpoint
+from fencepost_broker.metadata.image.model import Endpoint
 from fencepost_broker.replication.partition import Partition
 from fencepost_broker.server.broker_server import BrokerServer
 from fencepost_broker.storage.log import PartitionLog, UpperBound

@@ -10,6 +10,7 @@ import pytest
 from fencepost_broker.apis import context
 from fencepost_broker.apis.authorization.layer import check_of
 from fencepost_broker.apis.context import BrokerContext, ControllerContext
+from fencepost_broker.apis.controller.brokers_only import OfBrokers
 from fencepost_broker.apis.controller.registry import SERVED_BY_CONTROLLER
 from fencepost_broker.apis.cutting import WHOLE
 from fencepost_broker.apis.matching_lists import lists_of, matching_path
@@ -57,6 +58,16 @@ def test_the_lists_that_are_cut_or_counted_are_those_of_its_messages(api: Served
     elif cut.asked:
         answering = matching_path(asked, answer, tuple(cut.asked.split(".")))
         elements_of(answer, ".".join(answering))
+
+
+@pytest.mark.parametrize("api", APIS, ids=lambda api: api.key.name)
+def test_a_request_with_lists_is_carried_out_as_a_large_one(api: Served) -> None:
+    """A list may be long, and then the loop would stop for all clients until it is decoded.
+
+    Requests that only brokers may send are trusted to be short.
+    """
+    if not isinstance(api.handler, OfBrokers):
+        assert (api.large is not None) is bool(lists_of(request_class(api.key)))
 
 
 def elements_of(kind: type, path: str) -> None:

@@ -86,10 +86,6 @@ def test_no_module_is_dead() -> None:
     assert unused == []
 
 
-NOT_YET = ("tests.sdk.", "tests.machine.client.", "tests.machine.storage.", "tests.machine.server.")
-"""Whose helpers are still in tests."""
-
-
 def test_helpers_of_tests_are_in_no_test() -> None:
     wrong = [
         f"{relative(path)}: {name}"
@@ -99,7 +95,7 @@ def test_helpers_of_tests_are_in_no_test() -> None:
             for node in ast.walk(ast.parse(path.read_bytes()))
             if isinstance(node, ast.ImportFrom) and node.module is not None
         }
-        if re.fullmatch(r"tests\..*\btest_\w+", name) and not name.startswith(NOT_YET)
+        if re.fullmatch(r"tests\..*\btest_\w+", name)
     ]
     assert wrong == [], "move what they share to a harness beside them, or to tests/support"
 

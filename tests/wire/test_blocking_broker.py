@@ -11,13 +11,15 @@ import threading
 from pathlib import Path
 
 import pytest
-from fencepost_broker import ListenError, StateClock, TopicRefusedError
+from fencepost_broker import DiskFull, ListenError, StateClock, TopicRefusedError
 from fencepost_broker.blocking import Broker
 from fencepost_broker.operations import OperationRefusedError, TimeOutTransaction
 from fencepost_broker.server import embedded as asyncio_broker
 from fencepost_broker.server.loop_thread import LoopThread, enter, leave
 from fencepost_client import TopicPartition
 from fencepost_client.blocking import Consumer, Producer
+
+from tests.support.waiting import polled
 
 DAY_MS = 86_400_000
 LONG_MS = 600_000
@@ -51,6 +53,31 @@ def test_a_client_that_blocks_is_served() -> None:
         write(broker, b"one", b"two")
         assert read(broker, 2) == [b"one", b"two"]
         assert broker.stats()["topics"]["t"]["partitions"]
+
+
+def test_the_clock_is_paused_and_set_from_a_thread() -> None:
+    clock = StateClock(at_ms=LONG_MS)
+    with Broker(topics=["t:1:message.timestamp.type=LogAppendTime"], clock=clock) as broker:
+        broker.clock.pause()
+        before = broker.clock.now_ms()
+        broker.clock.jump(seconds=-5)
+        with Producer(broker.bootstrap) as producer:
+            assert producer.send_and_wait("t", b"one").timestamp_ms == before - 5000
+        broker.clock.resume()
+        polled(lambda: broker.clock.now_ms() > before - 5000)
+
+
+def test_faults_of_the_disk_are_added_and_removed_from_a_thread() -> None:
+    broker = Broker(topics={"t": 1})
+    full = broker.disk.add(DiskFull(topic="t"))  # before there is a file of the topic
+    full.remove()
+    with broker, Producer(broker.bootstrap) as producer:
+        full = broker.disk.add(DiskFull(topic="t"))
+        delivery = producer.send("t", b"one")
+        polled(lambda: full.fired)
+        assert not delivery.done
+        full.remove()
+        assert delivery.result(timeout=60).offset == 0
 
 
 def test_one_that_was_stopped_goes_on_where_it_was() -> None:

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 from fencepost_broker.config import Settings
-from fencepost_broker.metadata.model import Endpoint
+from fencepost_broker.metadata.image.model import Endpoint
 from fencepost_broker.server.links.broker_links import BrokerLinks
 from fencepost_protocol.generated.add_partitions_to_txn import AddPartitionsToTxnRequest
 from fencepost_protocol.generated.write_txn_markers import WriteTxnMarkersRequest
@@ -81,6 +81,15 @@ async def test_who_waits_for_a_broker_that_is_dropped_waits_no_longer() -> None:
         await until(lambda: heard == [None])
         links.ask(OTHER, WriteTxnMarkersRequest([]), heard.append)
         await until(lambda: len(writers) == 2)
+
+
+async def test_who_asks_a_broker_that_is_dropped_in_the_same_turn_waits_no_longer() -> None:
+    heard: list[Any] = []
+    async with silent_broker() as (port, _), links_to(port) as links:
+        links.ask(OTHER, WriteTxnMarkersRequest([]), heard.append)
+        links.drop(OTHER)
+        assert not heard, "never at once"
+        await until(lambda: heard == [None])
 
 
 async def test_nobody_is_left_waiting_at_the_end() -> None:

@@ -6,7 +6,7 @@ import pytest
 from fencepost_broker.controller.bootstrap import first_heartbeat, registration
 from fencepost_broker.coordinator.hashing import partition_of
 from fencepost_broker.metadata.decision import Decision, MetadataRecord
-from fencepost_broker.metadata.model import Endpoint
+from fencepost_broker.metadata.image.model import Endpoint
 from fencepost_protocol.apis import Message
 from fencepost_protocol.errors import ErrorCode
 from fencepost_protocol.generated.find_coordinator import FindCoordinatorRequest

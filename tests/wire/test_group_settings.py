@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 from fencepost_broker.coordinator.group.machine import GroupCoordinator
-from fencepost_broker.metadata.model import ResourceType
+from fencepost_broker.metadata.image.model import ResourceType
 from fencepost_broker.server.clock import StateClock
 from fencepost_protocol.errors import ErrorCode
 from fencepost_protocol.generated.consumer_group_describe import ConsumerGroupDescribeRequest

@@ -11,8 +11,8 @@ import pytest
 from fencepost_broker import Broker
 from fencepost_broker.cli.main import main
 from fencepost_broker.metadata.decision import MetadataRecord
-from fencepost_broker.metadata.records import encode_record
-from fencepost_broker.metadata.snapshot_files import write_snapshot
+from fencepost_broker.metadata.log.records import encode_record
+from fencepost_broker.metadata.log.snapshot_files import write_snapshot
 from fencepost_broker.storage.disk.files import FileDisk
 from fencepost_client import Producer
 from fencepost_protocol.generated.producer_ids_record import ProducerIdsRecord

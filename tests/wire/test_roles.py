@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 from fencepost_broker import Broker
-from fencepost_broker.metadata.changes import Changes
+from fencepost_broker.metadata.image.changes import Changes
 from fencepost_broker.metadata.publishing import MetadataPublisher
 from fencepost_broker.replication.replica_manager import ReplicaManager
 from fencepost_broker.server.errors import BrokerFailedError

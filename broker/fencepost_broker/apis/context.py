@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from fencepost_broker.controller.channel.topic_creation import TopicCreation
     from fencepost_broker.coordinator.runtime.coordinators import Coordinators
     from fencepost_broker.metadata.dynamic_config import DynamicConfig
-    from fencepost_broker.metadata.image import MetadataImage
+    from fencepost_broker.metadata.image.metadata_image import MetadataImage
     from fencepost_broker.observability.log_levels import LogLevels
     from fencepost_broker.observability.metrics import Metrics
     from fencepost_broker.ports import Address, Clock

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from fencepost_broker.ports import Timer
 
 
-class ParkedRequest:
+class ParkedTransactionRequest:
     """The token of a transaction's command, with the request that may have to wait for its answer.
 
     ``answer`` converts the machine's result to a response. A request waits in the machine for at

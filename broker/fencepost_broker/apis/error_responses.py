@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Iterable
+from dataclasses import is_dataclass
 from typing import Any, Final, NamedTuple
 
 from fencepost_protocol.apis import Message, request_class, response_class
@@ -57,6 +58,22 @@ def refused_elements(
     kind = lists_of(answer)[matching_lists(asked, answer)[name]]
     error = _Error(code, message, Refusal.OUTERMOST)
     return [error.answer(item, kind) for item in items]
+
+
+def refused_in_elements(
+    api: Served, asked: Message, code: ErrorCode, message: str | None
+) -> Message:
+    """Build the response with errors in the elements that answer those of a request."""
+    response = response_class(api.key)()
+    _Error(code, message, api.refusal).put_into_elements(asked, response)
+    return response
+
+
+@functools.cache
+def has_error(kind: type) -> bool:
+    """Whether a response's class, or one of its elements', has an error code."""
+    inner = (each for each in lists_of(kind).values() if is_dataclass(each))
+    return bool(set(_ERROR_CODES) & set(class_of(kind()).__slots__)) or any(map(has_error, inner))
 
 
 @functools.cache

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from functools import partial
-from typing import Any, Final, Protocol
+from typing import Any, Protocol
 
 from fencepost_protocol.apis import Message
 from fencepost_protocol.framing import api_key_of
 
-from fencepost_broker.apis.request import Answer, Request
+from fencepost_broker.apis.request import NO_FRAME, Answer, Request
 from fencepost_broker.apis.served import Handler, loaded
 from fencepost_broker.observability.metrics import Metrics
 from fencepost_broker.ports import RemoteClient
@@ -17,7 +17,6 @@ from fencepost_broker.replication.partition import raise_it
 from fencepost_broker.security.principals import ANONYMOUS
 
 Answered = Callable[[Any], None]
-_NO_FRAME: Final = memoryview(b"")
 
 
 class Route(Protocol):
@@ -62,7 +61,7 @@ class Loopback:
         """Send a request; ``then`` is called with the response, at once or later."""
         self._correlation_id = self._correlation_id + 1 & 0x7FFFFFFF
         api_key = api_key_of(message)
-        request = Request(self, api_key, version, self._correlation_id, None, _NO_FRAME, 0)
+        request = Request(self, api_key, version, self._correlation_id, None, NO_FRAME, 0)
         handler = self._handlers.get(api_key)
         if handler is None:
             handler = self._handlers[api_key] = loaded(self._served[api_key])

@@ -39,7 +39,7 @@ from fencepost_broker.apis.topics.list_offsets import list_offsets
 from fencepost_broker.apis.topics.metadata import metadata
 from fencepost_broker.apis.topics.topics import create_topics, delete_topics
 from fencepost_broker.config import Settings
-from fencepost_broker.config.version_caps import parse_version_caps
+from fencepost_broker.config.values.version_caps import parse_version_caps
 from fencepost_broker.controller.client_quotas import CONSUMER_BYTE_RATE, PRODUCER_BYTE_RATE
 from fencepost_broker.observability.tap.hiding import hide_credentials, hide_settings, hide_token
 

@@ -23,6 +23,8 @@ Answer = Message | Pieces
 """A handler's result: a response, or its frame if it is encoded already."""
 NO_ANSWER: Pieces = []
 """The answer to a request that must not be answered (Produce with acks 0)."""
+NO_FRAME: Final = memoryview(b"")
+"""The frame of a request that did not come in a frame, or whose frame is not valid any longer."""
 Complete = Callable[[Answer], Answer]
 """Changes an answer before it is sent."""
 _MESSAGE_SHOWN: Final = 1_000

@@ -16,8 +16,8 @@ from fencepost_protocol.generated.producer_ids_record import ProducerIdsRecord
 from fencepost_protocol.records.batch import crc_is_valid, split_batches
 from fencepost_protocol.records.reader import iter_records
 
+from fencepost_broker.metadata.log.records import decode_record
 from fencepost_broker.metadata.names import METADATA_TOPIC
-from fencepost_broker.metadata.records import decode_record
 from fencepost_broker.storage.log import CorruptFileError
 
 IN_SNAPSHOT = -1

@@ -8,14 +8,14 @@ settings.topic({"retention.ms": "5"}).retention_ms
 Settings.num_partitions.help          # the setting itself
 """
 
-from fencepost_broker.config.endpoints import Endpoint, parse_endpoint
 from fencepost_broker.config.errors import SettingsError
-from fencepost_broker.config.group import SettingsOfGroup
 from fencepost_broker.config.setting import AnySetting, Kind, Scope, Setting, Value
 from fencepost_broker.config.settings import Settings
-from fencepost_broker.config.sources import load
+from fencepost_broker.config.sources.loading import load
 from fencepost_broker.config.table import Given, Origin, Source
-from fencepost_broker.config.topic import TopicSettings
+from fencepost_broker.config.tables.group import SettingsOfGroup
+from fencepost_broker.config.tables.topic import TopicSettings
+from fencepost_broker.config.values.endpoints import Endpoint, parse_endpoint
 
 __all__ = [
     "AnySetting",

@@ -5,23 +5,28 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Final, Self, cast
 
-from fencepost_broker.config.authorizer import AuthorizerSettings
-from fencepost_broker.config.cluster import ControllerSettings, ReplicaSettings
-from fencepost_broker.config.coordinators import GroupSettings, OffsetSettings, TransactionSettings
-from fencepost_broker.config.endpoints import Endpoint, parse_endpoints, parse_protocol_map
 from fencepost_broker.config.errors import SettingsError
-from fencepost_broker.config.fencepost import OwnSettings
-from fencepost_broker.config.group import SettingsOfGroup
-from fencepost_broker.config.inter_broker import BetweenBrokersSettings
-from fencepost_broker.config.log import CleanerSettings, LogSettings
-from fencepost_broker.config.network import (
+from fencepost_broker.config.setting import AnySetting, Value
+from fencepost_broker.config.table import Given, Origin, Source, Table
+from fencepost_broker.config.tables.authorizer import AuthorizerSettings
+from fencepost_broker.config.tables.cluster import ControllerSettings, ReplicaSettings
+from fencepost_broker.config.tables.coordinators import (
+    GroupSettings,
+    OffsetSettings,
+    TransactionSettings,
+)
+from fencepost_broker.config.tables.fencepost import OwnSettings
+from fencepost_broker.config.tables.group import SettingsOfGroup
+from fencepost_broker.config.tables.inter_broker import BetweenBrokersSettings
+from fencepost_broker.config.tables.log import CleanerSettings, LogSettings
+from fencepost_broker.config.tables.network import (
     ConnectionSettings,
     ListenerSettings,
     NodeSettings,
     RequestSettings,
     ThreadSettings,
 )
-from fencepost_broker.config.security import (
+from fencepost_broker.config.tables.security import (
     JAAS,
     PLAIN,
     SecuritySettings,
@@ -30,17 +35,16 @@ from fencepost_broker.config.security import (
     plain_users,
     setting_of_one,
 )
-from fencepost_broker.config.setting import AnySetting, Value
-from fencepost_broker.config.table import Given, Origin, Source, Table
-from fencepost_broker.config.topic import TopicSettings
-from fencepost_broker.config.unsupported import reason_to_refuse
-from fencepost_broker.config.without_effect import (
+from fencepost_broker.config.tables.topic import TopicSettings
+from fencepost_broker.config.tables.without_effect import (
     ShareGroupSettings,
     StreamsGroupSettings,
     TieredStorageSettings,
     UnusedSecuritySettings,
     UnusedServerSettings,
 )
+from fencepost_broker.config.unsupported import reason_to_refuse
+from fencepost_broker.config.values.endpoints import Endpoint, parse_endpoints, parse_protocol_map
 
 TOPIC: Final = Source(Origin.TOPIC)
 GROUP: Final = Source(Origin.GROUP)

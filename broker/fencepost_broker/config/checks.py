@@ -6,7 +6,7 @@ from fencepost_client.config.jaas import read_jaas
 
 from fencepost_broker.config.broker import DeclaredSettings
 from fencepost_broker.config.logins import login_problems
-from fencepost_broker.config.security import JAAS, MODULES, PLAIN, names_of
+from fencepost_broker.config.tables.security import JAAS, MODULES, PLAIN, names_of
 from fencepost_broker.security.authentication.policy import MECHANISMS
 
 _ORDERED = (

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from fencepost_broker.config.group import SettingsOfGroup
 from fencepost_broker.config.settings import Settings
 from fencepost_broker.config.table import Origin, Table
-from fencepost_broker.config.topic import TopicSettings
+from fencepost_broker.config.tables.group import SettingsOfGroup
+from fencepost_broker.config.tables.topic import TopicSettings
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -9,8 +9,8 @@ from typing import Final, NamedTuple
 from fencepost_client.config.jaas import read_jaas
 
 from fencepost_broker.config.broker import DeclaredSettings
-from fencepost_broker.config.inter_broker import parse_users
-from fencepost_broker.config.security import JAAS, MODULES, names_of
+from fencepost_broker.config.tables.inter_broker import parse_users
+from fencepost_broker.config.tables.security import JAAS, MODULES, names_of
 from fencepost_broker.security.authentication.policy import MECHANISMS
 
 _PLAINTEXT: Final = "PLAINTEXT"

@@ -10,8 +10,8 @@ from __future__ import annotations
 from enum import Enum, IntEnum
 from typing import TYPE_CHECKING, Any, Final, Generic, TypeAlias, TypeVar, cast, overload
 
-from fencepost_broker.config import value_text
-from fencepost_broker.config.units import DOUBLE_MAX, INT_MAX, LONG_MAX, SHORT_MAX
+from fencepost_broker.config.values import value_text
+from fencepost_broker.config.values.units import DOUBLE_MAX, INT_MAX, LONG_MAX, SHORT_MAX
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -33,8 +33,8 @@ from fencepost_broker.controller.partition_change import (
     target_of,
 )
 from fencepost_broker.metadata.decision import Decision, MetadataRecord
-from fencepost_broker.metadata.model import Partition
-from fencepost_broker.metadata.records import PARTITION_VERSION
+from fencepost_broker.metadata.image.model import Partition
+from fencepost_broker.metadata.log.records import PARTITION_VERSION
 
 RECOVERED: Final = 0
 _UNCHECKED_EPOCH: Final = -1

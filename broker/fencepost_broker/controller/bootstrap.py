@@ -31,8 +31,8 @@ from fencepost_broker.metadata.features import (
     MIN_INSYNC_SETTING,
     SUPPORTED_FEATURES,
 )
-from fencepost_broker.metadata.image import MetadataImage
-from fencepost_broker.metadata.model import Endpoint, ResourceType
+from fencepost_broker.metadata.image.metadata_image import MetadataImage
+from fencepost_broker.metadata.image.model import Endpoint, ResourceType
 
 
 def first_records(

@@ -41,8 +41,8 @@ from fencepost_broker.controller.context import Context
 from fencepost_broker.controller.leadership import leads_any, with_broker, without_broker
 from fencepost_broker.metadata.decision import Decision, MetadataRecord
 from fencepost_broker.metadata.features import METADATA_VERSION
-from fencepost_broker.metadata.model import Broker
-from fencepost_broker.metadata.records import REGISTER_BROKER_VERSION
+from fencepost_broker.metadata.image.model import Broker
+from fencepost_broker.metadata.log.records import REGISTER_BROKER_VERSION
 
 RESERVED_DIRECTORIES: Final = 100
 """Number of directory ids that no directory has: 0 is unassigned, 1 is lost (KIP-858)."""

@@ -31,7 +31,7 @@ from fencepost_broker.controller.context import (
 from fencepost_broker.metadata.decision import Decision, MetadataRecord
 
 if TYPE_CHECKING:
-    from fencepost_broker.metadata.image import MetadataImage
+    from fencepost_broker.metadata.image.metadata_image import MetadataImage
 
 USER: Final = "user"
 CLIENT_ID: Final = "client-id"

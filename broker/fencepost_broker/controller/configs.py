@@ -26,7 +26,7 @@ from fencepost_broker.controller.context import (
 )
 from fencepost_broker.metadata.decision import Decision, MetadataRecord
 from fencepost_broker.metadata.features import ELIGIBLE_LEADERS, MIN_INSYNC_SETTING, keeps_eligible
-from fencepost_broker.metadata.model import ResourceType
+from fencepost_broker.metadata.image.model import ResourceType
 from fencepost_broker.metadata.names import name_problem
 
 SET: Final = 0

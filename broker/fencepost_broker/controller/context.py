@@ -14,9 +14,9 @@ from fencepost_broker.controller.placement import PlacementError, place_replicas
 from fencepost_broker.controller.ports import ConfigRules, ControllerSettings
 from fencepost_broker.metadata.decision import MetadataRecord
 from fencepost_broker.metadata.features import MIN_INSYNC_SETTING, keeps_eligible
-from fencepost_broker.metadata.image import MetadataImage
-from fencepost_broker.metadata.model import UNASSIGNED_DIRECTORY, ResourceType
-from fencepost_broker.metadata.records import PARTITION_VERSION
+from fencepost_broker.metadata.image.metadata_image import MetadataImage
+from fencepost_broker.metadata.image.model import UNASSIGNED_DIRECTORY, ResourceType
+from fencepost_broker.metadata.log.records import PARTITION_VERSION
 from fencepost_broker.ports import Chance
 
 if TYPE_CHECKING:

@@ -14,7 +14,7 @@ from fencepost_protocol.generated.error_code import ErrorCode
 
 from fencepost_broker.controller.context import Context, Refusal, given_twice, too_many_records
 from fencepost_broker.metadata.decision import Decision, MetadataRecord
-from fencepost_broker.metadata.model import Topic
+from fencepost_broker.metadata.image.model import Topic
 
 
 def create_partitions(

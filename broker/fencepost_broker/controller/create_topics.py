@@ -31,7 +31,7 @@ from fencepost_broker.controller.context import (
     too_many_records,
 )
 from fencepost_broker.metadata.decision import Decision, MetadataRecord
-from fencepost_broker.metadata.model import ResourceType
+from fencepost_broker.metadata.image.model import ResourceType
 from fencepost_broker.metadata.names import METADATA_TOPIC, name_problem
 
 USE_DEFAULT: Final = -1

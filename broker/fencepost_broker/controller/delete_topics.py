@@ -17,7 +17,7 @@ from fencepost_protocol.primitives import ZERO_UUID, uuid_text
 
 from fencepost_broker.controller.context import Context, Refusal, given_twice, invalid_request
 from fencepost_broker.metadata.decision import Decision, MetadataRecord
-from fencepost_broker.metadata.model import Topic
+from fencepost_broker.metadata.image.model import Topic
 
 
 def delete_topics(context: Context, request: DeleteTopicsRequest) -> Decision[DeleteTopicsResponse]:

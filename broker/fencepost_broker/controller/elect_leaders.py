@@ -26,8 +26,8 @@ from fencepost_broker.controller.partition_change import (
     target_of,
 )
 from fencepost_broker.metadata.decision import Decision, MetadataRecord
-from fencepost_broker.metadata.model import NO_LEADER
-from fencepost_broker.metadata.records import PARTITION_VERSION
+from fencepost_broker.metadata.image.model import NO_LEADER
+from fencepost_broker.metadata.log.records import PARTITION_VERSION
 
 PREFERRED: Final = 0
 UNCLEAN: Final = 1

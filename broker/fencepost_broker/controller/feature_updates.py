@@ -26,7 +26,7 @@ from fencepost_broker.metadata.features import (
     any_leaderless,
     keeps_eligible,
 )
-from fencepost_broker.metadata.model import FeatureRange
+from fencepost_broker.metadata.image.model import FeatureRange
 
 UPGRADE: Final = 1
 SAFE_DOWNGRADE: Final = 2

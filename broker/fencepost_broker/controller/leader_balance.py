@@ -22,10 +22,10 @@ from fencepost_broker.controller.partition_change import (
     target_of,
     unclean_allowed,
 )
-from fencepost_broker.metadata.changes import Change, PartitionChanged, TopicDeleted
 from fencepost_broker.metadata.decision import MetadataRecord
-from fencepost_broker.metadata.model import NO_LEADER, Partition, Topic
-from fencepost_broker.metadata.records import PARTITION_VERSION
+from fencepost_broker.metadata.image.changes import Change, PartitionChanged, TopicDeleted
+from fencepost_broker.metadata.image.model import NO_LEADER, Partition, Topic
+from fencepost_broker.metadata.log.records import PARTITION_VERSION
 
 ELECTIONS_MAX: Final = 1000
 """Elections in one check; others wait for the next one."""
@@ -83,6 +83,11 @@ class Elections:
         """Note a check."""
         self._due_ms = None
         self.start_waiting(check.at_ms)
+
+    def jumped(self, by_ms: int) -> None:
+        """Wait as long as before, now that the clock was set."""
+        if self._due_ms is not None:
+            self._due_ms += by_ms
 
     @property
     def due_ms(self) -> int | None:

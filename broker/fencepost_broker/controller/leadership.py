@@ -15,8 +15,8 @@ from fencepost_broker.controller.partition_change import (
 )
 from fencepost_broker.metadata.decision import MetadataRecord
 from fencepost_broker.metadata.features import keeps_eligible
-from fencepost_broker.metadata.model import NO_LEADER, Partition, Topic
-from fencepost_broker.metadata.records import PARTITION_VERSION
+from fencepost_broker.metadata.image.model import NO_LEADER, Partition, Topic
+from fencepost_broker.metadata.log.records import PARTITION_VERSION
 
 
 def without_broker(

@@ -31,10 +31,10 @@ from fencepost_broker.controller.leader_balance import (
     unclean_elections,
 )
 from fencepost_broker.controller.ports import ConfigRules, ControllerSettings
-from fencepost_broker.metadata.changes import BrokerChanged, Changes
 from fencepost_broker.metadata.decision import Decision, MetadataRecord
-from fencepost_broker.metadata.image import MetadataImage
-from fencepost_broker.metadata.model import Broker
+from fencepost_broker.metadata.image.changes import BrokerChanged, Changes
+from fencepost_broker.metadata.image.metadata_image import MetadataImage
+from fencepost_broker.metadata.image.model import Broker
 from fencepost_broker.ports import Chance
 
 
@@ -113,6 +113,13 @@ class Controller:
         if soft.broker_id in self.image.cluster.brokers and not self._is_local(soft.broker_id):
             self._sessions[soft.broker_id] = soft.at_ms
 
+    def jumped(self, by_ms: int) -> None:
+        """Let sessions and waits last as long as before, now that the clock was set."""
+        for broker_id in self._sessions:
+            self._sessions[broker_id] += by_ms
+        for each in self._elections:
+            each.jumped(by_ms)
+
     def deadline(self) -> int | None:
         """Return when the next session of an unfenced broker ends, or elections are due."""
         times_ms = [end_ms for end_ms, _ in self._ends()]
@@ -167,7 +174,7 @@ class Controller:
 
     def snapshot(self) -> Iterator[MetadataRecord]:
         """Yield records that lead an empty image to this one; see ``snapshot.snapshot_records``."""
-        from fencepost_broker.metadata.snapshot import snapshot_records
+        from fencepost_broker.metadata.log.snapshot import snapshot_records
 
         return snapshot_records(self.image)
 

@@ -25,7 +25,7 @@ from fencepost_protocol.generated.partition_change_record import PartitionChange
 
 from fencepost_broker.controller.context import Context
 from fencepost_broker.metadata.features import MIN_INSYNC_SETTING, keeps_eligible
-from fencepost_broker.metadata.model import (
+from fencepost_broker.metadata.image.model import (
     NO_LEADER,
     UNASSIGNED_DIRECTORY,
     Partition,

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from fencepost_broker.metadata.model import Broker
+from fencepost_broker.metadata.image.model import Broker
 from fencepost_broker.ports import Chance
 
 

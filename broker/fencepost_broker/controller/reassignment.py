@@ -32,8 +32,8 @@ from fencepost_broker.controller.partition_change import (
     unclean_allowed,
 )
 from fencepost_broker.metadata.decision import Decision, MetadataRecord
-from fencepost_broker.metadata.model import Partition, Topic
-from fencepost_broker.metadata.records import PARTITION_VERSION
+from fencepost_broker.metadata.image.model import Partition, Topic
+from fencepost_broker.metadata.log.records import PARTITION_VERSION
 
 _UNKNOWN: Final = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
 

@@ -10,7 +10,7 @@ from fencepost_broker.config import Settings, SettingsError, TopicSettings
 from fencepost_broker.config.describe import describe_topic
 from fencepost_broker.config.setting import Kind
 from fencepost_broker.metadata import dynamic_config
-from fencepost_broker.metadata.model import ResourceType
+from fencepost_broker.metadata.image.model import ResourceType
 
 
 class SettingRules:

@@ -13,10 +13,10 @@ from typing import Final
 from fencepost_broker.config import Settings, SettingsError
 from fencepost_broker.config.setting import Scope, Value
 from fencepost_broker.config.table import Origin, Source
-from fencepost_broker.metadata.changes import Changes, ConfigChanged, TopicDeleted
 from fencepost_broker.metadata.features import MIN_INSYNC_SETTING
-from fencepost_broker.metadata.image import MetadataImage
-from fencepost_broker.metadata.model import ResourceType
+from fencepost_broker.metadata.image.changes import Changes, ConfigChanged, TopicDeleted
+from fencepost_broker.metadata.image.metadata_image import MetadataImage
+from fencepost_broker.metadata.image.model import ResourceType
 from fencepost_broker.metadata.publishing import MetadataPublisher
 from fencepost_broker.storage.log import LogConfig
 from fencepost_broker.storage.log.manager import Intervals

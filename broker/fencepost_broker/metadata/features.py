@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
-from fencepost_broker.metadata.image import MetadataImage
-from fencepost_broker.metadata.model import FeatureRange
+from fencepost_broker.metadata.image.metadata_image import MetadataImage
+from fencepost_broker.metadata.image.model import FeatureRange
 
 METADATA_VERSION: Final = "metadata.version"
 METADATA_LEVEL: Final = 30
@@ -29,7 +29,7 @@ PREREGISTRATION: Final = FeatureRange("fencepost.preregistration", 1, 1)
 """EndTxn says which of the partitions that were registered before were written (KIP-609).
 
 A client that finds it among the finalized features may rely on it. It cannot be changed, and only
-clients are told of it: a level in the metadata log, or in a registration there, would keep an
+clients learn of it: a level in the metadata log, or in a registration there, would keep an
 Apache Kafka from starting on the same files.
 """
 
@@ -43,7 +43,7 @@ NOT_SERVED: Final = (
 SUPPORTED_RANGES: Final = {
     name: (low, high) for name, low, high in (*SUPPORTED_FEATURES, *NOT_SERVED, PREREGISTRATION)
 }
-"""All features that clients are told of, with the lowest and the highest level."""
+"""All features that clients learn of, with the lowest and the highest level."""
 
 
 def keeps_eligible(image: MetadataImage) -> bool:

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from fencepost_broker.metadata.changes import Changes
 from fencepost_broker.metadata.decision import Decision
+from fencepost_broker.metadata.image.changes import Changes
 
 
 class MetadataPublisher:

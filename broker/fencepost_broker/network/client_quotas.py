@@ -15,7 +15,7 @@ from collections.abc import Mapping
 from typing import Final, TypeAlias
 
 from fencepost_broker.controller.client_quotas import CLIENT_ID, USER, Entity, quotas_by_entity
-from fencepost_broker.metadata.image import MetadataImage
+from fencepost_broker.metadata.image.metadata_image import MetadataImage
 
 WINDOW_MS: Final = 1000
 """Kafka's ``quota.window.size.seconds``."""
@@ -64,6 +64,8 @@ class Rate:
     def forget(self, now_ms: int) -> bool:
         """Drop windows that are over; return whether none is left."""
         windows = self._windows
+        if windows and windows[-1][0] > now_ms:
+            windows.clear()  # the clock was set back
         while windows and now_ms - windows[0][1] >= WINDOWS * WINDOW_MS:
             del windows[0]
         return not windows

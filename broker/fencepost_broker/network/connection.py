@@ -24,12 +24,13 @@ import struct
 import sys
 from collections import deque
 from collections.abc import Callable
+from enum import Enum
 from time import perf_counter_ns
 from typing import TYPE_CHECKING, Any, Final, cast
 
 from fencepost_protocol.exceptions import RemoteProtocolError
 
-from fencepost_broker.apis.request import Answer, Pieces, Request
+from fencepost_broker.apis.request import NO_ANSWER, NO_FRAME, Answer, Pieces, Request
 from fencepost_broker.network.receive_buffer import (
     SMALL_BYTES,
     SharedBuffer,
@@ -59,7 +60,20 @@ _CONGESTED: Final = 4
 """The client does not read its answers."""
 _RESUMING: Final = 8
 """Waiting requests are carried out next, before new ones."""
-_BUSY: Final = _PARKED | _MUTED | _RESUMING
+_COUNTED: Final = _PARKED | _MUTED
+"""The reasons that count in ``parked_count``; a connection has at most one of them."""
+_BUSY: Final = _COUNTED | _RESUMING
+
+
+class Ending(Enum):
+    """What a connection does before it closes."""
+
+    AT_ONCE = "at once"
+    """Nothing: answers that are not sent yet are lost."""
+    AFTER_SENDING = "after sending"
+    """It sends the answers that it has, and discards requests that are not answered."""
+    AFTER_ANSWERING = "after answering"
+    """It answers the requests that it has received, and sends the answers."""
 
 
 class Connection(asyncio.BufferedProtocol):
@@ -110,8 +124,7 @@ class Connection(asyncio.BufferedProtocol):
         self.client_host = f"/{peer[0]}" if peer else "/"
         self.client.address = Address("", *peer[:2]).bootstrap if peer else ""
         if not self._dispatcher.opened(self):
-            self._closing = True
-            self.transport.abort()
+            self.end(Ending.AT_ONCE)
             return
         self.transport.set_write_buffer_limits(high=self._dispatcher.answers_bytes_max)
         if transport.get_extra_info("ssl_object") is not None:
@@ -121,12 +134,9 @@ class Connection(asyncio.BufferedProtocol):
         """Release everything that belongs to the connection; the event loop calls this."""
         self._closing = True
         self._let_go()
-        if self._held_by & (_PARKED | _MUTED):
-            self._dispatcher.parked_count -= 1
-        self._held_by = 0
-        self._parked = None
-        if self._on_loss is not None:
-            self._on_loss()
+        on_loss = self._stop_waiting()
+        if on_loss is not None:
+            on_loss()
         self._dispatcher.closed(self, exc)
         self.transport = None
 
@@ -167,9 +177,7 @@ class Connection(asyncio.BufferedProtocol):
         """Read requests again: the peer reads its answers."""
         self.was_active = True
         self._held_by &= ~_CONGESTED
-        self._update_reading()
         self._carry_on()
-        self._flush()
 
     # -- frames --------------------------------------------------------------------------------
 
@@ -180,11 +188,12 @@ class Connection(asyncio.BufferedProtocol):
         while end - pos >= _SIZE_BYTES and not self._closing:
             size: int = _unpack_size(data, pos)[0]
             if not 0 <= size <= dispatcher.frame_bytes_max:
-                self._violation(
+                told = (
                     f"a frame of {size} bytes was announced, but the limit is "
                     f"{dispatcher.frame_bytes_max} (socket.request.max.bytes)"
                     f"{stranger(data, pos)}"
                 )
+                self.drop(RemoteProtocolError(told, path="frame size", offset=0))
                 return
             start = pos + _SIZE_BYTES
             pos = start + size
@@ -200,7 +209,7 @@ class Connection(asyncio.BufferedProtocol):
             try:
                 pieces = dispatcher.dispatch(self, frame)
             except Exception as error:  # noqa: BLE001 (our bug must cost no more than this connection)
-                self.refuse(frame, error)
+                self.drop(error, frame)
                 return
             if pieces:
                 self._out += pieces
@@ -259,7 +268,7 @@ class Connection(asyncio.BufferedProtocol):
         if size > SMALL_BYTES:
             self._shared.queued.leave(self)
         if self._finishing:
-            self.finish()
+            self.end(Ending.AFTER_ANSWERING)
 
     def _has_enough(self) -> bool:
         """Whether reading stops because enough requests wait; an admitted frame is read anyway."""
@@ -286,6 +295,10 @@ class Connection(asyncio.BufferedProtocol):
             self._shared.give_back(frame.obj)
         self._kept_room = None
 
+    def belongs_to(self, dispatcher: Dispatcher[Connection]) -> None:
+        """Replace the dispatcher, from the next frame on."""
+        self._dispatcher = dispatcher
+
     def keep_frame(self, frame: memoryview) -> None:
         """Keep the current request's frame unchanged until the request is answered."""
         self._kept_room = frame.obj
@@ -299,7 +312,7 @@ class Connection(asyncio.BufferedProtocol):
         try:
             pieces = self._dispatcher.dispatch(self, frame)
         except Exception as error:  # noqa: BLE001 (our bug must cost no more than this connection)
-            self.refuse(frame, error)
+            self.drop(error, frame)
             return
         if pieces is not None:
             self._out += pieces
@@ -332,13 +345,11 @@ class Connection(asyncio.BufferedProtocol):
         """Send the answer to the parked request."""
         if self._parked is not request:
             return  # the connection was lost meanwhile
-        self._parked = self._on_loss = self._kept_room = None
-        self._held_by &= ~_PARKED
-        self._dispatcher.parked_count -= 1
+        self._stop_waiting()
         try:
             pieces = self._dispatcher.released(self, request, answer)
         except Exception as error:  # noqa: BLE001 (our bug must cost no more than this connection)
-            self.refuse(memoryview(b""), error)
+            self.drop(error)
             return
         self._out += pieces
         self._out_bytes += sum(map(len, pieces))
@@ -347,27 +358,21 @@ class Connection(asyncio.BufferedProtocol):
             self._held_by |= _RESUMING
             self._dispatcher.ready.add(self._resume)
         elif self._finishing:
-            self.finish()
+            self.end(Ending.AFTER_ANSWERING)
         else:
             self._update_reading()
 
     def _resume(self) -> None:
         """Carry out the requests that waited for the parked one."""
         self._held_by &= ~_RESUMING
-        if self._closing:
-            return
-        self._carry_on()
-        self._flush()
-        if self._finishing:
-            self.finish()
+        if not self._closing:
+            self._carry_on()
 
     def refuse_parked(self, request: Request, error: Exception) -> None:
         """Close the connection: a parked request could not be answered because of a bug."""
         if self._parked is request:
-            self._parked = self._on_loss = None
-            self._held_by &= ~_PARKED
-            self._dispatcher.parked_count -= 1
-        self.refuse(memoryview(b""), error)
+            self._stop_waiting()
+        self.drop(error)
 
     def mute(self, on_end: Callable[[], None]) -> bool:
         """Carry out no requests until ``unmute``; ``on_end`` is called if the connection is lost.
@@ -385,17 +390,22 @@ class Connection(asyncio.BufferedProtocol):
         """Carry out waiting and new requests again."""
         if not self._held_by & _MUTED:
             return
-        on_end, self._on_loss = self._on_loss, None
-        self._held_by &= ~_MUTED
-        self._dispatcher.parked_count -= 1
+        on_end = self._stop_waiting()
         if on_end is not None:
             on_end()
         self._carry_on()
-        self._flush()
-        if self._finishing:
-            self.finish()
+
+    def _stop_waiting(self) -> Callable[[], None] | None:
+        """End parking or muting; return what was to be called if the connection is lost."""
+        if self._held_by & _COUNTED:
+            self._held_by &= ~_COUNTED
+            self._dispatcher.parked_count -= 1
+        on_loss, self._on_loss = self._on_loss, None
+        self._parked = self._kept_room = None
+        return on_loss
 
     def _carry_on(self) -> None:
+        """Carry out the requests that wait, and send their answers."""
         while self._waiting and not (self._held_by or self._closing):
             frame = self._waiting.popleft()
             self._count_waiting(-len(frame))
@@ -406,6 +416,9 @@ class Connection(asyncio.BufferedProtocol):
             if self._shared.queued.admit(self, self._frame_size, self._filled):
                 self.let_on()
         self._update_reading()
+        self._flush()
+        if self._finishing:
+            self.end(Ending.AFTER_ANSWERING)
 
     def _update_reading(self) -> None:
         stop = self._waits_for_room or (self._frame is None and self._has_enough())
@@ -437,30 +450,38 @@ class Connection(asyncio.BufferedProtocol):
         else:
             self.transport.writelines(out)
 
-    def _violation(self, reason: str) -> None:
-        error = RemoteProtocolError(reason, path="frame size", offset=0)
-        self._dispatcher.violated(self, error)
-        self._close()
+    # -- the end -------------------------------------------------------------------------------
 
-    def drop(self, reason: str) -> None:
-        """Close without an answer, as Kafka does for some errors, and log the reason."""
-        self._violation(reason)
+    def drop(self, reason: str | Exception, frame: memoryview = NO_FRAME) -> None:
+        """Close without an answer, as Kafka does for some errors, and log the reason.
 
-    def refuse(self, frame: memoryview, error: Exception) -> None:
-        """Close because a request raised an exception: the client's violation, or a bug."""
-        if isinstance(error, RemoteProtocolError):
-            self._dispatcher.violated(self, error)
-        else:
-            self._dispatcher.failed(self, frame, error)
-        self._close()
+        An exception is the client's violation, or else a bug, logged with the request's frame.
+        """
+        if isinstance(reason, str):
+            reason = RemoteProtocolError(reason)
+        self._dispatcher.dropped(self, reason, frame)
+        self.end()
 
-    def _close(self) -> None:
-        """Send the answers so far, then close."""
+    def end(self, ending: Ending = Ending.AFTER_SENDING, answer: Pieces = NO_ANSWER) -> None:
+        """Close the connection; ``answer`` is sent as the last one."""
+        if ending is Ending.AFTER_ANSWERING:
+            self._finishing = True
+            if self._held_by & _MUTED:
+                self.unmute()  # calls this again
+                return
+            if not self.is_idle:
+                return  # this is called again
         self._closing = True
         self._let_go()
-        if self.transport is not None:
-            self._flush()
-            self.transport.close()
+        if self.transport is None:
+            return
+        if ending is Ending.AT_ONCE:
+            self.transport.abort()
+            return
+        self._out += answer
+        self._out_bytes += sum(map(len, answer))
+        self._flush()
+        self.transport.close()
 
     def _let_go(self) -> None:
         """Discard all requests that are not carried out yet."""
@@ -468,30 +489,6 @@ class Connection(asyncio.BufferedProtocol):
         self._count_waiting(-self._waiting_bytes)
         self._frame, self._waits_for_room = None, False
         self._shared.queued.leave(self)
-
-    def end_with(self, pieces: Pieces) -> None:
-        """Send this and close."""
-        self._out += pieces
-        self._out_bytes += sum(map(len, pieces))
-        self._close()
-
-    def belongs_to(self, dispatcher: Dispatcher[Connection]) -> None:
-        """Replace the dispatcher, from the next frame on."""
-        self._dispatcher = dispatcher
-
-    def finish(self) -> None:
-        """Close once all requests are answered; for shutdown and idle connections."""
-        self._finishing = True
-        if self._held_by & _MUTED:
-            self.unmute()  # calls finish again
-        elif self.is_idle:
-            self._close()
-
-    def abort(self) -> None:
-        """Close at once."""
-        self._closing = True
-        if self.transport is not None:
-            self.transport.abort()
 
     def reap(self) -> bool:
         """End a period of idleness; close if nothing was received in it, and return whether so.
@@ -503,16 +500,16 @@ class Connection(asyncio.BufferedProtocol):
         if self.was_active:
             self.was_active = False
         elif self._closing:
-            self.abort()
+            self.end(Ending.AT_ONCE)
         elif not self._held_by & _PARKED:
-            self._close()
+            self.end()
             return True
         return False
 
     @property
     def is_parked(self) -> bool:
         """Whether requests wait for a parked one, or for the end of muting."""
-        return bool(self._held_by & (_PARKED | _MUTED))
+        return bool(self._held_by & _COUNTED)
 
     @property
     def is_idle(self) -> bool:

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Protocol, TypeVar
 
-from fencepost_protocol.exceptions import RemoteProtocolError
-
 from fencepost_broker.apis.request import Answer, Pieces, Request
 from fencepost_broker.observability.metrics import Metrics
 from fencepost_broker.ports import ReadyList
@@ -64,8 +62,9 @@ class Dispatcher(Protocol[ConnectionT_contra]):
     def closed(self, connection: ConnectionT_contra, error: Exception | None) -> None:
         """Forget a connection that is closed."""
 
-    def failed(self, connection: ConnectionT_contra, frame: memoryview, error: Exception) -> None:
-        """Report a bug: a handler failed. The connection is closed after this."""
+    def dropped(self, connection: ConnectionT_contra, error: Exception, frame: memoryview) -> None:
+        """Report why a connection is closed after this.
 
-    def violated(self, connection: ConnectionT_contra, error: RemoteProtocolError) -> None:
-        """Report that the peer violated the protocol. The connection is closed after this."""
+        A ``RemoteProtocolError`` is the peer's violation; another exception is a bug, and ``frame``
+        has the request that triggers it.
+        """

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from fencepost_broker.config import Settings
-from fencepost_broker.config.network import parse_address_limits
+from fencepost_broker.config.tables.network import parse_address_limits
 from fencepost_broker.network.queued_bytes import UNLIMITED
 
 

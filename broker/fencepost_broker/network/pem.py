@@ -11,7 +11,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from fencepost_broker.config.security import HOW_TO_CONVERT
+from fencepost_broker.config.tables.security import HOW_TO_CONVERT
 from fencepost_broker.security.authentication.distinguished_names import dates_of
 
 _BLOCK: Final = re.compile(r"-----BEGIN ([A-Z0-9 ]+)-----(.*?)-----END \1-----", re.DOTALL)

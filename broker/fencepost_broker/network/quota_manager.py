@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from fencepost_broker.metadata.changes import Changes, ClientQuotasChanged
-from fencepost_broker.metadata.image import MetadataImage
+from fencepost_broker.metadata.image.changes import Changes, ClientQuotasChanged
+from fencepost_broker.metadata.image.metadata_image import MetadataImage
 from fencepost_broker.metadata.publishing import MetadataPublisher
 from fencepost_broker.network.client_quotas import ClientQuotas
 from fencepost_broker.network.muted_connections import MutedConnections

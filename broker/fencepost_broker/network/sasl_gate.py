@@ -23,14 +23,14 @@ from fencepost_protocol.generated.error_code import ErrorCode
 from fencepost_protocol.generated.index import ApiKey
 from fencepost_protocol.generated.user_scram_credential_record import UserScramCredentialRecord
 
-from fencepost_broker.apis.request import NO_ANSWER, Answer, Pieces, Request
+from fencepost_broker.apis.request import NO_ANSWER, NO_FRAME, Answer, Pieces, Request
+from fencepost_broker.network.connection import Connection, Ending
 from fencepost_broker.security.authentication.machine import Act, Login, Session, Step
 from fencepost_broker.security.authentication.policy import Policy
 
 if TYPE_CHECKING:
     from fencepost_broker.config import Settings
-    from fencepost_broker.metadata.image import MetadataImage
-    from fencepost_broker.network.connection import Connection
+    from fencepost_broker.metadata.image.metadata_image import MetadataImage
     from fencepost_broker.network.socket_server import SocketServer
 
 NONCE_BYTES: Final = 18
@@ -128,15 +128,9 @@ class Gate:
         self._stop_timer()
         self._server.closed(connection, error)
 
-    def violated(self, connection: Connection, error: RemoteProtocolError) -> None:
-        """Report that the peer violated the protocol."""
-        self._server.violated(connection, error)
-
-    def failed(self, connection: Connection, frame: memoryview, error: Exception) -> None:
-        """Report a bug, without the frame, which may have a password in it."""
-        if self._login is not None:
-            frame = memoryview(b"")
-        self._server.failed(connection, frame, error)
+    def dropped(self, connection: Connection, error: Exception, frame: memoryview) -> None:
+        """Report why a connection is closed, without a frame that may have a password in it."""
+        self._server.dropped(connection, error, frame if self._login is None else NO_FRAME)
 
     def released(self, connection: Connection, request: Request, answer: Answer) -> Pieces:
         """Encode the answer to a parked request."""
@@ -199,13 +193,13 @@ class Gate:
         self._stop_timer()
         self.waiting_max = 1
         delay_ms = self._entrance.failure_delay_ms
-        self._server.violated(connection, RemoteProtocolError(step.reason, api="SASL"))
+        self._server.dropped(connection, RemoteProtocolError(step.reason, api="SASL"), NO_FRAME)
         answer: Pieces = [step.frame] if step.frame else []
         if not delay_ms or not connection.mute(self._stop_timer):
-            connection.end_with(answer)
+            connection.end(answer=answer)
             return
         loop = asyncio.get_running_loop()
-        self._timer = loop.call_later(delay_ms / 1000, connection.end_with, answer)
+        self._timer = loop.call_later(delay_ms / 1000, connection.end, Ending.AFTER_SENDING, answer)
 
     def _start_timer(self, connection: Connection) -> None:
         """Start the time limit, which is the same for the first login and for renewals."""
@@ -218,8 +212,8 @@ class Gate:
             f"the client did not log in within {self._entrance.patience_ms} ms "
             "(connections.login.timeout.ms)"
         )
-        self._server.violated(connection, RemoteProtocolError(reason, api="SASL"))
-        connection.abort()  # do not wait for a peer that does not read its answers
+        self._server.dropped(connection, RemoteProtocolError(reason, api="SASL"), NO_FRAME)
+        connection.end(Ending.AT_ONCE)  # do not wait for a peer that does not read its answers
 
     def _stop_timer(self) -> None:
         if self._timer is not None:

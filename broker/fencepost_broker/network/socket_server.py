@@ -7,23 +7,24 @@ from __future__ import annotations
 
 import asyncio
 import struct
-from collections import Counter
 from collections.abc import Callable, Iterable
+from functools import partial
 from time import perf_counter_ns
 from typing import TYPE_CHECKING, Any, Final, cast
 
-from fencepost_protocol.apis import FLEXIBLE_FROM, WITHOUT_SCHEMA
+from fencepost_protocol.apis import FLEXIBLE_FROM
 from fencepost_protocol.exceptions import RemoteProtocolError
 from fencepost_protocol.framing import read_request_head
-from fencepost_protocol.generated.index import APIS, ApiKey
+from fencepost_protocol.generated.index import ApiKey
 
 from fencepost_broker.apis.context import HandlerContext
 from fencepost_broker.apis.request import Answer, CompletedRequest, Pieces, Request
 from fencepost_broker.apis.response_cache import RememberedAnswers
 from fencepost_broker.apis.served import Decode, Encode, Handler, Served, Step, carry_out, loaded
 from fencepost_broker.config import Settings
-from fencepost_broker.metadata.image import MetadataImage
-from fencepost_broker.network.connection import Connection
+from fencepost_broker.metadata.image.metadata_image import MetadataImage
+from fencepost_broker.network.connection import Connection, Ending
+from fencepost_broker.network.connection_quotas import ConnectionQuotas
 from fencepost_broker.network.dispatcher import Dispatcher, Watcher
 from fencepost_broker.network.large_requests.runner import LargeRequests
 from fencepost_broker.network.limits import Limits
@@ -31,6 +32,7 @@ from fencepost_broker.network.listeners import listen, set_buffers
 from fencepost_broker.network.queued_bytes import QueuedBytes
 from fencepost_broker.network.quota_manager import QuotaManager
 from fencepost_broker.network.receive_buffer import SharedBuffer
+from fencepost_broker.network.refusals import log_of, unserved
 from fencepost_broker.observability.metrics import TIMED_MASK, Histogram
 from fencepost_broker.ports import ReadyList
 from fencepost_broker.security.principals import ANONYMOUS
@@ -53,6 +55,7 @@ _HEAD_BYTES: Final = 10
 if TYPE_CHECKING:
     import ssl
 
+    from fencepost_broker.network.faulted_request import Faults
     from fencepost_broker.network.tls import TlsListener
 
 
@@ -70,10 +73,14 @@ class SocketServer:
     ) -> None:
         """Pass ``context`` to the handlers, and hold clients to ``quotas`` if any are given."""
         self.ready = ready
-        self._served = tuple(served)
+        self.served = tuple(served)
+        """The APIs that it serves."""
+        self._log_of: Callable[[Connection], Any] = partial(log_of, log)
+        self.connection_quotas = ConnectionQuotas(limits, context.metrics, self._log_of)
         self._go_by(limits)
         self.parked_count = 0
         self._watcher: Watcher[Connection] | None = None
+        self._faults: Faults | None = None
         self._quotas = quotas
         self.beside: SocketServer | None = None
         """Another server of this process, which has the same watcher."""
@@ -88,19 +95,15 @@ class SocketServer:
         self._connections: set[Connection] = set()
         self._names_users_by_certificate: set[str] = set()
         """Listeners without SASL, whose users are named by their TLS certificates."""
-        self._per_address: dict[str, int] = {}
-        self._arriving: dict[Connection, str] = {}
-        """Connections in a TLS handshake, with client addresses; they count against the limits."""
-        self._arriving_per_address: Counter[str] = Counter()
         self._reaper: asyncio.TimerHandle | None = None
         self._idle: asyncio.Event | None = None
         if quotas is not None:
             quotas.listen(self._make_routes)
 
     def _go_by(self, limits: Limits) -> None:
-        self._limits = limits
+        self._limits = self.connection_quotas.limits = limits
         self.frame_bytes_max = limits.frame_bytes_max
-        if any(api.key == ApiKey.ENVELOPE for api in self._served):
+        if any(api.key == ApiKey.ENVELOPE for api in self.served):
             self.frame_bytes_max += ENVELOPE_BYTES
         self.waiting_max = limits.waiting_requests_max
         self.parked_max = limits.parked_requests_max
@@ -134,8 +137,9 @@ class SocketServer:
             from fencepost_broker.network.tls import listen_with_tls
 
             listener = await listen_with_tls(
-                host, port, limits.backlog, connection, self, tls, limits.login_ms_max, self._log
-            )
+                host, port, limits.backlog, connection, self.connection_quotas, tls,
+                limits.login_ms_max, self._log,
+            )  # fmt: skip
         set_buffers(listener, limits.receive_buffer_bytes, limits.send_buffer_bytes)
         self._listeners.append(listener)
         address = listener.sockets[0].getsockname()
@@ -157,7 +161,7 @@ class SocketServer:
         if self._reaper is not None:
             self._reaper.cancel()
         for connection in list(self._connections):
-            connection.finish()
+            connection.end(Ending.AFTER_ANSWERING)
 
     async def stop(self, grace_s: float) -> None:
         """Finish, wait at most ``grace_s`` for the last answers, then close the rest."""
@@ -168,11 +172,33 @@ class SocketServer:
                 await asyncio.wait_for(self._idle.wait(), grace_s)
             except TimeoutError:
                 for connection in list(self._connections):
-                    connection.abort()
+                    connection.end(Ending.AT_ONCE)
         await self._large.close()
         for listener in self._listeners:
             if ended := getattr(listener, "ended", None):
                 await ended()
+
+    async def close_connections(self) -> bool:
+        """Close all connections at once; return whether new ones are accepted: not after a stop."""
+        while self._connections:
+            for connection in list(self._connections):
+                connection.end(Ending.AT_ONCE)
+            await asyncio.sleep(0)  # the loop reports a loss in a later turn
+        await self._large.close()
+        return self._idle is None
+
+    def exchange(
+        self, context: HandlerContext, ready: ReadyList, quotas: QuotaManager | None
+    ) -> None:
+        """Pass another context to the handlers; the caller has closed all connections."""
+        assert not self._connections, "a connection waits for the old machines"
+        self.ready, self._quotas = ready, quotas
+        self._context, self._image = context, context.image
+        self.metrics = self.connection_quotas.metrics = context.metrics
+        self._large = LargeRequests()
+        self._make_routes()
+        if quotas is not None:
+            quotas.listen(self._make_routes)
 
     # -- what connections call -----------------------------------------------------------------
 
@@ -232,7 +258,8 @@ class SocketServer:
         """Count a request of an unknown version that is answered anyway (ApiVersions)."""
         api_key, version, *_ = read_request_head(frame)
         if api_key not in self._apis or not self._apis[api_key][0].answers_any_version:
-            raise self._unserved(api_key, version) from None
+            accepted = self._apis[api_key][0].accepted if api_key in self._apis else None
+            raise unserved(api_key, version, accepted) from None
         metrics = self.metrics.apis[api_key]
         metrics.unknown += 1
         return metrics.unknown
@@ -245,29 +272,49 @@ class SocketServer:
             watcher.requested(request)
         api, steps, large_from = self._apis[request.api_key]
         answer: Answer | None
+        faults = self._faults
+        if faults is not None and faults.takes(request.api_key):
+            fired = faults.match(api, request)
+            if fired:
+                faults.start(api, request, fired, self._handle, self._encode)
+                self._park(connection, request)
+                return None
         if len(request.frame) >= large_from and self._large.takes(request):
             self._large.start(self._context, request, api, steps)
             answer = None
         else:
-            decode, handler, *_ = self._routes[request.api_key]
-            message, _ = decode(request.frame, request.version, request.body)
-            answer = carry_out(steps, handler, self._context, request, message)
+            answer = self._handle(request)
         if answer is not None:
             return self._frame_of(request, answer)
-        connection.parked(request)
-        if watcher is not None:
-            watcher.parked(request)
+        self._park(connection, request)
         return None
+
+    def _handle(self, request: Request) -> Answer | None:
+        """Carry out a request, with the steps before its handler."""
+        decode, handler, *_ = self._routes[request.api_key]
+        message, _ = decode(request.frame, request.version, request.body)
+        _, steps, _ = self._apis[request.api_key]
+        return carry_out(steps, handler, self._context, request, message)
+
+    def _park(self, connection: Connection, request: Request) -> None:
+        connection.parked(request)
+        if self._watcher is not None:
+            self._watcher.parked(request)
 
     def _frame_of(self, request: Request, answer: Answer) -> Pieces:
         """Encode an answer, and tell the watcher."""
         if isinstance(request, CompletedRequest):
             answer = request.completed(answer)
-        api, *_ = self._apis[request.api_key]
-        pieces = answer if isinstance(answer, list) else api.encode(request, answer)
+        pieces = self._encode(request, answer)
         if self._watcher is not None:
             self._watcher.answered(request, pieces)
+        if self._faults is not None:
+            pieces = self._faults.with_late(request, pieces)
         return pieces
+
+    def _encode(self, request: Request, answer: Answer) -> Pieces:
+        api, *_ = self._apis[request.api_key]
+        return answer if isinstance(answer, list) else api.encode(request, answer)
 
     def _first_decode(self, api: Served) -> Decode:
         """Return the decoder for an API's first request, which imports the API's modules."""
@@ -311,9 +358,16 @@ class SocketServer:
         if self.beside is not None:
             self.beside.watcher = watcher
 
+    def use_faults(self, faults: Faults) -> None:
+        """Show requests to fault rules, while there are any for their APIs."""
+        self._faults = faults
+        faults.listen(self._make_routes)
+        if self.beside is not None:
+            self.beside.use_faults(faults)
+
     def _make_routes(self) -> None:
         self._apis: dict[int, tuple[Served, tuple[Step, ...], int]] = {}
-        self._routes = {api.key.value: self._route(api) for api in self._served}
+        self._routes = {api.key.value: self._route(api) for api in self.served}
 
     def _steps(self, api: Served) -> tuple[Step, ...]:
         """Return the steps that run before the handler of an API."""
@@ -333,8 +387,11 @@ class SocketServer:
         metrics = self.metrics.api(api.key, range(lowest, highest + 1))
         # Nothing is answered from the cache if a watcher has to see all requests, or if answers
         # depend on the user's rights.
+        is_watched = self._watcher is not None or (
+            self._faults is not None and self._faults.takes(api.key.value)
+        )
         is_remembered = (
-            api.is_remembered and self._watcher is None and self._context.access.authorizer is None
+            api.is_remembered and not is_watched and self._context.access.authorizer is None
         )
         steps, large_from = self._steps(api), self._large.bytes_from(api)
         self._apis[api.key.value] = api, steps, large_from
@@ -344,51 +401,10 @@ class SocketServer:
             api.encode,
             metrics.requests,
             FLEXIBLE_FROM.get(api.key, _NEVER),
-            0 if steps or self._watcher is not None else large_from,
+            0 if steps or is_watched else large_from,
             metrics.took,
             RememberedAnswers() if is_remembered else None,
         )
-
-    def _unserved(self, api_key: int, version: int) -> RemoteProtocolError:
-        entry = APIS.get(api_key)
-        if entry is None and api_key not in WITHOUT_SCHEMA:
-            return RemoteProtocolError("there is no such API", api=f"API key {api_key}")
-        name = WITHOUT_SCHEMA[api_key] if entry is None else entry[0]
-        reason = "this broker does not serve this API, and ApiVersions does not list it"
-        if api_key in self._apis:
-            lowest, highest = self._apis[api_key][0].accepted
-            age = "too old" if version < lowest else "newer and did not use ApiVersions"
-            reason = f"only versions {lowest} to {highest} are served; the client is {age}"
-        return RemoteProtocolError(reason, api=name, version=version)
-
-    def _log_of(self, connection: Connection) -> Any:
-        """Return a logger whose lines name the connection; made only when a line is logged."""
-        bound = {"client": connection.client_host}
-        transport = connection.transport
-        if transport is not None and (peer := transport.get_extra_info("peername")):
-            bound["client"] = f"{connection.client_host}:{peer[1]}"
-        if connection.client_software_name:
-            bound["software"] = connection.client_software_name
-        return self._log.bind(**bound)
-
-    def arrives(self, connection: Connection, host: str) -> bool:
-        """Count a connection that begins its TLS handshake, unless there are too many."""
-        connection.client_host = host = f"/{host}"
-        count = self._per_address.get(host, 0) + self._arriving_per_address[host] + 1
-        if self._too_many(connection, len(self._connections) + len(self._arriving), count):
-            self.metrics.connections_dropped += 1  # the watcher does not know this connection
-            return False
-        self._arriving[connection] = host
-        self._arriving_per_address[host] += 1
-        return True
-
-    def has_gone(self, connection: Connection) -> None:
-        """Note that a TLS handshake has ended: the connection is open, or was lost."""
-        host = self._arriving.pop(connection, None)
-        if host is not None:
-            self._arriving_per_address[host] -= 1
-            if not self._arriving_per_address[host]:
-                del self._arriving_per_address[host]
 
     def opened(self, connection: Connection) -> bool:
         """Count a connection, unless there are too many."""
@@ -396,34 +412,16 @@ class SocketServer:
             from fencepost_broker.network.tls import user_of
 
             connection.user = user_of(connection.transport) or ANONYMOUS
-        host = connection.client_host
-        if self._arriving:
-            self.has_gone(connection)
-        count = self._per_address.get(host, 0) + 1
-        if too_many := self._too_many(connection, len(self._connections), count):
-            self._tell_dropped(connection, too_many)
+        excess = self.connection_quotas.open(connection)
+        if excess is not None:
+            if self._watcher is not None:
+                self._watcher.dropped(connection, excess)
             return False
-        self._per_address[host] = count
         self._connections.add(connection)
         self.metrics.connections_opened += 1
         if self._watcher is not None:
             self._watcher.opened(connection)
         return True
-
-    def _too_many(self, connection: Connection, others: int, of_its_address: int) -> str | None:
-        """Return the limit that one more connection would exceed, if any, and log it."""
-        limits = self._limits
-        if others >= limits.connections_max:
-            self._log_of(connection).warning("too many connections", max_connections=others)
-            return "too many connections"
-        host = connection.client_host.removeprefix("/")
-        most = limits.connections_max_of_address.get(host, limits.connections_per_address_max)
-        if of_its_address > most:
-            self._log_of(connection).warning(
-                "too many connections from one address", connections=of_its_address
-            )
-            return "too many connections from one address"
-        return None
 
     def closed(self, connection: Connection, error: Exception | None) -> None:
         """Forget a connection."""
@@ -432,33 +430,32 @@ class SocketServer:
             self._log_of(connection).debug("connection lost", error=str(error))
         if self._watcher is not None:
             self._watcher.closed(connection, "" if error is None else str(error))
+        if self._faults is not None:
+            self._faults.forget(connection)
         if connection not in self._connections:
             return  # it was refused because of the limits
         self._connections.discard(connection)
+        self.connection_quotas.close(connection)
         self.metrics.bytes_in += connection.bytes_in
         self.metrics.bytes_out += connection.bytes_out
-        host = connection.client_host
-        self._per_address[host] -= 1
-        if not self._per_address[host]:
-            del self._per_address[host]
         if not self._connections:
             self._shared.forget()
             if self._idle is not None:
                 self._idle.set()
 
-    def violated(self, connection: Connection, error: RemoteProtocolError) -> None:
-        """Log a peer's violation before its connection is closed."""
-        self._log_of(connection).warning("closing the connection", reason=str(error))
-        self._tell_dropped(connection, str(error))
-
-    def failed(self, connection: Connection, frame: memoryview, error: Exception) -> None:
-        """Log a bug of the broker, with the request that triggers it."""
-        self._log_of(connection).error(
-            "a request made the broker fail: please report this",
-            frame=frame[:_FRAME_SHOWN].hex(),
-            exc_info=error,
-        )
-        self._tell_dropped(connection, f"a bug of the broker: {error!r}")
+    def dropped(self, connection: Connection, error: Exception, frame: memoryview) -> None:
+        """Log why a connection is closed: the peer's violation, or a bug and its request."""
+        if isinstance(error, RemoteProtocolError):
+            reason = str(error)
+            self._log_of(connection).warning("closing the connection", reason=reason)
+        else:
+            reason = f"a bug of the broker: {error!r}"
+            self._log_of(connection).error(
+                "a request made the broker fail: please report this",
+                frame=frame[:_FRAME_SHOWN].hex(),
+                exc_info=error,
+            )
+        self._tell_dropped(connection, reason)
 
     def _tell_dropped(self, connection: Connection, reason: str) -> None:
         self.metrics.connections_dropped += 1
@@ -469,16 +466,16 @@ class SocketServer:
 
     def stats(self) -> dict[str, int]:
         """Return the counts of connections and bytes, for closed and open connections together."""
-        metrics, connections = self.metrics, self._connections
         return {
-            "open": len(connections),
-            "opened": metrics.connections_opened,
-            "dropped": metrics.connections_dropped,
+            "open": len(self._connections),
+            "in_handshake": self.connection_quotas.handshakes,
+            "opened": self.metrics.connections_opened,
+            "dropped": self.metrics.connections_dropped,
             "queued_bytes": self._shared.queued.count,
             "waiting_frames": self._shared.queued.waiting,
-            "parked_requests": sum(each.is_parked for each in connections),
-            "bytes_in": metrics.bytes_in + sum(each.bytes_in for each in connections),
-            "bytes_out": metrics.bytes_out + sum(each.bytes_out for each in connections),
+            "parked_requests": sum(each.is_parked for each in self._connections),
+            "bytes_in": self.metrics.bytes_in + sum(each.bytes_in for each in self._connections),
+            "bytes_out": self.metrics.bytes_out + sum(each.bytes_out for each in self._connections),
         }
 
     # -- idle connections ----------------------------------------------------------------------

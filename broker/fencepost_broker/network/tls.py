@@ -11,10 +11,10 @@ import socket
 import ssl
 from collections.abc import Callable
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from fencepost_broker.config.errors import SettingsError
-from fencepost_broker.config.security import names_of
+from fencepost_broker.config.tables.security import names_of
 from fencepost_broker.network import pem
 from fencepost_broker.network.listeners import bound_sockets
 from fencepost_broker.security.authentication.distinguished_names import subject_of
@@ -22,6 +22,7 @@ from fencepost_broker.security.authentication.distinguished_names import subject
 if TYPE_CHECKING:
     from fencepost_broker.config import Settings
     from fencepost_broker.network.connection import Connection
+    from fencepost_broker.network.connection_quotas import ConnectionQuotas
 
 HANDSHAKE_S_MAX: Final = 10.0
 """A handshake involves no person, so it gets less time than a login."""
@@ -178,26 +179,16 @@ def _trust(context: ssl.SSLContext, given: _Given) -> None:
         raise given.wrong(base, f"cannot be used: {reason}")
 
 
-class Doors(Protocol):
-    """Counts connections from the moment they are accepted."""
-
-    def arrives(self, connection: Connection, host: str) -> bool:
-        """Count a connection that begins its handshake; return whether the limits allow it."""
-
-    def has_gone(self, connection: Connection) -> None:
-        """Note that a handshake has ended, successful or not."""
-
-
 class TlsListener:
     """Bound sockets that accept TLS connections."""
 
     def __init__(
-        self, sockets: list[socket.socket], make: Callable[[], Connection], doors: Doors,
-        context: ssl.SSLContext, patience_ms: int, log: Any,
+        self, sockets: list[socket.socket], make: Callable[[], Connection],
+        quotas: ConnectionQuotas, context: ssl.SSLContext, patience_ms: int, log: Any,
     ) -> None:  # fmt: skip
         self.sockets = sockets
         self._make = make
-        self._doors = doors
+        self._quotas = quotas
         self._context = context
         self._patience_s = min(patience_ms / 1000, HANDSHAKE_S_MAX)
         self._log = log
@@ -253,11 +244,11 @@ class TlsListener:
         is_shaking = False
         connection = self._make()
         try:
-            if self._doors.arrives(connection, address[0]):
+            if self._quotas.begin_handshake(connection, address[0]):
                 is_shaking = True
                 await self._shake_hands(connection, peer, address)
         finally:
-            self._doors.has_gone(connection)
+            self._quotas.end_handshake(connection)
             if not is_shaking:
                 peer.close()
 
@@ -305,12 +296,12 @@ def _why(error: OSError) -> str:
 
 
 async def listen_with_tls(
-    host: str, port: int, backlog: int, make: Callable[[], Connection], doors: Doors,
+    host: str, port: int, backlog: int, make: Callable[[], Connection], quotas: ConnectionQuotas,
     context: ssl.SSLContext, patience_ms: int, log: Any,
 ) -> TlsListener:  # fmt: skip
     """Bind a TLS listener that does not accept yet."""
     sockets = await bound_sockets(host, port, backlog)
-    return TlsListener(sockets, make, doors, context, patience_ms, log)
+    return TlsListener(sockets, make, quotas, context, patience_ms, log)
 
 
 def user_of(transport: asyncio.BaseTransport | None) -> str | None:

@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Final
 
-from fencepost_broker.metadata.changes import BrokerChanged, Changes, PartitionChanged
-from fencepost_broker.metadata.model import Broker
+from fencepost_broker.metadata.image.changes import BrokerChanged, Changes, PartitionChanged
+from fencepost_broker.metadata.image.model import Broker
 from fencepost_broker.storage.log.results import LogEvent
 
 NAMED_MAX: Final = 5

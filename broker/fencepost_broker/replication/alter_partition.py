@@ -17,7 +17,7 @@ from fencepost_protocol.apis import Message
 from fencepost_protocol.errors import ErrorCode
 
 from fencepost_broker.controller.channel.registration import Registration
-from fencepost_broker.metadata import model
+from fencepost_broker.metadata.image import model
 from fencepost_broker.ports import ReadyList
 from fencepost_broker.replication.leader import LeaderState, Proposal
 from fencepost_broker.replication.partition import Partition

@@ -18,7 +18,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Final, NamedTuple, Protocol
 
-from fencepost_broker.metadata.model import Broker, Partition
+from fencepost_broker.metadata.image.model import Broker, Partition
 
 UNKNOWN_OFFSET: Final = -1
 

@@ -6,17 +6,17 @@ from contextlib import suppress
 from typing import Protocol
 
 from fencepost_broker.config import internal_topics
-from fencepost_broker.metadata import model
-from fencepost_broker.metadata.changes import (
+from fencepost_broker.metadata.dynamic_config import DynamicConfig
+from fencepost_broker.metadata.image import model
+from fencepost_broker.metadata.image.changes import (
     BrokerChanged,
     Changes,
     PartitionChanged,
     TopicCreated,
     TopicDeleted,
 )
-from fencepost_broker.metadata.dynamic_config import DynamicConfig
-from fencepost_broker.metadata.image import MetadataImage
-from fencepost_broker.metadata.log import METADATA_TOPIC
+from fencepost_broker.metadata.image.metadata_image import MetadataImage
+from fencepost_broker.metadata.log.metadata_log import METADATA_TOPIC
 from fencepost_broker.metadata.publishing import MetadataPublisher
 from fencepost_broker.ports import Clock, ReadyList
 from fencepost_broker.replication.offline_partitions import OfflinePartitions
@@ -106,6 +106,10 @@ class ReplicaManager(MetadataPublisher):
     def try_again(self, now_ms: int) -> int | None:
         """Retry to create missing logs; return the time of the next retry, ``None`` for none."""
         return self._offline.try_again(now_ms)
+
+    def jumped(self, by_ms: int) -> None:
+        """Retry as soon as before, now that the clock was set."""
+        self._offline.jumped(by_ms)
 
     # -- changes -------------------------------------------------------------------------------
 

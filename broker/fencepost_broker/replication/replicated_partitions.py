@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol
 from fencepost_protocol.errors import ErrorCode
 
 from fencepost_broker.controller.channel.registration import Registration
-from fencepost_broker.metadata import model
 from fencepost_broker.metadata.dynamic_config import DynamicConfig
-from fencepost_broker.metadata.image import MetadataImage
+from fencepost_broker.metadata.image import model
+from fencepost_broker.metadata.image.metadata_image import MetadataImage
 from fencepost_broker.observability.cluster_events import ClusterEvents
 from fencepost_broker.ports import Clock, ReadyList
 from fencepost_broker.replication.alter_partition import AlterPartitionManager, Proposed

@@ -14,12 +14,12 @@ from fencepost_protocol.generated.alter_user_scram_credentials import (
     ScramCredentialUpsertion,
 )
 
-from fencepost_broker.config.security import JAAS, MODULES, PLAIN, USER_PREFIX
+from fencepost_broker.config.tables.security import JAAS, MODULES, PLAIN, USER_PREFIX
 from fencepost_broker.security.authentication.policy import MECHANISMS, SCRAM_MECHANISMS
 
 if TYPE_CHECKING:
     from fencepost_broker.config import Value
-    from fencepost_broker.metadata.image import MetadataImage
+    from fencepost_broker.metadata.image.metadata_image import MetadataImage
 
 ITERATIONS: Final = 4096
 _SALT_BYTES: Final = 16

@@ -28,8 +28,8 @@ from fencepost_broker.controller.channel.topic_creation import TopicCreation
 from fencepost_broker.coordinator.runtime.coordinators import Coordinators
 from fencepost_broker.coordinator.runtime.peer_brokers import PeerBrokers
 from fencepost_broker.coordinator.transaction.producer_id_manager import ProducerIdSource
-from fencepost_broker.metadata.changes import BrokerChanged, Changes
 from fencepost_broker.metadata.decision import Decision
+from fencepost_broker.metadata.image.changes import BrokerChanged, Changes
 from fencepost_broker.metadata.publishing import MetadataPublisher
 from fencepost_broker.network.quota_manager import QuotaManager
 from fencepost_broker.observability.log_levels import LogLevels
@@ -48,7 +48,7 @@ if TYPE_CHECKING:
     from fencepost_broker.coordinator.runtime.peer_brokers import Links
     from fencepost_broker.coordinator.runtime.steps import OnStep
     from fencepost_broker.metadata.dynamic_config import DynamicConfig
-    from fencepost_broker.metadata.image import MetadataImage
+    from fencepost_broker.metadata.image.metadata_image import MetadataImage
     from fencepost_broker.replication.partition import PartitionTable
     from fencepost_broker.replication.replicated_partitions import Following
 
@@ -245,6 +245,11 @@ class BrokerServer(SharedServer):
         self.topics.stop()
         return self.log_manager.close(self._clock.now_ms(), self.registration.last_epoch)
 
+    def copied(self, copy: Callable[[], Disk]) -> None:
+        """Let ``copy`` copy the disk, and complete the copy as a clean stop does; all goes on."""
+        self.ready.drain()
+        self.log_manager.copied(copy, self.registration.last_epoch)
+
     # -- time ----------------------------------------------------------------------------------
 
     def deadline_ms(self) -> int | None:
@@ -261,6 +266,13 @@ class BrokerServer(SharedServer):
         self.controller.expire(now_ms)
         self.quotas.muted.expire(now_ms)
         self.coordinators.expire(now_ms)
+
+    def jumped(self, by_ms: int) -> None:
+        """Move the ends of durations: the clock was set."""
+        self.controller.jumped(by_ms)
+        self.coordinators.jumped(by_ms)
+        self.log_manager.jumped(by_ms)
+        self.replicas.jumped(by_ms)
 
     def take_events(self) -> list[LogEvent]:
         """Return the new events for the log."""

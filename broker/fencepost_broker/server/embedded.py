@@ -23,14 +23,15 @@ from fencepost_protocol.generated.create_topics import (
 )
 
 from fencepost_broker.config import Settings, Value
-from fencepost_broker.config.endpoints import NO_HOST, PORT_MAX, Endpoint, is_host
-from fencepost_broker.config.table import CODE, Origin, Source
 from fencepost_broker.config.topic_spec import WantedTopic, read_topics
 from fencepost_broker.observability.log_levels import LogLevels
 from fencepost_broker.observability.logging import LazyLogs, Logs
 from fencepost_broker.ports import Address
 from fencepost_broker.server.clock import StateClock, wall_ms
+from fencepost_broker.server.embedded_settings import certificate_settings, settings_of
 from fencepost_broker.server.process import BrokerProcess, start_soon
+from fencepost_broker.server.snapshot import Snapshot
+from fencepost_broker.storage.disk.faulty import DiskFaults, FaultyDisk
 from fencepost_broker.storage.disk.files import FileDisk
 from fencepost_broker.storage.disk.memory import MemoryDisk
 from fencepost_broker.storage.disk.memory_chunks import MemoryBudget, SpillFile
@@ -42,12 +43,13 @@ if TYPE_CHECKING:
     from fencepost_broker.coordinator.runtime.explaining import Explaining
     from fencepost_broker.coordinator.runtime.marker_sender import Hold
     from fencepost_broker.coordinator.runtime.steps import OnStep
+    from fencepost_broker.faults.rules import FaultRules
     from fencepost_broker.observability.explained import ExplainedPartition, ExplainedTransaction
     from fencepost_broker.operations import Operation
+    from fencepost_broker.server.control.port import ControlPort
+    from fencepost_broker.server.faults import Fault, Faults
 
 ResultT = TypeVar("ResultT")
-DEFAULT_HOST: Final = "127.0.0.1"
-DEFAULT_CONTROLLER_LISTENER: Final = "CONTROLLER"
 DEFAULT_LOG_LEVEL: Final = "warning"
 
 
@@ -72,6 +74,10 @@ class Broker:
                       two PEM files: the listener uses TLS
           clock       time of topics, groups and transactions: "manual" is a clock that only
                       `broker.clock.advance(days=8)` moves; brokers may share a StateClock
+          control     address of its control port: a port at 127.0.0.1 (0: a free one), or
+                      "HOST:PORT"; without it, there is none
+          control_token_file
+                      file with the token that requests to the control port must have
           log_level   lowest level of log lines on standard error: "warning"
           logs        destination of all log lines instead
           on_step     called with the name of each step of a transaction in a log, before and after
@@ -95,18 +101,25 @@ class Broker:
         tls_cert: str | Path | None = None,
         tls_key: str | Path | None = None,
         clock: StateClock | Literal["manual"] | None = None,
+        control: int | str | None = None,
+        control_token_file: str | Path | None = None,
         log_level: str = DEFAULT_LOG_LEVEL,
         logs: LazyLogs | None = None,
         on_step: OnStep | None = None,
     ) -> None:
         self._users = dict(users or {})
         certificate = certificate_settings(tls_cert, tls_key)
-        self.settings = _settings(settings or {}, host, port, data_dir, self._users, certificate)
+        made = settings_of(settings or {}, host, port, data_dir, self._users, certificate)
+        self.settings = made.with_overrides(_control_settings(control, control_token_file))
         """Settings in force; after the start, ``listeners`` has the actual ports."""
         self.clock = _state_clock(clock)
         """State time; ``advance`` moves it."""
+        self.disk = DiskFaults()
+        """Faults of the disk: ``disk.add(DiskFull())`` until ``remove`` of what it returns."""
         self.addresses: list[Address] = []
         """Addresses for clients, by listener, once it is started."""
+        self.control: str | None = None
+        """``host:port`` of its control port, once it is started with one."""
         self.failure = ""
         """Why it has stopped by itself, or ``None``."""
         self.on_failure: Callable[[str], None] = self._stop_by_itself
@@ -118,7 +131,13 @@ class Broker:
         self._logs = logs or _log_lines(log_level)
         self._on_step = on_step
         self._disk: Disk | None = None
+        self.snapshots: dict[str, Snapshot] = {}
+        """The snapshots that have names."""
+        self._at_start: Snapshot | None = None
+        """The state right after the start, for ``reset``."""
         self._process: BrokerProcess | None = None
+        self._faults: Faults[Fault] | None = None
+        self._control_port: ControlPort | None = None
 
     # -- starting and stopping -----------------------------------------------------------------
 
@@ -128,8 +147,10 @@ class Broker:
             raise RuntimeError("this broker is already running")
         if self._disk is None:
             self._disk = _make_disk(self.settings)
+        self.disk.begin()
+        faulty = FaultyDisk(self._disk, self.disk)
         process = BrokerProcess(
-            self.settings, self._disk, self._logs, self.clock, self._logs.levels, self._on_step
+            self.settings, faulty, self._logs, self.clock, self._logs.levels, self._on_step
         )
         self.failure, self._stopping = "", None
         process.on_failure = lambda why: self.on_failure(why)
@@ -141,6 +162,9 @@ class Broker:
             await self._make_users(process)
             for topic in self._topics:
                 await self._create_at_start(topic)
+            await self._open_control_port(process)
+            if self._has_snapshots:
+                self._at_start = self.snapshot()
         except BaseException:
             await self.stop()
             raise
@@ -155,10 +179,25 @@ class Broker:
             is_clean = await self._stopping
         return is_clean
 
+    async def kill(self) -> None:
+        """End at once, as a killed process ends: without answers, and what is in memory is gone."""
+        if self.settings.data_dirs:
+            raise RuntimeError(
+                "only a broker in memory can be killed here: start a process for one with files,"
+                " as by `fencepost up --data-dir`"
+            )
+        process, self._process = self._process, None
+        if process is not None:
+            await process.kill()
+        disk, self._disk = self._disk, None
+        if isinstance(disk, MemoryDisk):
+            disk.discard()
+
     def _stop(self) -> Coroutine[Any, Any, bool]:
         """Mark the broker as stopped; returns the coroutine that does the rest."""
         process, self._process = self._process, None
-        return _stopped(process)
+        control_port, self._control_port = self._control_port, None
+        return _stopped(process, control_port)
 
     def _stop_by_itself(self, why: str) -> None:
         self.failure = why
@@ -199,6 +238,99 @@ class Broker:
         if self._process is None:
             raise RuntimeError("this broker is not running")
         return self._process.stats()
+
+    # -- snapshots -----------------------------------------------------------------------------
+
+    def snapshot(self, name: str | None = None) -> Snapshot:
+        """Return the state as it is now; ``restore`` and ``fork`` continue from it.
+
+        With a name it is also kept in ``snapshots``. Only brokers in memory that are no part of a
+        cluster have snapshots. Raises StorageError if no memory is left.
+        """
+        process, disk = self._with_snapshots()
+        copies: list[MemoryDisk] = []
+
+        def copy() -> MemoryDisk:
+            copies.append(disk.copy())
+            return copies[0]
+
+        process.broker.copied(copy)
+        made = Snapshot(copies[0], self.clock.position, name or "")
+        if name:
+            self.snapshots[name] = made
+        return made
+
+    async def restore(self, snapshot: Snapshot | str) -> None:
+        """Continue from a snapshot, or the one with this name, at the same addresses.
+
+        All connections are closed; clients connect again. It is as if the broker had been restarted
+        when the snapshot was made: what is in logs comes back, and nothing else. A manual clock
+        stands at the snapshot's time again; another one continues. Raises StorageError if the
+        snapshot is damaged or is another node's; then nothing has changed.
+        """
+        process, disk = self._with_snapshots()
+        if isinstance(snapshot, str):
+            snapshot = self._named(snapshot)
+        restored = snapshot.disk(disk.budget)
+        await process.exchange(FaultyDisk(restored, self.disk), snapshot.at)
+        self._disk = restored
+        disk.discard()
+
+    async def reset(self) -> None:
+        """Go back to the state right after the start, as ``restore`` does; removes all faults."""
+        process, _ = self._with_snapshots()
+        process.clear_faults()
+        for fault in self.disk.loaded:
+            fault.remove()
+        assert self._at_start is not None, "a start ends with a snapshot"
+        await self.restore(self._at_start)
+
+    def fork(self, snapshot: Snapshot | str | None = None) -> Broker:
+        """Return another broker with the state of a snapshot, by default with this broker's.
+
+        It has the same settings, a port of its own and a clock of its own, and still has to be
+        started: ``async with broker.fork() as other``.
+        """
+        _, disk = self._with_snapshots()
+        if isinstance(snapshot, str):
+            snapshot = self._named(snapshot)
+        snapshot = snapshot or self.snapshot()
+        listeners = ",".join(str(each._replace(port=0)) for each in self.settings.endpoints)
+        at_ms = snapshot.at.now_ms if self.clock.is_manual else wall_ms() + snapshot.at.ahead_ms
+        made = Broker(
+            settings=self.settings.with_overrides({"listeners": listeners}),
+            users=self._users,
+            clock=StateClock(manual=self.clock.is_manual, at_ms=at_ms),
+            logs=self._logs,
+        )
+        made._disk = snapshot.disk(disk.budget)
+        return made
+
+    def _named(self, name: str) -> Snapshot:
+        if name not in self.snapshots:
+            known = ", ".join(map(repr, self.snapshots)) or "none"
+            raise KeyError(f"there is no snapshot {name!r}; there is {known}")
+        return self.snapshots[name]
+
+    @property
+    def _has_snapshots(self) -> bool:
+        process = self._process
+        is_alone = process is not None and self._controller is None and process.is_whole
+        return is_alone and isinstance(self._disk, MemoryDisk)
+
+    def _with_snapshots(self) -> tuple[BrokerProcess, MemoryDisk]:
+        """Return the running process and its disk, if there can be snapshots of it."""
+        if self._process is None:
+            raise RuntimeError("this broker is not running")
+        disk = self._disk
+        if self.settings.data_dirs or not isinstance(disk, MemoryDisk):
+            raise RuntimeError(
+                "only brokers in memory have snapshots, and this one has a data directory: stop it,"
+                " and use Snapshot.from_data_dir"
+            )
+        if not self._has_snapshots:
+            raise RuntimeError("a broker that is part of a cluster has no snapshots")
+        return self._process, disk
 
     # -- what tests ask for --------------------------------------------------------------------
 
@@ -249,6 +381,29 @@ class Broker:
         """
         return self._explaining().partition(topic, partition)
 
+    @property
+    def faults(self) -> Faults[Fault]:
+        """Faults: what happens to requests and answers that match, and how often."""
+        if self._faults is None:
+            from fencepost_broker.server.faults import Fault, Faults
+
+            self._faults = Faults(self.fault_rules, Fault, lambda call: call())
+        return self._faults
+
+    def fault_rules(self) -> FaultRules:
+        """Return the rules of the running broker."""
+        if self._process is None:
+            raise RuntimeError("this broker is not running")
+        return self._process.fault_rules
+
+    async def explain(self) -> str:
+        """Describe errors, open transactions, readers that wait, and groups, in a few lines."""
+        if self._process is None:
+            return f"the broker has stopped{': ' if self.failure else ''}{self.failure}"
+        from fencepost_broker.server.overview import Overview
+
+        return "\n".join(await Overview(self._process.broker, self.bootstrap).lines())
+
     def _explaining(self) -> Explaining:
         if self._process is None:
             raise RuntimeError("this broker is not running")
@@ -262,6 +417,16 @@ class Broker:
         if not self._process.broker.has_controller:
             raise RuntimeError("this broker's controller is another process: use an Admin")
         _check_created(wanted, self._process.broker.controller.command(_creation(wanted)))
+
+    async def _open_control_port(self, process: BrokerProcess) -> None:
+        if self.settings.control_address is None:
+            return
+        from fencepost_broker.server.control.port import ControlPort
+
+        self._control_port = ControlPort(process, self.addresses, self._logs)
+        self.control = await self._control_port.open()
+        at = self._control_port.listens_at
+        self.settings = self.settings.with_overrides({"control.address": at})
 
     async def _make_users(self, process: BrokerProcess) -> None:
         if not self._users:
@@ -284,7 +449,18 @@ def _state_clock(clock: StateClock | str | None) -> StateClock:
     return StateClock(manual=True)
 
 
-async def _stopped(process: BrokerProcess | None) -> bool:
+def _control_settings(control: int | str | None, token_file: str | Path | None) -> dict[str, Value]:
+    made: dict[str, Value] = {}
+    if control is not None:
+        made["control.address"] = str(control)
+    if token_file is not None:
+        made["control.token.file"] = os.fspath(token_file)
+    return made
+
+
+async def _stopped(process: BrokerProcess | None, control_port: ControlPort | None) -> bool:
+    if control_port is not None:
+        await control_port.close()
     return process is None or await process.stop()
 
 
@@ -300,90 +476,6 @@ def _check_created(wanted: WantedTopic, answer: CreateTopicsResponse | None) -> 
     result = answer.topics[0]
     if result.error_code not in (ErrorCode.NONE, ErrorCode.TOPIC_ALREADY_EXISTS):
         raise TopicRefusedError(f"topic {wanted.name!r}: {result.error_message}")
-
-
-def _settings(
-    given: Mapping[str, Value], host: str | None, port: int | None, data_dir: str | Path | None,
-    users: Mapping[str, str], certificate: list[tuple[str, Value, Source]],
-) -> Settings:  # fmt: skip
-    if port is not None and not 0 <= port <= PORT_MAX:
-        raise ValueError(f"port={port}: a port is 0 to {PORT_MAX}")
-    if host is not None and not is_host(host):
-        raise ValueError(f"host={host!r}: {NO_HOST}")
-    settings = given if isinstance(given, Settings) else Settings().with_overrides(given)
-    made: dict[str, Value] = {}
-    if users:
-        from fencepost_broker.server.bootstrap_users import check_users, settings_for
-
-        check_users(users)
-        made |= settings_for(users)
-    if settings.given("listeners"):
-        if host is not None or port is not None:
-            made["listeners"] = str(_moved(settings, host, port))
-    else:
-        encrypted = "SSL" if certificate else "PLAINTEXT"
-        name = f"SASL_{encrypted}" if users else encrypted
-        if "broker" not in settings.process_roles:
-            name = (settings.controller_listener_names or (DEFAULT_CONTROLLER_LISTENER,))[0]
-            made["controller.listener.names"] = name
-        made["listeners"] = str(Endpoint(name, host or DEFAULT_HOST, port or 0))
-    if data_dir is not None:
-        made["log.dirs"] = os.fspath(data_dir)
-    ours = ((name, value, CODE) for name, value in made.items())
-    settings = settings.with_given(iter([*certificate, *ours]))
-    if users:
-        _check_some_listener(settings, "SASL_", "users need a SASL_* listener")
-    if certificate:
-        _check_some_listener(settings, "SSL", "a certificate needs a listener with TLS")
-    return settings
-
-
-def _moved(settings: Settings, host: str | None, port: int | None) -> Endpoint:
-    """Return the only listener at another address, with its name and protocol."""
-    if len(settings.endpoints) > 1:
-        raise ValueError(
-            f"{_listeners_told(settings)} has the addresses of {len(settings.endpoints)} listeners:"
-            " leave out the host and the port"
-        )
-    [endpoint] = settings.endpoints
-    return Endpoint(
-        endpoint.name,
-        endpoint.host if host is None else host,
-        endpoint.port if port is None else port,
-    )
-
-
-def _check_some_listener(settings: Settings, protocol: str, why: str) -> None:
-    """Raise ValueError if no listener uses the protocol, so that an option would have no effect."""
-    if any(protocol in (settings.protocol(each.name) or "") for each in settings.endpoints):
-        return  # the controller's, if no other: users may be brokers
-    raise ValueError(f"{why}, and {_listeners_told(settings)} has none: remove one of the two")
-
-
-def _listeners_told(settings: Settings) -> str:
-    return f"listeners={settings.shown('listeners')} ({settings.source('listeners')})"
-
-
-def certificate_settings(
-    certificate: str | Path | None, key: str | Path | None
-) -> list[tuple[str, Value, Source]]:
-    """Return the settings for two PEM files; raises ValueError if one is missing."""
-    if certificate is None and key is None:
-        return []
-    if key is None:
-        raise ValueError(f"--tls-cert {certificate} needs the certificate's key: --tls-key FILE")
-    if certificate is None:
-        raise ValueError(f"--tls-key {key} needs the key's certificate: --tls-cert FILE")
-    from fencepost_broker.network.pem import read
-
-    made: list[tuple[str, Value, Source]] = []
-    for name, option, path in (
-        ("ssl.keystore.certificate.chain", "--tls-cert", certificate),
-        ("ssl.keystore.key", "--tls-key", key),
-    ):
-        place = f"{option} {path}"
-        made.append((name, read(str(path), place, ValueError), Source(Origin.OPTION, place)))
-    return made
 
 
 def _make_disk(settings: Settings) -> Disk:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from fencepost_broker.metadata.changes import Changes
 from fencepost_broker.metadata.decision import Decision
 from fencepost_broker.metadata.dynamic_config import DynamicConfig
-from fencepost_broker.metadata.image import MetadataImage
+from fencepost_broker.metadata.image.changes import Changes
+from fencepost_broker.metadata.image.metadata_image import MetadataImage
 from fencepost_broker.metadata.publishing import MetadataPublisher
 from fencepost_broker.observability.cluster_events import ClusterEvents
 from fencepost_broker.observability.log_levels import LEVELS, LogLevels

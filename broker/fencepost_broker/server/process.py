@@ -1,20 +1,17 @@
-"""A broker as a process: its event loop and signals, from its start to a clean stop."""
+"""A broker in an event loop, from its start to a clean stop."""
 
 from __future__ import annotations
 
 import asyncio
 import random
-import signal
-import sys
 from collections.abc import Awaitable, Callable, Coroutine
-from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Final, Protocol, TypeVar
 
 from fencepost_protocol.apis import Message
 
 from fencepost_broker.apis.registry import served
 from fencepost_broker.config import Settings
-from fencepost_broker.config.security import read_own_name
+from fencepost_broker.config.tables.security import read_own_name
 from fencepost_broker.controller.channel.local import LocalController
 from fencepost_broker.network.connection import Connection
 from fencepost_broker.network.dispatcher import Dispatcher
@@ -29,9 +26,11 @@ from fencepost_broker.observability.metrics import Metrics
 from fencepost_broker.ports import Address
 from fencepost_broker.replication.partition import topics_snapshot
 from fencepost_broker.server.broker_server import BrokerServer
-from fencepost_broker.server.clock import ProcessClock, StateClock, wall_ms
+from fencepost_broker.server.clock import ClockPosition, ProcessClock, StateClock, wall_ms
+from fencepost_broker.server.disk_faults import follow_faults
 from fencepost_broker.server.errors import BrokerFailedError
 from fencepost_broker.server.links.other_processes import OtherProcessLinks
+from fencepost_broker.storage.disk.faulty import FaultyDisk
 from fencepost_broker.storage.flush_scheduler import InlineWorker, Worker
 from fencepost_broker.storage.log import Disk
 from fencepost_broker.storage.log.checkpoints import cluster_id_of
@@ -42,23 +41,12 @@ if TYPE_CHECKING:
     import ssl
 
     from fencepost_broker.coordinator.runtime.steps import OnStep
+    from fencepost_broker.faults.rules import FaultRules
     from fencepost_broker.server.controller_server import ControllerServer
 
 MAINTENANCE_MS_MAX: Final = 1000
 FLUSHES_AT_ONCE: Final = 8
 """A disk flushes several files together in less time than one by one: its journal groups them."""
-_INTERRUPTED: Final = 130
-"""Exit code."""
-
-
-def run_loop(main: Coroutine[Any, Any, int]) -> int:
-    """Run on uvloop if it is installed, otherwise on asyncio's own loop."""
-    try:
-        import uvloop
-    except ImportError:
-        return asyncio.run(main)
-    with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
-        return runner.run(main)
 
 
 def start_soon(call: Coroutine[Any, Any, T]) -> Awaitable[T]:
@@ -93,10 +81,12 @@ class BrokerProcess:
         self.on_failure: Callable[[str], None] = lambda _: None
         """Called with the reason if the broker cannot continue; the caller then stops it."""
         self._failure = ""
+        self._fault_rules: FaultRules | None = None
         self._is_started = False
         self.listening: tuple[str, ...] = ()
         """The ``listeners``, with actual ports instead of 0."""
         self._disk = disk
+        self._worker: Worker = InlineWorker()
         self._log_levels = log_levels or LogLevels()
         self._on_step = on_step
         self.tap: TapPort | None = None
@@ -110,23 +100,17 @@ class BrokerProcess:
         """Open the logs, listen and register; returns the addresses for clients."""
         settings, logs = self.settings, self.logs
         loop = asyncio.get_running_loop()
+        threads = WorkerThreads(loop, FLUSHES_AT_ONCE)
         # What is in memory needs no sync, so no thread either.
-        worker: Worker = InlineWorker()
         if settings.data_dirs:
-            worker = WorkerThreads(loop, FLUSHES_AT_ONCE)
-        clock = ProcessClock(self.clock, loop)
-        chance = random.SystemRandom()
-        log_levels = self._log_levels
+            self._worker = threads
         log, limits = logs.area("connection"), Limits.from_settings(settings)
         self.server: BrokerServer | ControllerServer
         if "broker" in settings.process_roles:
             if "controller" not in settings.process_roles:
                 settings = await self._join(settings)
             self.links = OtherProcessLinks(settings, logs.area, self._fail)
-            self.server = broker = BrokerServer(
-                settings, self._disk, clock, chance, worker, log_levels, self.links, self._fail,
-                self._on_step,
-            )  # fmt: skip
+            self.server = broker = self._make_broker(settings, self._disk)
             apis = served(settings)
             self.socket_server = SocketServer(
                 broker.context, apis, log, limits, broker.ready, broker.quotas
@@ -137,11 +121,17 @@ class BrokerProcess:
             from fencepost_broker.apis.controller.registry import SERVED_BY_CONTROLLER
             from fencepost_broker.server.controller_server import ControllerServer
 
-            self.server = ControllerServer(settings, self._disk, clock, chance, worker, log_levels)
+            clock, chance = ProcessClock(self.clock, loop), random.SystemRandom()
+            self.server = ControllerServer(
+                settings, self._disk, clock, chance, self._worker, self._log_levels
+            )
             apis = SERVED_BY_CONTROLLER
             context, ready = self.server.context, self.server.ready
             self.socket_server = SocketServer(context, apis, log, limits, ready)
         self.server.config.listen(self.socket_server.use)
+        if isinstance(self._disk, FaultyDisk):
+            follow_faults(self._disk.faults, lambda: self.server, threads)
+            self._disk.faults.on_crash = self._fail
         try:
             addresses = await self._listen()
             self.server.start(addresses)
@@ -150,7 +140,9 @@ class BrokerProcess:
                 await self._follow_controller(self.server)
             port = self._first_port
             identity = self.server.identity
-            facts = Facts(identity.node_id, identity.cluster_id, self.server.table, self.stats)
+            self._facts = facts = Facts(
+                identity.node_id, identity.cluster_id, self.server.table, self.stats
+            )
             in_force, tap_log = self.server.config.settings, logs.area("tap")
             self.tap = await open_tap(self.socket_server, in_force, facts, port, tap_log)
             await self.socket_server.serve()
@@ -174,6 +166,48 @@ class BrokerProcess:
         self._maintain()
         return addresses
 
+    def _make_broker(self, settings: Settings, disk: Disk) -> BrokerServer:
+        clock = ProcessClock(self.clock, asyncio.get_running_loop())
+        return BrokerServer(
+            settings, disk, clock, random.SystemRandom(), self._worker, self._log_levels,
+            self.links, self._fail, self._on_step,
+        )  # fmt: skip
+
+    async def exchange(self, disk: Disk, at: ClockPosition) -> None:
+        """Continue with the state of another disk, behind the same listeners.
+
+        All connections are closed. On an error, which may be any of a start, the broker continues
+        with the state that it had. This is for a broker that is a cluster by itself.
+        """
+        if not await self.socket_server.close_connections():
+            raise RuntimeError("this broker was stopped")
+        # From here on to the end, the loop has no turn: no request meets half of the exchange.
+        old, before = self.broker, self.clock.position
+        self.clock.set(at)
+        try:
+            made = self._make_broker(self.settings, disk)
+            made.controller_addresses += old.controller_addresses
+            try:
+                made.start(old.addresses)
+            except BaseException:
+                made.release_waiting()
+                made.stop()
+                raise
+        except BaseException:
+            self.clock.set(before)
+            raise
+        old.release_waiting()
+        self._tell_events()
+        old.stop()
+        self._disk, self.server = disk, made
+        made.config.listen(self.socket_server.use)
+        self.socket_server.use(made.config.settings)
+        self.socket_server.exchange(made.context, made.ready, made.quotas)
+        self._facts.cluster_id, self._facts.table = made.identity.cluster_id, made.table
+        if self.clock.is_manual:
+            self.catch_up()
+        self._tell_events()
+
     def _check(self) -> None:
         if self._failure:
             raise BrokerFailedError(self._failure)
@@ -190,10 +224,36 @@ class BrokerProcess:
         return self.server.controller_addresses
 
     @property
+    def is_whole(self) -> bool:
+        """Whether this process is a whole cluster: a broker with its controller."""
+        return isinstance(self.server, BrokerServer) and self.server.has_controller
+
+    @property
     def broker(self) -> BrokerServer:
         """The broker, in a process that is one."""
         assert isinstance(self.server, BrokerServer), "this process is a controller by itself"
         return self.server
+
+    @property
+    def fault_rules(self) -> FaultRules:
+        """The fault rules; the first access shows requests to them."""
+        if self._fault_rules is None:
+            from fencepost_broker.faults.compiled import NO_STATES
+            from fencepost_broker.faults.rules import FaultRules
+            from fencepost_broker.network.faulted_request import Faults
+            from fencepost_broker.server.states import BrokerStates
+
+            is_broker = isinstance(self.server, BrokerServer)
+            states = BrokerStates(lambda: self.broker) if is_broker else NO_STATES
+            apis = self.socket_server.served
+            self._fault_rules = FaultRules(apis, self.clock.now_ms, random.Random, states)
+            self.socket_server.use_faults(Faults(self._fault_rules))
+        return self._fault_rules
+
+    def clear_faults(self) -> None:
+        """Remove all fault rules, if there ever were any."""
+        if self._fault_rules is not None:
+            self._fault_rules.clear()
 
     async def ask(self, message: Message) -> Any:
         """Return the controller's decision, wherever it is; ``None`` if it is unknown."""
@@ -214,7 +274,7 @@ class BrokerProcess:
 
     async def _follow_controller(self, broker: BrokerServer) -> None:
         """Register at a controller in another process, and open the topics of its log."""
-        from fencepost_broker.metadata.log_follower import MetadataFollower
+        from fencepost_broker.metadata.log.follower import MetadataFollower
 
         assert self.links is not None
         assert self.links.controller is not None
@@ -331,6 +391,15 @@ class BrokerProcess:
         self.log.info("stopped", clean=is_clean)
         return is_clean
 
+    async def kill(self) -> None:
+        """Close all connections without answers, hand over nothing, and stop."""
+        self.settings = self.settings.with_overrides(
+            {"controlled.shutdown.enable": False, "shutdown.timeout.ms": 0}
+        )
+        await self._close_links()
+        await self.socket_server.close_connections()
+        await self.stop()
+
     async def _hand_over(self) -> None:
         """Let other brokers take over this one's leaderships."""
         if self.links is not None and self.links.controller is not None:
@@ -368,6 +437,16 @@ class BrokerProcess:
         self.server.catch_up(self.clock.now_ms())
         self.server.ready.drain()
         self._tell_events()
+
+    def jumped(self, by_ms: int) -> None:
+        """Move the ends of durations: the clock was set."""
+        self.server.jumped(by_ms)
+
+    def resumed(self) -> None:
+        """Go on with the maintenance: the clock runs again."""
+        if self._maintenance is not None:
+            self._maintenance.cancel()
+        self._maintain()
 
     def stats(self) -> dict[str, Any]:
         """Return all counters as plain data, for exporters and ``fencepost tap --stats``."""
@@ -419,64 +498,3 @@ class BrokerProcess:
             self.server.metrics.log_event(event.kind)
             tell = log.warning if event.unexpected else log.info
             tell(event.text, kind=event.kind, partition=event.partition or None)
-
-
-class Runnable(Protocol):
-    """A broker or a cluster that runs until it is stopped."""
-
-    on_failure: Callable[[str], None]
-    """Called with the reason if it cannot continue."""
-
-    async def start(self) -> Any:
-        """Start to serve."""
-
-    async def stop(self) -> bool:
-        """Stop; returns whether the stop was clean."""
-
-
-async def run_until_stopped(
-    broker: Runnable, ready: Callable[[], None], until_closed: int | None = None
-) -> int:
-    """Serve until SIGTERM or SIGINT (a second one exits at once), and return the exit code.
-
-    A signal during the start ends the start. ``until_closed`` is a pipe: when its other end is
-    closed, the broker stops. If the broker cannot continue, it is stopped cleanly, and a
-    ``BrokerFailedError`` says why.
-    """
-    loop = asyncio.get_running_loop()
-    stopping = asyncio.Event()
-    failures: list[str] = []
-
-    def on_failure(why: str) -> None:
-        failures.append(why)
-        stopping.set()
-
-    broker.on_failure = on_failure
-
-    def on_signal() -> None:
-        if stopping.is_set():
-            sys.exit(_INTERRUPTED)
-        stopping.set()
-
-    for number in (signal.SIGTERM, signal.SIGINT):
-        with suppress(NotImplementedError):  # Windows: KeyboardInterrupt stops the runner
-            loop.add_signal_handler(number, on_signal)
-    if until_closed is not None:
-        loop.add_reader(until_closed, stopping.set)
-    starting = loop.create_task(broker.start())
-    told = loop.create_task(stopping.wait())
-    await asyncio.wait({starting, told}, return_when=asyncio.FIRST_COMPLETED)
-    if not starting.done():  # it may wait for a controller that never comes
-        starting.cancel()
-        with suppress(asyncio.CancelledError):
-            await starting
-        return _INTERRUPTED
-    await starting
-    ready()
-    await told
-    if until_closed is not None:
-        loop.remove_reader(until_closed)
-    is_clean = await broker.stop()
-    if failures:
-        raise BrokerFailedError(failures[0])
-    return 0 if is_clean else 1

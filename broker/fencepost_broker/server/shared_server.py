@@ -8,13 +8,17 @@ from fencepost_protocol.primitives import uuid_text
 
 from fencepost_broker.apis.authorization.access_control import AccessControl
 from fencepost_broker.config import Settings
-from fencepost_broker.config.inter_broker import parse_users
-from fencepost_broker.metadata.changes import AclsChanged, Changes
+from fencepost_broker.config.tables.inter_broker import parse_users
 from fencepost_broker.metadata.config_validator import SettingRules
 from fencepost_broker.metadata.dynamic_config import DynamicConfig, intervals_of
-from fencepost_broker.metadata.image import MetadataImage
-from fencepost_broker.metadata.log import MetadataLog, metadata_config, open_metadata_log
-from fencepost_broker.metadata.log_check import check_metadata_log
+from fencepost_broker.metadata.image.changes import AclsChanged, Changes
+from fencepost_broker.metadata.image.metadata_image import MetadataImage
+from fencepost_broker.metadata.log.check import check_metadata_log
+from fencepost_broker.metadata.log.metadata_log import (
+    MetadataLog,
+    metadata_config,
+    open_metadata_log,
+)
 from fencepost_broker.metadata.publishing import MetadataPublisher, MetadataPublishers
 from fencepost_broker.observability.cluster_events import ClusterEvents
 from fencepost_broker.observability.log_levels import LogLevels

@@ -83,7 +83,7 @@ class FlushScheduler:
         self.ask(log for log in some if log.flush_is_due(now_ms))
 
     def ask(self, logs: Iterable[PartitionLog], waiter: FlushWaiter | None = None) -> None:
-        """Flush these logs as they are now; the waiter is told of each of them."""
+        """Flush these logs as they are now, and notify the waiter after each of them."""
         for log in logs:
             waiting = self._wanted.setdefault(log, [])
             if waiter is not None:
@@ -96,6 +96,10 @@ class FlushScheduler:
             # Later in this turn: appends of other connections are flushed with it.
             self._is_scheduled = True
             self._clock.call_later(0, self._begin)
+
+    def use(self, worker: Worker) -> None:
+        """Do later flushes by this worker; the former one does nothing at the time."""
+        self._worker = worker
 
     async def close(self) -> None:
         """Wait for the running flushes and begin no others: closing the logs flushes them."""

@@ -80,7 +80,7 @@ def _add_cluster(
         "-F", "--command-config", default=default, metavar="FILE",
         help="a properties file with settings of the client, as for Kafka's tools",
     )  # fmt: skip
-    # A list behind the subcommand would take the place of the one before it.
+    # A list after the subcommand would take the place of the one before it.
     parser.add_argument(
         "-X", "--property", dest="property" if with_defaults else "property_behind", type=pair,
         action="append", default=[], metavar="NAME=VALUE",

@@ -11,8 +11,8 @@ given before is processed by then and can be committed. Heartbeats go on meanwhi
 application is a member until the group's rebalance is over (``max_poll_interval_ms``).
 
 By most assignors a member gives up everything before it joins. By cooperative ones (KIP-429) it
-joins with what it owns; what it is no longer to have it gives up behind that, and joins again, so
-that the next assignment can give it to another.
+joins with what it owns, gives up afterwards what it may no longer have, and joins again, so
+that the next assignment can give it to another member.
 """
 
 from __future__ import annotations
@@ -290,7 +290,7 @@ class ClassicMember:
     # -- staying and leaving -------------------------------------------------------------------
 
     def heartbeat(self) -> Procedure[None]:
-        """Say that this member is alive; ``is_stable`` is false behind it when it has to join."""
+        """Say that this member is alive; ``is_stable`` is false afterwards if it has to join."""
 
         def build(version: int) -> HeartbeatRequest:
             request = HeartbeatRequest(self._settings.group_id, self.generation_id, self.member_id)

@@ -309,7 +309,7 @@ class Fetcher:
         )
 
     def _keep(self, position: Position, data: PartitionData) -> None:
-        """Put the batches behind those that are there, without what is not to be seen."""
+        """Add the batches after those that are there, without those that must not be seen."""
         aborted = sorted(
             data.aborted_transactions or (), key=lambda transaction: transaction.first_offset
         )

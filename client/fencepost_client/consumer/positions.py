@@ -141,7 +141,7 @@ class Position:
             self.epoch = batch.leader_epoch
 
     def take(self, limit: int, out: list[ConsumerRecord]) -> None:
-        """Move records into ``out`` until it has ``limit``, and the position behind them.
+        """Move records into ``out`` until it has ``limit``, and the position after them.
 
         A batch that cannot be read stays where it is, and ``error`` says so.
         """

@@ -74,7 +74,7 @@ _NOT_WRITTEN: Final = {
     ErrorCode.UNKNOWN_TOPIC_ID,
     ErrorCode.UNKNOWN_TOPIC_OR_PARTITION,
 }
-"""Answers behind which a batch is certainly not in the log because of this attempt."""
+"""Answers after which a batch is certainly not in the log because of this attempt."""
 _NOT_REPLICATED: Final = {
     ErrorCode.REQUEST_TIMED_OUT,
     ErrorCode.NOT_ENOUGH_REPLICAS,
@@ -199,7 +199,7 @@ class Sender:
             return self._is_due(queue, now_ms)
         self._wake(expires_ms)
         if batch.attempts:
-            # Repetitions go when everything behind them is back, and one by one.
+            # Repetitions go when everything after them is back, and one by one.
             if queue.in_flight:
                 return False
             if now_ms < batch.retry_at_ms:

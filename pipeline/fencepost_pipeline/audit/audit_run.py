@@ -191,7 +191,7 @@ def compare(
 
 
 def _tell_problems(logs: Logs, ledger: Ledger) -> None:
-    """What the reader could not read, and what nobody has told of it yet."""
+    """Report what the reader could not read, unless a check has reported it."""
     told = {
         (found.topic, found.partition, found.position)
         for found in ledger.of(Invariant.READABLE).findings

@@ -170,7 +170,7 @@ def check_topics(wishes: Wishes, partitions: list[tuple[str, int]]) -> None:
 
 
 def prepare(out: str | None) -> Path | None:
-    """Make the folder before an hour of work, not behind it."""
+    """Make the folder before an hour of work, not after it."""
     if out is None:
         return None
     folder = Path(out)

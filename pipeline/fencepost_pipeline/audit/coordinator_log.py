@@ -4,7 +4,7 @@ A coordinator writes the whole state of a transactional id at every step: Empty,
 every partition that is added), PrepareCommit or PrepareAbort with all partitions, CompleteX. A
 transaction is the run from the first Ongoing to the CompleteX. Under transaction version 2, and
 whenever the coordinator fences a producer, PrepareX already has the epoch above the one that
-wrote, and the markers carry that one; at the last epoch the producer id changes behind CompleteX.
+wrote, and the markers carry that one; at the last epoch the producer id changes after CompleteX.
 
 The log is compacted, so older transactions may be gone. If records are missing, the history is
 known only from the time after them: ``History.known_from``. The latest state of every id always

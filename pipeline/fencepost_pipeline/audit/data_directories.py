@@ -92,7 +92,7 @@ class DataDirectory:
         ]
 
     def block_notes(self) -> list[BlockNote] | None:
-        """Notes of the latest snapshot, and of the log behind it."""
+        """Notes of the latest snapshot, and of the log after it."""
         return None if self._decisions is None else self._decisions.notes
 
     def policies(self) -> Policies | None:
@@ -189,7 +189,7 @@ class _Decisions:
     settings: list[Setting] = field(default_factory=list)
 
     def read(self, segment: Segment, known: int) -> None:
-        """Read a file, from behind an offset."""
+        """Read the records of a file that come after an offset."""
         for batch in read_records(Slice(segment, 0, segment.size)):
             pairs = zip(
                 batch.column("offset").to_pylist(), batch.column("value").to_pylist(), strict=True

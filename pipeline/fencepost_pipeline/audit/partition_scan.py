@@ -40,7 +40,7 @@ class Summary:
     missing: int = 0
     """Offsets that are not there, before the first batch and between batches."""
     certain_from: int = -1
-    """Nothing is missing behind this offset."""
+    """Nothing is missing after this offset."""
     first_time: int = -1
     last_time: int = -1
     marker_time: int = -1
@@ -70,7 +70,7 @@ class Scanned:
 
     summary: Summary
     pieces: Pieces
-    """Those that ended and, behind them, those that are open."""
+    """Those that ended and, after them, those that are open."""
     ledger: Ledger
 
 

@@ -21,7 +21,7 @@ class Seam(NamedTuple):
     start: int
     """The first offset that is missing."""
     end: int
-    """The one behind the last."""
+    """The one after the last."""
 
 
 @dataclass(slots=True)

@@ -252,7 +252,7 @@ class _Rows:
         return invalid(f"record {number} is not right", opened.shift)
 
     def _read_one(self, opened: _Opened, start: int, place: int) -> int:
-        """Let the protocol's reader look at a record; the position behind it in its batch."""
+        """Let the protocol's reader look at a record; the position after it in its batch."""
         view = memoryview(opened.body)
         at = start - int(self._body_starts[place])
         behind, time, delta, _, _, _, _, pos = read_fields(view, at, opened.shift)
@@ -300,7 +300,7 @@ class _Fields(NamedTuple):
 def _find_fields(data: Bytes, starts: Numbers, behind: Numbers, headers: _HeaderColumns) -> _Fields:
     """Find the fields of all records between ``starts`` and ``behind``.
 
-    Every position that is looked at lies before ``behind`` or a few bytes behind it: what runs
+    Every position that is looked at lies before ``behind`` or a few bytes after it: what runs
     further is set back, and is wrong anyway.
     """
     wrong = np.zeros(len(starts), np.bool_)

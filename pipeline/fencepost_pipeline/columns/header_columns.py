@@ -75,7 +75,7 @@ def _find_side_by_side(
     null_values: Flags,
     bad: Flags,
 ) -> None:
-    """Find the headers of all records that have few; ``pos`` moves behind the last ones."""
+    """Find the headers of all records that have few; ``pos`` moves past the last ones."""
     rows = np.flatnonzero((counts > 0) & (counts <= _MANY))
     step = 0
     while rows.size:
@@ -98,7 +98,7 @@ def _find_side_by_side(
 
 
 def _find_of_one(raw: memoryview, pos: int, end: int, bounds: Numbers, null_values: Flags) -> int:
-    """Find the headers of one record; the position behind them, or -1 if they are not right."""
+    """Find the headers of one record; the position after them, or -1 if they are not right."""
     found: list[tuple[int, int, int, int]] = []
     nulls: list[bool] = []
     try:

@@ -32,7 +32,7 @@ def walk(
 ) -> tuple[Numbers, Flags, Numbers]:
     """Walk batches whose records fill ``starts`` to ``ends``: where each record begins.
 
-    The records of one batch stand behind those of the batch before. The flags tell which batches do
+    The records of one batch stand after those of the batch before. The flags tell which batches do
     not come out even; of these the last numbers say how many records were walked before, and the
     positions of the others mean nothing.
     """

@@ -9,16 +9,16 @@ import numpy as np
 from fencepost_pipeline.columns.tables import Bytes, Flags, Numbers
 
 PADDING: Final = 16
-"""So many bytes behind the last record may be looked at before it is noticed."""
+"""How many bytes past the last record may be read before it is noticed."""
 
 _VARINT_BYTES: Final = 5
 _VARLONG_BYTES: Final = 10
 
 
 def read_varints(data: Bytes, at: Numbers, wrong: Flags) -> tuple[Numbers, Numbers]:
-    """Read a signed 32-bit number at each position: the numbers, and the positions behind them.
+    """Read a signed 32-bit number at each position: the numbers, and the positions after them.
 
-    ``data`` must go on for ``PADDING`` bytes behind the last position. Where there is no such
+    ``data`` must go on for ``PADDING`` bytes after the last position. Where there is no such
     number, ``wrong`` is set and the number means nothing.
     """
     values, behind = _read(data, at, wrong, _VARINT_BYTES, 0x0F)
@@ -78,7 +78,7 @@ def varint_sizes(encoded: Numbers) -> Numbers:
 
 
 def write_varints(out: Bytes, at: Numbers, encoded: Numbers) -> Numbers:
-    """Write what :func:`zigzag` made at each position; the positions behind are given."""
+    """Write what :func:`zigzag` made at each position; the positions after them are returned."""
     rest = encoded.view(np.uint64)
     low = (rest & np.uint64(0x7F)).astype(np.uint8)
     rest = rest >> np.uint64(7)

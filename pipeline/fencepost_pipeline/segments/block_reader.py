@@ -35,7 +35,7 @@ BLOCK_BYTES: Final = 8 * 1024 * 1024
 BATCH_BYTES_MAX: Final = 512 * 1024 * 1024
 """A larger batch counts as corrupt; ``max.message.bytes`` is 1 MB by default."""
 _SEARCHED_CRC_BYTES_MAX: Final = 1 << 30
-"""Bytes whose CRC is computed in search of the next batch behind something that is none."""
+"""Bytes whose CRC is computed in search of the next batch after something that is none."""
 
 _unpack_extent = struct.Struct(">8xi4xb").unpack_from
 _unpack_length = struct.Struct(">i").unpack_from

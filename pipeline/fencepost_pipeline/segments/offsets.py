@@ -77,7 +77,7 @@ GROUP_SCHEMA: Final = pa.schema(
         ("version", pa.int16()),
     ]
 )
-"""One row per generation of a classic group; all behind ``group`` is null where it was deleted."""
+"""One row per generation of a classic group; those after ``group`` are null if it was deleted."""
 
 _COMMITS: Final = {0: "LegacyOffsetCommit", 1: "OffsetCommit"}
 _GROUPS: Final = {2: "GroupMetadata"}

@@ -95,7 +95,7 @@ class Narrowing:
         return not isinstance(filter_, In)
 
     def _take_time(self, filter_: Filter, value: Any) -> None:
-        """Records before the first one of a time are older; behind it they may be, too.
+        """Records before the first one of a time are older; after it they may be, too.
 
         So only the beginning can be narrowed, and Spark has to look at each record that is left.
         """

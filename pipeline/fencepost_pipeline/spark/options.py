@@ -26,7 +26,7 @@ class OptionError(ValueError):
 class Options:
     """The options of a data source.
 
-    ``known`` are the options by their proper names, ``client_names`` those behind ``kafka.``, and
+    ``known`` are the options by their proper names, ``client_names`` those after ``kafka.``, and
     ``ignored`` is taken without effect: what only Spark reads, or its own Kafka source.
     """
 

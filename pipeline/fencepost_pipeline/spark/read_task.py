@@ -186,7 +186,7 @@ class _Batches:
 
 
 def _within(rows: pa.RecordBatch, whole: OffsetRange) -> pa.RecordBatch:
-    """The rows of a range: batches begin before it and end behind it."""
+    """The rows of a range: batches begin before it and end after it."""
     offsets = rows.column("offset")
     if offsets[0].as_py() >= whole.start and offsets[-1].as_py() < whole.end:
         return rows

@@ -293,7 +293,7 @@ class StreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
             for where, at in begin.offsets.items()
             if ends.offsets.get(where, at) < at and not ends.is_of_another(where.topic, begin)
         ]
-        # A transaction that is still open is no loss: the stream has read behind it uncommitted.
+        # A transaction that is still open is no loss: the stream has read past it uncommitted.
         for where, end in cluster.end_offsets(behind, with_open=True).items():
             if end >= begin.offsets[where]:
                 ends.offsets[where] = begin.offsets[where]

@@ -116,7 +116,7 @@ class Cluster:
     def end_offsets(
         self, partitions: Iterable[TopicPartition], *, with_open: bool = False
     ) -> Offsets:
-        """Where partitions end for this reader; ``with_open``: behind open transactions, too."""
+        """Where partitions end for this reader; ``with_open``: after open transactions, too."""
         committed = self._options.is_committed_only and not with_open
         return self._list(dict.fromkeys(partitions, LATEST), committed)
 

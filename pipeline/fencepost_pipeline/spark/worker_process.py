@@ -22,7 +22,7 @@ def is_worker() -> bool:
 def keep_modules() -> None:
     """Let the collector pass over what is there when tasks begin: modules, which stay for ever.
 
-    A worker collects all garbage behind each task, and looks at everything for it: 50 ms, most of
+    A worker collects all garbage after each task, and looks at everything for it: 50 ms, most of
     what a small task takes, and a micro-batch has one for each partition and three of the driver's.
     """
     if next(_calls, False) and is_worker():

@@ -1,6 +1,6 @@
 """Emits ``encode``: straight-line writing of one message into a growing buffer.
 
-Consecutive fields of fixed size, and a classic length behind them, are written by one ``struct``
+Consecutive fields of fixed size, and a classic length after them, are written by one ``struct``
 call. A message with records also gets ``encode_pieces``, which does not copy large records.
 """
 

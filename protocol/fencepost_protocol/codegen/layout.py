@@ -138,7 +138,7 @@ class Names:
 
 
 def attribute(field: Field) -> str:
-    """The field's attribute; a Python keyword gets an underscore behind it."""
+    """The field's attribute; a Python keyword gets an underscore after it."""
     name = field.attribute
     return f"{name}_" if keyword.iskeyword(name) else name
 

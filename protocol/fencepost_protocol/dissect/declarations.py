@@ -2,7 +2,7 @@
 
 This is a second decoder, which shares nothing with the generated one but the schema model: it
 interprets the declarations field by field and so can say where it is. The tests hold the generated
-code against it; the dissector and the error messages use it to find the field behind a byte.
+code against it; the dissector and the error messages use it to find the field of a byte.
 
 It accepts and refuses exactly what the generated decoders do. Building (``build``) is Kafka's
 encoding as well, except that a value for a field that the version lacks is left out silently.

@@ -1,6 +1,6 @@
 """Reads the files of a broker's log directories.
 
-Segments are batches one behind the other; beside them lie indexes, producer snapshots and
+Segments are batches one after the other; beside them lie indexes, producer snapshots and
 checkpoints. Which file it is tells its name, and whose records it holds the folder's:
 ``__transaction_state-7/00000000000000000000.log``.
 """

@@ -109,7 +109,7 @@ def _open_coordinator(key: Node, value: Node, budget: Budget, known: dict[int, s
 
 
 def open_metadata_record(_key: Node, value: Node, budget: Budget) -> None:
-    """A record of ``__cluster_metadata``: all is in the value, behind a frame of three numbers."""
+    """A record of ``__cluster_metadata``: all is in the value, after a frame of three numbers."""
 
     def read(reader: Reader) -> None:
         frame = reader.read(_FRAME_VERSION)

@@ -1,6 +1,6 @@
 """The tree of a dissection: nodes with names for bytes.
 
-The leaves of a tree, one behind the other, are exactly the bytes that went in. Groups (structs,
+The leaves of a tree, one after the other, are exactly the bytes that went in. Groups (structs,
 arrays, frames) stand above them and have no bytes of their own. What was unpacked from compressed
 bytes has no place among the input's bytes: it hangs as ``inner`` at the leaf that it came from,
 with offsets of its own.
@@ -21,7 +21,7 @@ class State(Enum):
 
     OK = "ok"
     LEFT_OVER = "left over"
-    """Bytes behind the end of what was expected, or an end cut off where that is allowed."""
+    """Bytes after the end of what was expected, or an end cut off where that is allowed."""
     BROKEN = "broken"
     """The bytes are invalid from here on; ``note`` says why."""
     UNREAD = "not read"
@@ -64,7 +64,7 @@ class Node:
             stack.extend(reversed(node.children))
 
     def walk_all(self) -> Iterator[Node]:
-        """Give the same, and all that is unpacked, right behind where it came from."""
+        """Give the same, and all that is unpacked, right after where it came from."""
         for node in self.walk():
             yield node
             if node.inner is not None:

@@ -280,7 +280,7 @@ class _Connection:
         return made
 
     def _token(self, made: CapturedFrame, frame: memoryview) -> CapturedFrame:
-        """A SASL mechanism's own bytes: behind SaslHandshake v0 they have a size and no header."""
+        """A SASL mechanism's own bytes: after SaslHandshake v0 they have a size and no header."""
         made.kind, made.correlation_id = "token", None
         made.tree = Node("", "rest", "SASL token", 0, len(frame), frame, state=State.UNREAD)
         made.tree.note = "of the SASL mechanism, behind SaslHandshake v0"

@@ -1,7 +1,7 @@
 """Reads a stretch of bytes into a tree, whatever becomes of it.
 
 A region is a node whose bytes are known before they are understood: a message, a record batch, a
-record's value. What goes wrong inside stays inside; what comes behind it is read as if nothing had
+record's value. What goes wrong inside stays inside; what comes after it is read as if nothing had
 happened.
 """
 

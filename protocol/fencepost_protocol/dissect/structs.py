@@ -33,7 +33,7 @@ class Marker(Adapter):
 
 
 class Nullable(Subconstruct):
-    """A struct behind a marker that says whether it is there."""
+    """A struct after a marker that says whether it is there."""
 
     def __init__(self, marker: Part, subcon: Construct) -> None:
         super().__init__(subcon)

@@ -46,7 +46,7 @@ class Stream:
         self._waiting: dict[int, tuple[memoryview, int]] = {}
 
     def begin(self, sequence: int) -> None:
-        """A SYN was seen: the first byte has the number behind it."""
+        """A SYN was seen: the first byte has the number after it."""
         if self._next is None:
             self.initial = sequence
             self._next = (sequence + 1) % _SPACE
@@ -54,7 +54,7 @@ class Stream:
     def add(self, sequence: int, payload: memoryview, missing: int = 0) -> list[Piece]:
         """Take a segment's payload; gives what is in its turn now.
 
-        ``missing`` bytes behind the payload were in the segment but not in the capture.
+        ``missing`` bytes after the payload were in the segment but not in the capture.
         """
         if not len(payload) and not missing:
             return []

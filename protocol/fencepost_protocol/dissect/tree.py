@@ -148,7 +148,7 @@ def _frame(kind: str, content: Buffer, sized: bool, offset: int) -> tuple[Node, 
 
 
 def _read_size(root: Node, view: memoryview) -> memoryview:
-    """The frame behind the size; a wrong size is marked, and what there is is read all the same."""
+    """The frame after the size; a wrong size is marked, and what there is is read all the same."""
     holder = Node("", "group", "", root.offset)
     whole = read_region(holder, view, Budget(), lambda reader: reader.read(_SIZE), open_end=True)
     root.children += holder.children
@@ -164,7 +164,7 @@ def _read_size(root: Node, view: memoryview) -> memoryview:
 
 
 def _add_rest(root: Node, end: int) -> None:
-    """Mark what stands behind the frame."""
+    """Mark what stands after the frame."""
     rest = root.raw[end:]
     if rest:
         root.children.append(

@@ -77,7 +77,7 @@ def layout_at(data: bytes, start: int) -> Layout | None:
     """The layout of the record at ``start``, if it is one that is known here.
 
     Whether the record has it to its end is not looked at. There must be 16 bytes of something
-    behind the last record.
+    after the last record.
     """
     size_width = _width(data, start)
     pos = start + size_width + 1

@@ -144,12 +144,12 @@ class BatchHeader:
 
     @property
     def next_offset(self) -> int:
-        """Where the batch behind this one begins at the earliest."""
+        """Where the batch after this one begins at the earliest."""
         return self.base_offset + self.last_offset_delta + 1
 
     @property
     def last_sequence(self) -> int:
-        """The sequence number of the last record, which wraps to 0 behind 2^31 - 1."""
+        """The sequence number of the last record, which wraps to 0 after 2^31 - 1."""
         if self.base_sequence == NO_SEQUENCE:
             return NO_SEQUENCE
         return add_to_sequence(self.base_sequence, self.last_offset_delta)
@@ -218,7 +218,7 @@ def read_header(buf: Buffer, pos: int = 0) -> BatchHeader:
 def split_batches(
     buf: Buffer, *, tolerate_partial: bool = False
 ) -> Iterator[tuple[BatchHeader, memoryview]]:
-    """Walk the batches that stand one behind the other, each with a view of all its bytes.
+    """Walk the batches that stand one after the other, each with a view of all its bytes.
 
     A Fetch response, and a log file after a crash, may end in the middle of a batch: with
     ``tolerate_partial`` the walk ends before it. Anything else that is wrong raises, at the batch
@@ -262,7 +262,7 @@ def codec_of(attributes: int) -> Compression:
 
 
 def add_to_sequence(sequence: int, increment: int) -> int:
-    """Move a sequence number on; behind 2^31 - 1 comes 0."""
+    """Move a sequence number on; after 2^31 - 1 comes 0."""
     return (sequence + increment) & MAX_SEQUENCE
 
 

@@ -43,7 +43,7 @@ def largest_timestamp_delta(view: Buffer, start: int, count: int, shift: int = 0
         try:
             size, more, attributes, time, offset, key_size, a, b = _unpack(view, pos)
             if size < 0x80:
-                # A length of one byte: everything behind it is one place earlier than named above.
+                # A length of one byte: everything after it is one place earlier than named above.
                 time, offset, key_size, a, b = attributes, time, offset, key_size, a
                 last = pos + (size >> 1)
                 pos += 4
@@ -121,7 +121,7 @@ def check_count(view: Buffer, count: int, shift: int = 0) -> None:
 
 
 def _follow_unusual(view: Buffer, start: int, index: int, shift: int) -> tuple[int, int]:
-    """Follow a record of any shape: the position behind it, and its timestamp delta."""
+    """Follow a record of any shape: the position after it, and its timestamp delta."""
     fields = read_fields(view, start, shift)
     behind, time, offset, at = fields[0], fields[1], fields[2], fields[7]
     if offset != index:

@@ -3,8 +3,8 @@
 Everything that decompresses here promises the same three things:
 
 - It gives back the whole data, or raises :class:`RemoteProtocolError` and nothing else, whatever
-  the input. A stream that stops early and bytes behind the end are errors too. (Kafka's own readers
-  stop at the end of the first LZ4 frame and overlook what stands behind a gzip trailer; no client
+  the input. A stream that stops early and bytes after the end are errors too. (Kafka's own readers
+  stop at the end of the first LZ4 frame and overlook what stands after a gzip trailer; no client
   is known to write such.)
 - What would unpack to more than ``limit`` is refused before memory for more than that is taken,
   give or take a chunk of a megabyte and the spare room of a growing ``bytearray``.
@@ -114,7 +114,7 @@ def _decompress_gzip(data: Buffer, limit: int) -> bytes | bytearray:
 
 
 def _decompress_gzip_member(view: memoryview, pos: int, out: bytearray, limit: int) -> int:
-    """Append what the member at ``pos`` holds to ``out``; give the position behind it.
+    """Append what the member at ``pos`` holds to ``out``; give the position after it.
 
     zlib copies the input that it did not use, at every call. So input goes in by pieces that grow
     with the member, or a megabyte of 20-byte members would be copied 50,000 times.

@@ -117,7 +117,7 @@ def _frame_bound(view: memoryview, limit: int) -> int:
 
 
 def _blocks_bound(view: memoryview, pos: int, block_size: int, flags: int) -> tuple[int, int]:
-    """Walk the blocks; give the most that they can hold, and the position behind the end mark."""
+    """Walk the blocks; give the most that they can hold, and the position after the end mark."""
     checksum = _U32.size if flags & _BLOCK_CHECKSUM_FLAG else 0
     bound = 0
     while True:

@@ -97,7 +97,7 @@ def empty_batch(header: BatchHeader) -> bytearray:
 def _assemble(
     view: memoryview, header: BatchHeader, retained: list[Fields], horizon: int | None
 ) -> bytearray:
-    """Encode the retained records anew, behind a header like the one they had."""
+    """Encode the retained records anew, after a header like the one they had."""
     if horizon is None:
         horizon = header.delete_horizon_ms
     if header.timestamp_type is TimestampType.LOG_APPEND_TIME:

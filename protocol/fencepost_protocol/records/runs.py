@@ -48,7 +48,7 @@ class Shape(NamedTuple):
 
 
 class Run(NamedTuple):
-    """So many records of a shape, one behind the other."""
+    """So many records of a shape, one after the other."""
 
     start: int
     records: int
@@ -60,7 +60,7 @@ class Run(NamedTuple):
 def find_run(data: bytes, start: int, length: int, most: int) -> Run | None:
     """Find how many records from ``start`` on, ``most`` at most, have the shape of the first.
 
-    Too few to be worth the effort are none. The records end at ``length``; behind it the data must
+    Too few to be worth the effort are none. The records end at ``length``; after it the data must
     go on for as far as a small record's numbers reach.
     """
     shape = _shape_at(data, start)

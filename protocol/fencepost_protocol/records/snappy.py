@@ -12,7 +12,7 @@ each an i32 length and one raw block of at most 32 KiB of data::
 librdkafka, franz-go and what is built on them send one raw block with nothing around it.
 snappy-java's reader falls back to that when the magic is missing, so a Kafka broker takes both and
 so do we. Two more things that a Kafka broker was seen to take: a header in place of a chunk
-(streams written one behind the other), and any version (some write it with the wrong end first).
+(streams written one after the other), and any version (some write it with the wrong end first).
 """
 
 from __future__ import annotations

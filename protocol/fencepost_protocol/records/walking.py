@@ -19,7 +19,7 @@ NULL: Final = -1
 _EIGHT: Final = struct.Struct("8B")
 _LONGEST_SHORT_KEY: Final = 63
 PADDING: Final = bytes(_EIGHT.size + _LONGEST_SHORT_KEY + 2)
-"""So far may the fast path look behind the last record before it notices."""
+"""How far the fast path may read past the last record before it notices."""
 _SOME: Final = 32
 _FEW: Final = 8
 """Fewer alike, and the next ones are not expected to be."""
@@ -44,7 +44,7 @@ Walked: TypeAlias = "list[Run] | Lists"
 
 
 def walk(data: bytes, length: int, count: int, shift: int) -> Walked:
-    """Walk ``count`` records that fill the first ``length`` bytes; ``PADDING`` is behind them.
+    """Walk ``count`` records that fill the first ``length`` bytes; ``PADDING`` is after them.
 
     Those that are laid out alike cost half; of these, runs of one size nearly nothing.
     """
@@ -119,7 +119,7 @@ def _keep_run(data: bytes, run: Run, lists: Lists) -> None:
 def _walk_alike(
     data: bytes, length: int, start: int, count: int, layout: Layout, lists: Lists
 ) -> tuple[int, int]:
-    """Walk records as long as they have this layout; the position behind them, and how many."""
+    """Walk records as long as they have this layout; the position after them, and how many."""
     unpack, known, time_mask, time_is, offset_mask, offset_is = layout[:6]
     key, key_start, key_size, head = layout[6:]
     times, deltas, starts, ends = [], [], [], []
@@ -167,7 +167,7 @@ def _decoded(numbers: list[int]) -> list[int]:
 def _walk_some(
     data: bytes, strict: memoryview, start: int, count: int, shift: int, lists: Lists
 ) -> int:
-    """Walk ``count`` records of any layout; give the position behind the last one.
+    """Walk ``count`` records of any layout; give the position after the last one.
 
     The same steps as in :mod:`fencepost_protocol.records.columns`, which tells why; what is left
     out is to cut keys and values out of the data.
@@ -178,7 +178,7 @@ def _walk_some(
     for _ in range(count):
         size, more, attributes, time, offset, key_size, a, b = unpack(data, start)
         if size < 0x80:
-            # A length of one byte: everything behind it is one place earlier than named above.
+            # A length of one byte: everything after it is one place earlier than named above.
             time, offset, key_size, a, b = attributes, time, offset, key_size, a
             end = start + (size >> 1)
             pos = start + 5
@@ -234,7 +234,7 @@ def _walk_some(
 
 
 def _walk_unusual(view: memoryview, start: int, shift: int, lists: Lists) -> int:
-    """Find the fields of the record at ``start`` whatever its shape; give the position behind."""
+    """Find the fields of the record at ``start`` whatever its shape; give the position after it."""
     fields = read_fields(view, start, shift)
     behind, time, offset, key_start, key_end, value_start, value_end, pos = fields
     times, deltas, key_starts, key_ends, value_starts, value_ends, headers = lists

@@ -9,12 +9,12 @@ from typing import Any
 from fencepost_broker.controller.bootstrap import first_heartbeat, first_records, registration
 from fencepost_broker.controller.machine import Controller
 from fencepost_broker.controller.ports import ControllerSettings
-from fencepost_broker.metadata.changes import Change
 from fencepost_broker.metadata.decision import Decision, MetadataRecord
-from fencepost_broker.metadata.image import MetadataImage
-from fencepost_broker.metadata.model import Endpoint, ResourceType
-from fencepost_broker.metadata.records import decode_record, encode_record
-from fencepost_broker.metadata.snapshot import read_snapshot, snapshot_records
+from fencepost_broker.metadata.image.changes import Change
+from fencepost_broker.metadata.image.metadata_image import MetadataImage
+from fencepost_broker.metadata.image.model import Endpoint, ResourceType
+from fencepost_broker.metadata.log.records import decode_record, encode_record
+from fencepost_broker.metadata.log.snapshot import read_snapshot, snapshot_records
 from fencepost_protocol.apis import Message
 from fencepost_protocol.generated.broker_heartbeat import (
     BrokerHeartbeatRequest,

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 from fencepost_broker.apis.security.acls import described_acls
 from fencepost_broker.controller.ports import ControllerSettings
-from fencepost_broker.metadata.changes import AclsChanged
-from fencepost_broker.metadata.image import MetadataImage
-from fencepost_broker.metadata.snapshot import read_snapshot, snapshot_records
+from fencepost_broker.metadata.image.changes import AclsChanged
+from fencepost_broker.metadata.image.metadata_image import MetadataImage
+from fencepost_broker.metadata.log.snapshot import read_snapshot, snapshot_records
 from fencepost_broker.security.authorizer.acls import Acl, acl_of
 from fencepost_protocol.generated.create_acls import AclCreation, CreateAclsRequest
 from fencepost_protocol.generated.delete_acls import DeleteAclsFilter, DeleteAclsRequest

@@ -10,8 +10,8 @@ from fencepost_broker.controller.bootstrap import first_heartbeat, registration
 from fencepost_broker.controller.ports import ControllerSettings
 from fencepost_broker.metadata.decision import MetadataRecord
 from fencepost_broker.metadata.features import ELIGIBLE_LEADERS
-from fencepost_broker.metadata.model import Endpoint
-from fencepost_broker.metadata.records import encode_record
+from fencepost_broker.metadata.image.model import Endpoint
+from fencepost_broker.metadata.log.records import encode_record
 from fencepost_protocol.generated.begin_transaction_record import BeginTransactionRecord
 from fencepost_protocol.generated.broker_heartbeat import BrokerHeartbeatRequest
 from fencepost_protocol.generated.broker_registration import Feature

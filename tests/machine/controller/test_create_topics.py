@@ -8,7 +8,7 @@ from typing import ClassVar
 import pytest
 from fencepost_broker.controller.machine import Controller
 from fencepost_broker.controller.ports import ControllerSettings
-from fencepost_broker.metadata.changes import ConfigChanged, PartitionChanged, TopicCreated
+from fencepost_broker.metadata.image.changes import ConfigChanged, PartitionChanged, TopicCreated
 from fencepost_protocol.generated.create_topics import (
     CreatableReplicaAssignment,
     CreatableTopic,

@@ -7,7 +7,7 @@ from collections import Counter
 
 import pytest
 from fencepost_broker.controller.placement import PlacementError, place_replicas
-from fencepost_broker.metadata.model import Broker
+from fencepost_broker.metadata.image.model import Broker
 from hypothesis import given
 from hypothesis import strategies as st
 

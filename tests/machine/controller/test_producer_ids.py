@@ -10,8 +10,8 @@ from fencepost_broker.controller.ports import ControllerSettings
 from fencepost_broker.controller.producer_id_import import ImportedBlock, ImportRefusedError
 from fencepost_broker.controller.producer_ids import import_block
 from fencepost_broker.metadata.decision import Decision
-from fencepost_broker.metadata.image import MetadataImage
-from fencepost_broker.metadata.model import ProducerIds
+from fencepost_broker.metadata.image.metadata_image import MetadataImage
+from fencepost_broker.metadata.image.model import ProducerIds
 from fencepost_protocol.generated.allocate_producer_ids import AllocateProducerIdsRequest
 from fencepost_protocol.generated.error_code import ErrorCode
 from fencepost_protocol.generated.producer_ids_record import ProducerIdsRecord

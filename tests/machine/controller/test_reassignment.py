@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 from fencepost_broker.apis.topics.reassignments import reassignments_under_way
-from fencepost_broker.metadata.model import Partition
+from fencepost_broker.metadata.image.model import Partition
 from fencepost_protocol.generated.alter_partition_reassignments import (
     AlterPartitionReassignmentsRequest,
     ReassignablePartition,

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 from fencepost_broker.controller.machine import HeartbeatReceived
-from fencepost_broker.metadata.records import decode_record
+from fencepost_broker.metadata.log.records import decode_record
 from fencepost_protocol.generated.elect_leaders import ElectLeadersRequest, TopicPartitions
 
 from tests.machine.controller.cluster import Cluster, code_of

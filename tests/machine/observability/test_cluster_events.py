@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from fencepost_broker.controller.channel.reachability import Reachability
-from fencepost_broker.metadata.changes import BrokerChanged, Change, PartitionChanged
-from fencepost_broker.metadata.model import Broker, Partition
+from fencepost_broker.metadata.image.changes import BrokerChanged, Change, PartitionChanged
+from fencepost_broker.metadata.image.model import Broker, Partition
 from fencepost_broker.observability.cluster_events import NAMED_MAX, ClusterEvents
 
 HERE, OTHER, THIRD = 1, 2, 3

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from fencepost_broker.metadata.model import Broker, Partition
+from fencepost_broker.metadata.image.model import Broker, Partition
 
 LAG_MS = 30_000
 

@@ -7,7 +7,7 @@ from types import SimpleNamespace
 from typing import Any, cast
 
 import pytest
-from fencepost_broker.metadata import model
+from fencepost_broker.metadata.image import model
 from fencepost_broker.ports import ReadyList
 from fencepost_broker.replication.alter_partition import (
     PARTITIONS_MAX,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from fencepost_broker.apis.fetch.followers import Quiet
-from fencepost_broker.metadata.model import Partition
+from fencepost_broker.metadata.image.model import Partition
 from fencepost_broker.replication.leader import LeaderState
 from fencepost_broker.replication.partition import Partition as Led
 

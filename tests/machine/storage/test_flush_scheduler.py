@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 
 import pytest
 from fencepost_broker.storage import flush_scheduler as module
@@ -11,46 +10,7 @@ from fencepost_broker.storage.flush_scheduler import FlushScheduler, InlineWorke
 from fencepost_broker.storage.log import FlushTask, PartitionLog, StorageError, upkeep
 from fencepost_protocol.errors import ErrorCode
 
-from tests.machine.storage.harness import NOW, append, batch, open_log
-
-
-@dataclass
-class Hands:
-    """The worker, and the loop that calls back later."""
-
-    runs: bool = False
-    at_once: int = 1
-    soon: list[Callable[[], None]] = field(default_factory=list)
-    given: list[tuple[Callable[[], None], Callable[[], None]]] = field(default_factory=list)
-
-    def now_ms(self) -> int:
-        return NOW
-
-    def call_later(self, delay_ms: int, call: Callable[[], None]) -> Hands:
-        assert delay_ms == 0
-        self.soon.append(call)
-        return self
-
-    def cancel(self) -> None:
-        raise AssertionError
-
-    def turn(self) -> None:
-        """The loop goes round."""
-        soon, self.soon = self.soon, []
-        for call in soon:
-            call()
-
-    def run(self, work: Callable[[], None], done: Callable[[], None]) -> None:
-        self.given.append((work, done))
-
-    async def close(self) -> None:
-        """Nothing to wait for."""
-
-    def work(self) -> None:
-        """Do one piece of work."""
-        work, done = self.given.pop(0)
-        work()
-        done()
+from tests.machine.storage.harness import NOW, Hands, append, batch, open_log
 
 
 class Heard:

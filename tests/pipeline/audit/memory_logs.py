@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, Final, TypeAlias
 
 import pyarrow as pa
-from fencepost_broker.metadata.records import decode_record
+from fencepost_broker.metadata.log.records import decode_record
 from fencepost_pipeline.audit.checks.last_stable_offset import AbortedEntry
 from fencepost_pipeline.audit.checks.lost_segments import Policies
 from fencepost_pipeline.audit.checks.producer_id_blocks import BlockNote

@@ -1,4 +1,4 @@
-"""Every setting is used by something, or it is said here why it is not yet."""
+"""Every setting is used by something, or it is declared as one without effect."""
 
 from __future__ import annotations
 
@@ -9,45 +9,21 @@ import pytest
 from fencepost_broker.config import AnySetting, Settings, TopicSettings
 
 BROKER = Path(__file__).parents[3] / "broker" / "fencepost_broker"
-TABLES = {
-    "network.py",
-    "fencepost.py",
-    "log.py",
-    "cluster.py",
-    "coordinators.py",
-    "topic.py",
-    "checks.py",
-}
+CONFIG = BROKER / "config"
+NO_USE = {"tables", "checks.py"}
 """Where settings are declared, and compared with each other: that is no use."""
-
-OF_A_CLUSTER = r"""
-replica\. .*controller\.quorum\. controller\.socket\.timeout\.ms controlled\.shutdown\.enable
-broker\.heartbeat\.interval\.ms initial\.broker\.registration\.timeout\.ms
-inter\.broker\.listener\.name security\.inter\.broker\.protocol request\.timeout\.ms
-unclean\.leader\.election\.interval\.ms
-metadata\.max\.idle\.interval\.ms
-"""
-"""Brokers and controllers in processes of their own are still to come."""
-OF_COORDINATORS = r"""
-group\. offsets\. transaction\..*(cleanup\.interval\.ms|load\.buffer\.size)
-"""
-"""Group coordinators are not wired to the node yet; the others' upkeep goes by deadlines."""
-STILL_TO_DO = r"""
-metadata\.log\. metadata\.max\.retention\. unstable\. telemetry\.max\.bytes
-"""
-"""The metadata log's own retention, and KIP-714."""
-ONLY_CHECKED = "process\\.roles"
-"""One value is possible; others are refused."""
-NOT_YET = re.compile(
-    "|".join((OF_A_CLUSTER + OF_COORDINATORS + STILL_TO_DO + ONLY_CHECKED).split())
+BY_NAMES_PUT_TOGETHER = re.compile(
+    r"compression\.(gzip|lz4|zstd)\.level|group\.consumer\.(min|max)\..+"
 )
+ONLY_CHECKED = {"ssl.keystore.type", "ssl.truststore.type", "ssl.principal.mapping.rules"}
+"""One value is possible; others are refused."""
 
 
 def sources() -> str:
     return "\n".join(
         path.read_text(encoding="utf-8")
         for path in BROKER.rglob("*.py")
-        if not (path.parent.name == "config" and path.name in TABLES)
+        if not (path.is_relative_to(CONFIG) and NO_USE & set(path.relative_to(CONFIG).parts))
     )
 
 
@@ -59,10 +35,9 @@ AS_SYNONYM = {name for each in TopicSettings.settings.values() for name, _ in ea
 def is_used(setting: AnySetting) -> bool:
     if setting.name in AS_SYNONYM or f'"{setting.name}"' in SOURCES:
         return True
-    # LogConfig's fields are topics' settings; those of codecs are chosen by a name put together.
     return (
         re.search(rf"\b{setting.attribute}\b", SOURCES) is not None
-        or re.fullmatch(r"compression\.(gzip|lz4|zstd)\.level", setting.name) is not None
+        or BY_NAMES_PUT_TOGETHER.fullmatch(setting.name) is not None
     )
 
 
@@ -71,5 +46,13 @@ ALL = [*Settings.settings.values(), *TopicSettings.settings.values()]
 
 @pytest.mark.parametrize("setting", ALL, ids=lambda setting: setting.name)
 def test_a_setting_does_something(setting: AnySetting) -> None:
-    if not (setting.ignored or NOT_YET.match(setting.name)):
+    if not (setting.ignored or setting.name in ONLY_CHECKED):
         assert is_used(setting), f"{setting.name} is taken and does nothing: use it or say why not"
+
+
+@pytest.mark.parametrize("name", sorted(ONLY_CHECKED))
+def test_only_one_value_is_possible(name: str) -> None:
+    setting = Settings.settings[name]
+    setting.parse(str(setting.default))
+    with pytest.raises(ValueError, match=r"only PEM is|it is not one of them"):
+        setting.parse("another")

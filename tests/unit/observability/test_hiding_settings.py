@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from fencepost_broker.metadata.log import METADATA_TOPIC, METADATA_TOPIC_ID
+from fencepost_broker.metadata.log.metadata_log import METADATA_TOPIC, METADATA_TOPIC_ID
 from fencepost_broker.observability.tap.hiding import BEGINNING_BYTES, is_of_metadata
 from fencepost_protocol.framing import encode_request, encode_response
 from fencepost_protocol.generated.envelope import EnvelopeRequest

@@ -8,7 +8,7 @@ from fencepost_protocol.errors import ErrorCode
 
 from fencepost_broker.apis.authorization.by_topics import module_of
 from fencepost_broker.apis.authorization.verdicts import Asked, Check, Rest, Verdict
-from fencepost_broker.metadata.model import ResourceType
+from fencepost_broker.metadata.image.model import ResourceType
 from fencepost_broker.security.authorizer.acls import CLUSTER_NAME, AclResource, Operation
 
 _OF_CLUSTER: Final = (AclResource.CLUSTER, ErrorCode.CLUSTER_AUTHORIZATION_FAILED)

@@ -14,7 +14,7 @@ from fencepost_broker.security.authorizer.authorizer import Rights
 if TYPE_CHECKING:
     from fencepost_broker.apis.served import Served
     from fencepost_broker.config import Settings
-    from fencepost_broker.metadata.image import MetadataImage
+    from fencepost_broker.metadata.image.metadata_image import MetadataImage
 
 
 class Asked(NamedTuple):

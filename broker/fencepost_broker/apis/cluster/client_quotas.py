@@ -34,7 +34,7 @@ from fencepost_broker.controller.context import Refusal, invalid_request
 
 if TYPE_CHECKING:
     from fencepost_broker.apis.context import HandlerContext
-    from fencepost_broker.metadata.image import MetadataImage
+    from fencepost_broker.metadata.image.metadata_image import MetadataImage
 
 _EXACTLY, _DEFAULT, _ANY = range(3)
 _KEYS: Final = (

@@ -63,7 +63,7 @@ from fencepost_broker.config.describe import (
 )
 from fencepost_broker.controller.context import Refusal, invalid_request
 from fencepost_broker.metadata.dynamic_config import of_cluster
-from fencepost_broker.metadata.model import ResourceType
+from fencepost_broker.metadata.image.model import ResourceType
 from fencepost_broker.metadata.names import name_problem
 
 if TYPE_CHECKING:

@@ -22,8 +22,12 @@ from fencepost_protocol.generated import fetch_snapshot as snapshots
 
 from fencepost_broker.apis.request import Answer, Request
 from fencepost_broker.controller.channel.local import Observer
-from fencepost_broker.metadata.log import LEADER_EPOCH, METADATA_TOPIC, METADATA_TOPIC_ID
-from fencepost_broker.metadata.snapshot_files import Snapshot
+from fencepost_broker.metadata.log.metadata_log import (
+    LEADER_EPOCH,
+    METADATA_TOPIC,
+    METADATA_TOPIC_ID,
+)
+from fencepost_broker.metadata.log.snapshot_files import Snapshot
 from fencepost_broker.storage.log import UpperBound
 
 if TYPE_CHECKING:

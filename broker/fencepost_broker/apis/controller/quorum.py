@@ -30,7 +30,7 @@ from fencepost_protocol.primitives import ZERO_UUID, parse_uuid
 from fencepost_broker.apis.request import Answer, Request
 from fencepost_broker.controller.channel.local import LocalController, Observer
 from fencepost_broker.metadata.advertised_brokers import advertised_brokers
-from fencepost_broker.metadata.log import LEADER_EPOCH, METADATA_TOPIC
+from fencepost_broker.metadata.log.metadata_log import LEADER_EPOCH, METADATA_TOPIC
 
 if TYPE_CHECKING:
     from fencepost_broker.apis.context import HandlerContext

@@ -190,6 +190,11 @@ class FetchSessions:
             return Opened(ErrorCode.NONE, session, tuple(asked))
         return self._go_on(now_ms, message, by_id=by_id)
 
+    def partitions_of(self, session_id: int) -> list[Key]:
+        """Return the partitions of a session; none if there is no such session."""
+        session = self._sessions.get(session_id)
+        return [] if session is None else list(session.partitions)
+
     def end(self, session_id: int) -> None:
         """Remove a session, if it exists, that its client was never told about."""
         self._drop(session_id)

@@ -29,7 +29,7 @@ from fencepost_protocol.generated.list_groups import ListGroupsRequest, ListGrou
 from fencepost_protocol.generated.sync_group import SyncGroupRequest, SyncGroupResponse
 
 from fencepost_broker.apis.coordinator_requests import answer_when_durable
-from fencepost_broker.apis.groups.requests import ParkedRequest, ask, ask_all, ask_one, refusal
+from fencepost_broker.apis.groups.requests import ParkedGroupRequest, ask, ask_all, ask_one, refusal
 from fencepost_broker.apis.request import Answer, Request
 
 if TYPE_CHECKING:
@@ -52,7 +52,7 @@ def join_group(
     if not (message.member_id or request.peer.may_park):
         # Without this, each retry of a client would add another member.
         return refused(message, ErrorCode.COORDINATOR_NOT_AVAILABLE)
-    return ParkedRequest(request, message, refused).submit(context, message.group_id)
+    return ParkedGroupRequest(request, message, refused).submit(context, message.group_id)
 
 
 def sync_group(
@@ -61,7 +61,7 @@ def sync_group(
     """Answer SyncGroup, versions 0 to 5."""
     if not (message.member_id or request.peer.may_park):
         return SyncGroupResponse(error_code=ErrorCode.COORDINATOR_NOT_AVAILABLE)
-    return ParkedRequest(request, message, _sync_refused).submit(context, message.group_id)
+    return ParkedGroupRequest(request, message, _sync_refused).submit(context, message.group_id)
 
 
 def _sync_refused(_message: Message, code: ErrorCode) -> Message:

@@ -21,7 +21,7 @@ Refused = Callable[[Any, ErrorCode], "Message"]
 """Builds the response to a request that no machine carried out, or whose write failed."""
 
 
-class ParkedRequest:
+class ParkedGroupRequest:
     """The token of a request that waits for its group.
 
     The loss of its connection does not change the group, as in Kafka: the member stays until its

@@ -20,7 +20,7 @@ from fencepost_protocol.errors import ErrorCode
 from fencepost_protocol.generated.produce import ProduceRequest
 
 from fencepost_broker.apis.coordinator_requests import (
-    ParkedRequest,
+    ParkedTransactionRequest,
     error_or,
     submit,
     submit_at_once,
@@ -67,7 +67,7 @@ def enter(
         wait_ms = settings.transaction_park_max_ms if settings.transaction_park_enable else 0
         ask = partial(enter_now, context, transactional_id, producer, partitions, begin)
         return Polling(context, request, answer, ask, wait_ms).ask()
-    waiting = ParkedRequest(
+    waiting = ParkedTransactionRequest(
         context, request, shard, transactional_id, lambda told: answer(_outcome(told))
     )
     command = AddPartitions(

@@ -34,7 +34,7 @@ from fencepost_broker.security.authorizer.acls import AclFilter, acl_of
 
 if TYPE_CHECKING:
     from fencepost_broker.apis.context import HandlerContext
-    from fencepost_broker.metadata.image import MetadataImage
+    from fencepost_broker.metadata.image.metadata_image import MetadataImage
 
 _NO_AUTHORIZER = "there is no authorizer: set authorizer.class.name to have one"
 

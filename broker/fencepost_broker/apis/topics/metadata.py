@@ -46,7 +46,7 @@ from fencepost_broker.metadata.names import name_problem
 
 if TYPE_CHECKING:
     from fencepost_broker.apis.context import BrokerContext
-    from fencepost_broker.metadata.model import Topic
+    from fencepost_broker.metadata.image.model import Topic
 
 _FIRST_BY_ID = 12
 

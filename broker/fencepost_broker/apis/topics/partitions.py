@@ -29,7 +29,7 @@ from fencepost_protocol.generated.describe_topic_partitions import (
 from fencepost_broker.apis.authorized_operations import TOPIC_OPERATIONS
 from fencepost_broker.apis.request import Answer, Request
 from fencepost_broker.config.internal_topics import is_internal
-from fencepost_broker.metadata.model import Partition, Topic
+from fencepost_broker.metadata.image.model import Partition, Topic
 from fencepost_broker.metadata.names import name_problem
 
 if TYPE_CHECKING:

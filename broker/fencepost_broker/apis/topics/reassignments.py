@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from fencepost_broker.apis.context import HandlerContext
-    from fencepost_broker.metadata.image import MetadataImage
+    from fencepost_broker.metadata.image.metadata_image import MetadataImage
 
 
 def alter_partition_reassignments(

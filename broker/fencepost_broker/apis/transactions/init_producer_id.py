@@ -20,7 +20,7 @@ from fencepost_protocol.generated.init_producer_id import (
 )
 
 from fencepost_broker.apis.coordinator_requests import (
-    ParkedRequest,
+    ParkedTransactionRequest,
     coordinator_error,
     error_or,
     transaction_shard,
@@ -51,7 +51,7 @@ def init_producer_id(
     shard = transaction_shard(context, name, request)
     if shard is None:
         return _refused(coordinator_error(context, name))
-    waiting = ParkedRequest(context, request, shard, name, answer)
+    waiting = ParkedTransactionRequest(context, request, shard, name, answer)
     return waiting.submit(InitProducerId(message, request.version, waiting))
 
 

@@ -34,7 +34,7 @@ from fencepost_protocol.generated.end_txn import EndTxnRequest, EndTxnResponse
 
 from fencepost_broker.apis.controller.brokers_only import may_ask
 from fencepost_broker.apis.coordinator_requests import (
-    ParkedRequest,
+    ParkedTransactionRequest,
     Part,
     answer_when_durable,
     coordinator_error,
@@ -88,7 +88,7 @@ def add_offsets_to_txn(
     shard = transaction_shard(context, name, request)
     if shard is None:
         return answer(Outcome(coordinator_error(context, name)))
-    waiting = ParkedRequest(context, request, shard, name, answer)
+    waiting = ParkedTransactionRequest(context, request, shard, name, answer)
     command = AddPartitions(
         name,
         message.producer_id,
@@ -117,7 +117,7 @@ def add_partitions_to_txn(
     if shard is None:
         wanted = [(each.name, each.partitions) for each in topics]
         return answer(_missing(context, wanted) or Outcome(coordinator_error(context, name)))
-    waiting = ParkedRequest(context, request, shard, name, answer)
+    waiting = ParkedTransactionRequest(context, request, shard, name, answer)
     command = AddPartitions(
         name,
         message.v3_and_below_producer_id,

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any, Final
 
 from fencepost_protocol.commands import Command
 
-from fencepost_broker.config.arguments import add_settings_arguments, settings_from
 from fencepost_broker.config.errors import SettingsError
 from fencepost_broker.config.settings import Settings
+from fencepost_broker.config.sources.arguments import add_settings_arguments, settings_from
 from fencepost_broker.config.table import Origin
 from fencepost_broker.config.unsupported import reason_to_refuse
 

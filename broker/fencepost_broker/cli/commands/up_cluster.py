@@ -25,15 +25,15 @@ from fencepost_broker.cli.commands.readiness import NotReadyError, announce
 from fencepost_broker.cli.commands.user_options import how_to_log_in, write_users
 from fencepost_broker.cli.main import main
 from fencepost_broker.config import Settings
-from fencepost_broker.config.endpoints import Endpoint
-from fencepost_broker.config.inter_broker import parse_users
+from fencepost_broker.config.tables.inter_broker import parse_users
 from fencepost_broker.config.topic_spec import WantedTopic, read_topics
+from fencepost_broker.config.values.endpoints import Endpoint
 from fencepost_broker.observability.log_levels import LEVELS
 from fencepost_broker.observability.logging import import_structlog
 from fencepost_broker.security.principals import ANONYMOUS
 from fencepost_broker.server.bootstrap_users import check_users, settings_for
-from fencepost_broker.server.embedded import DEFAULT_HOST, certificate_settings
-from fencepost_broker.server.process import run_loop, run_until_stopped
+from fencepost_broker.server.embedded_settings import DEFAULT_HOST, certificate_settings
+from fencepost_broker.server.running import run_loop, run_until_stopped
 
 if TYPE_CHECKING:
     import argparse

@@ -107,7 +107,7 @@ def how_to_log_in(settings: Settings, users: Iterable[str]) -> str:
             f"  security.protocol={protocol}",
         ]
         if protocol.startswith("SASL"):
-            from fencepost_broker.config.security import MODULES
+            from fencepost_broker.config.tables.security import MODULES
 
             mechanisms = settings.mechanisms(endpoint.name)
             mechanism = _PREFERRED if _PREFERRED in mechanisms else mechanisms[0]

@@ -20,10 +20,10 @@ from fencepost_broker.controller.channel.standstill import StandstillClock
 from fencepost_broker.controller.machine import Controller, StoodStill
 from fencepost_broker.controller.ports import ControllerSettings
 from fencepost_broker.controller.unwritten_decision import withdraw
-from fencepost_broker.metadata.changes import Changes
 from fencepost_broker.metadata.decision import Decision
-from fencepost_broker.metadata.image import MetadataImage
-from fencepost_broker.metadata.log import MetadataLog
+from fencepost_broker.metadata.image.changes import Changes
+from fencepost_broker.metadata.image.metadata_image import MetadataImage
+from fencepost_broker.metadata.log.metadata_log import MetadataLog
 from fencepost_broker.metadata.publishing import MetadataPublisher
 from fencepost_broker.storage.log import StorageError
 
@@ -164,6 +164,11 @@ class LocalController:
             return
         while (due_ms := self.machine.deadline()) is not None and due_ms <= now_ms:
             self.commit(self.machine.expire(now_ms))
+
+    def jumped(self, by_ms: int) -> None:
+        """Let the brokers' sessions last as long as before, now that the clock was set."""
+        self.machine.jumped(by_ms)
+        self._standstill.jumped(by_ms)
 
     def release_waiting(self) -> None:
         """Answer waiting fetches: the process stops."""

@@ -8,7 +8,7 @@ from fencepost_protocol.generated.broker_registration import BrokerRegistrationR
 from fencepost_protocol.primitives import parse_uuid
 
 from fencepost_broker.controller.bootstrap import registration
-from fencepost_broker.metadata.model import Endpoint
+from fencepost_broker.metadata.image.model import Endpoint
 from fencepost_broker.ports import Address, Chance
 from fencepost_broker.storage.log.identity import Identity
 

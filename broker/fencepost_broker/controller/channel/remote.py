@@ -14,8 +14,8 @@ from fencepost_protocol.apis import Message
 
 from fencepost_broker.config import Settings
 from fencepost_broker.controller.channel.pending_requests import PendingRequest
-from fencepost_broker.metadata.image import MetadataImage
-from fencepost_broker.metadata.log import MetadataLog
+from fencepost_broker.metadata.image.metadata_image import MetadataImage
+from fencepost_broker.metadata.log.metadata_log import MetadataLog
 from fencepost_broker.metadata.publishing import MetadataPublisher
 
 
@@ -77,6 +77,9 @@ class RemoteController:
         return None
 
     def expire(self, now_ms: int) -> None:
+        """Nothing is due here."""
+
+    def jumped(self, by_ms: int) -> None:
         """Nothing is due here."""
 
     def release_waiting(self) -> None:

@@ -187,6 +187,10 @@ class GroupCoordinator:
             return Decision(soft=(SetTimer(key, None),))  # the group no longer exists
         return expiry(self._context, now_ms, key)
 
+    def jumped(self, by_ms: int) -> None:
+        """Let sessions and rebalances last as long as before, now that the clock was set."""
+        self._context.timers.shift(by_ms)
+
     def put_off(self) -> None:
         """Skip the deadline that ``expire`` would handle next: its record could not be written."""
         self._context.timers.put_off()

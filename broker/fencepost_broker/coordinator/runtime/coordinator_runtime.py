@@ -40,7 +40,7 @@ from fencepost_broker.coordinator.transaction.commands import Resume, SendMarker
 from fencepost_broker.coordinator.transaction.ports import TransactionSettings
 from fencepost_broker.coordinator.transaction.producer_id_manager import ProducerIdSource
 from fencepost_broker.metadata.dynamic_config import DynamicConfig
-from fencepost_broker.metadata.image import MetadataImage
+from fencepost_broker.metadata.image.metadata_image import MetadataImage
 from fencepost_broker.observability.log_levels import LEVELS, LogLevels
 from fencepost_broker.ports import Chance, Clock, ReadyList, Timer
 from fencepost_broker.replication.partition import Partition, raise_it

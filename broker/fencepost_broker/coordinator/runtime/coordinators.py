@@ -9,7 +9,7 @@ from collections.abc import Callable
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from fencepost_broker.metadata.changes import PartitionChanged, TopicCreated, TopicDeleted
+from fencepost_broker.metadata.image.changes import PartitionChanged, TopicCreated, TopicDeleted
 from fencepost_broker.metadata.publishing import MetadataPublisher
 
 if TYPE_CHECKING:
@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from fencepost_broker.coordinator.runtime.peer_brokers import PeerBrokers
     from fencepost_broker.coordinator.runtime.steps import OnStep
     from fencepost_broker.coordinator.transaction.producer_id_manager import ProducerIdSource
-    from fencepost_broker.metadata.changes import Changes
     from fencepost_broker.metadata.decision import Decision
+    from fencepost_broker.metadata.image.changes import Changes
     from fencepost_broker.replication.partition import Partition
     from fencepost_broker.storage.log.results import LogEvent
 
@@ -107,6 +107,11 @@ class Coordinators(MetadataPublisher):
         """Carry out everything that is due."""
         if self._made is not None:
             self._made.expiries.expire(now_ms)
+
+    def jumped(self, by_ms: int) -> None:
+        """Move the ends of durations: the clock was set."""
+        if self._made is not None:
+            self._made.expiries.jumped(by_ms)
 
     def take_events(self) -> list[LogEvent]:
         """Return and clear the events for the log."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from fencepost_broker.metadata.image import MetadataImage
+from fencepost_broker.metadata.image.metadata_image import MetadataImage
 from fencepost_broker.replication.partition import PartitionTable
 
 

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Protocol
 
-from fencepost_broker.metadata.changes import BrokerChanged, Changes
-from fencepost_broker.metadata.image import MetadataImage
+from fencepost_broker.metadata.image.changes import BrokerChanged, Changes
+from fencepost_broker.metadata.image.metadata_image import MetadataImage
 
 if TYPE_CHECKING:
     from collections.abc import Callable

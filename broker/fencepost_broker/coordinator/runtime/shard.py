@@ -61,7 +61,7 @@ class Surroundings(Protocol):
         """Request a flush of the shard's log, which ends with a call of ``log_flushed``."""
 
     def flush_failed(self, shard: Shard) -> None:
-        """Replace the machine: the records behind its state may not be on disk."""
+        """Replace the machine: records that it has replayed may not be on disk."""
 
     def call_in_time(self, shard: Shard) -> Timer:
         """Call ``wait_is_over`` after the longest time that answers wait for followers."""
@@ -100,6 +100,9 @@ class Machine(Protocol):
 
     def expire(self, now_ms: int) -> Decision[None]:
         """Return the decision on the next thing that is due."""
+
+    def jumped(self, by_ms: int) -> None:
+        """Move the ends of durations: the clock was set."""
 
     def put_off(self) -> None:
         """Skip what ``expire`` would do next: its record could not be written."""
@@ -212,7 +215,7 @@ class Shard:
         return answer
 
     def submit(self, command: Any, guard: VerificationGuard | None = None) -> Any:
-        """Carry out a command and return the answer at once, even if the shard is behind.
+        """Carry out a command and return the answer at once, even if other answers have to wait.
 
         It is meant for answers that stay inside the broker. ``None`` means that the command is
         parked in the machine.

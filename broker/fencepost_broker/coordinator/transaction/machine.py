@@ -134,6 +134,12 @@ class TransactionCoordinator:
             return enforcing.timed_out(self._context, now_ms, transaction)
         return enforcing.expired(transaction)
 
+    def jumped(self, by_ms: int) -> None:
+        """Change nothing: as in Kafka, a transaction's timeout compares the clock with its start.
+
+        The time of that start is in the log.
+        """
+
     def put_off(self) -> None:
         """Skip the entry that ``expire`` would handle next: its record could not be written."""
         self._timers.put_off()

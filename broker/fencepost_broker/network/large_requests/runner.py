@@ -29,6 +29,7 @@ from fencepost_broker.apis.context import BrokerContext, HandlerContext
 from fencepost_broker.apis.cutting import WHOLE, Part, join, let_go, parts_of
 from fencepost_broker.apis.request import (
     NO_ANSWER,
+    NO_FRAME,
     Answer,
     CompletedRequest,
     Request,
@@ -51,7 +52,6 @@ TURN_NS: Final = 5_000_000
 LARGE_BYTES: Final = 16 << 10
 MANY_BATCHES: Final = 500
 NEVER: Final = 1 << 32
-_NO_FRAME: Final = memoryview(b"")
 
 
 class LargeRequests:
@@ -199,13 +199,9 @@ class _Large:
             self.busy()
             self._worker.run(self._let_go, self.idle)
 
-    def _refuse(self, error: Exception) -> None:
+    def _drop(self, reason: str | Exception) -> None:
         self._end()
-        self._connection.refuse(self._request.frame, error)
-
-    def _drop(self, reason: str) -> None:
-        self._end()
-        self._connection.drop(reason)
+        self._connection.drop(reason, self._request.frame)
 
     def _answer(self, answer: Answer) -> None:
         self._end()
@@ -294,7 +290,7 @@ class _Large:
     def refuse_parked(self, request: Request, error: Exception) -> None:
         """Close the connection, because a parked part raised an exception."""
         del request
-        self._refuse(error)
+        self._drop(error)
 
     def busy(self) -> None:
         """Disable the garbage collector while many objects are made or freed."""
@@ -322,7 +318,7 @@ class _Large:
         if self._is_over:
             return
         if self._error is not None:
-            self._refuse(self._error)
+            self._drop(self._error)
         elif self._response is not None:
             self._leave_whole(self._response)
         elif self._steps:
@@ -341,7 +337,7 @@ class _Large:
                     self._leave_whole(answer)
                     return
         except Exception as error:  # noqa: BLE001 (as where any request is carried out)
-            self._refuse(error)
+            self._drop(error)
             return
         self._steps = ()
         self._in_thread(self._take_apart, self._go_on)
@@ -355,7 +351,7 @@ class _Large:
                 return
             answer = self._api.handler(self._context, self._whole, self._message)
         except Exception as error:  # noqa: BLE001 (as where any request is carried out)
-            self._refuse(error)
+            self._drop(error)
             return
         if answer is None:
             self.idle()
@@ -380,7 +376,7 @@ class _Large:
             if perf_counter_ns() >= until_ns:
                 break
         if self._error is not None:
-            self._refuse(self._error)
+            self._drop(self._error)
         elif self._waits is not None:
             self.idle()
         elif self._parts:
@@ -391,7 +387,7 @@ class _Large:
             self.answer_with(self._joined)
 
     def _carry_out(self, part: Part) -> None:
-        asked = self._like(_NO_FRAME, 0)
+        asked = self._like(NO_FRAME, 0)
         self._waits = part, asked
         try:
             answer = self._api.handler(self._context, asked, part.message)
@@ -406,7 +402,7 @@ class _Large:
         if self._is_over:
             return
         if self._error is not None:
-            self._refuse(self._error)
+            self._drop(self._error)
             return
         errors = self._connection.metrics.errors
         for at, count in enumerate(self._counted.errors):

@@ -17,8 +17,8 @@ from fencepost_protocol.generated.index import ApiKey
 from fencepost_protocol.primitives import Buffer
 
 from fencepost_broker.config import Settings
-from fencepost_broker.metadata.log import METADATA_TOPIC_ID
-from fencepost_broker.metadata.model import ResourceType
+from fencepost_broker.metadata.image.model import ResourceType
+from fencepost_broker.metadata.log.metadata_log import METADATA_TOPIC_ID
 from fencepost_broker.metadata.names import METADATA_TOPIC
 
 

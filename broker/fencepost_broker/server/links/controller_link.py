@@ -14,6 +14,7 @@ from typing import Any, Final
 
 from fencepost_client.errors import KafkaError
 from fencepost_client.network.link import Link
+from fencepost_client.network.wake_time import wake_time
 from fencepost_protocol.apis import Message
 from fencepost_protocol.errors import ErrorCode
 from fencepost_protocol.framing import api_key_of
@@ -25,8 +26,8 @@ from fencepost_broker.controller.channel.broker_lifecycle import FINAL, BrokerLi
 from fencepost_broker.controller.channel.pending_requests import PendingRequest, PendingRequests
 from fencepost_broker.controller.channel.reachability import Reachability
 from fencepost_broker.controller.channel.registration import Registration
-from fencepost_broker.metadata.image import MetadataImage
-from fencepost_broker.metadata.log_follower import (
+from fencepost_broker.metadata.image.metadata_image import MetadataImage
+from fencepost_broker.metadata.log.follower import (
     WAIT_MS,
     FollowError,
     MetadataFollower,
@@ -309,7 +310,7 @@ class ControllerLink:
                 return
             self._giving_up.cancel()
         self._give_up_ms = deadline_ms
-        self._giving_up = self._loop.call_at(deadline_ms / 1000, self._give_up)
+        self._giving_up = self._loop.call_at(wake_time(deadline_ms), self._give_up)
 
     def _give_up(self) -> None:
         self._giving_up = None

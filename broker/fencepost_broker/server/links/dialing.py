@@ -17,7 +17,7 @@ from fencepost_protocol.framing import api_key_of
 from fencepost_broker.config import Settings
 from fencepost_broker.config.errors import SettingsError
 from fencepost_broker.config.logins import broker_listener
-from fencepost_broker.metadata.image import MetadataImage
+from fencepost_broker.metadata.image.metadata_image import MetadataImage
 from fencepost_broker.server.links.security import PLAIN_TEXT, security_of
 
 DIAL_MS: Final = 10_000

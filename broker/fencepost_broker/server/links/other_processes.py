@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from fencepost_broker.config import Settings
     from fencepost_broker.controller.channel.registration import Registration
     from fencepost_broker.metadata.dynamic_config import DynamicConfig
-    from fencepost_broker.metadata.image import MetadataImage
+    from fencepost_broker.metadata.image.metadata_image import MetadataImage
     from fencepost_broker.ports import Clock
     from fencepost_broker.replication.partition import PartitionTable
     from fencepost_broker.server.links.broker_links import BrokerLinks

@@ -20,7 +20,7 @@ from fencepost_protocol.generated.list_offsets import (
 from fencepost_broker.controller.channel.reachability import Reachability
 from fencepost_broker.controller.channel.registration import Registration
 from fencepost_broker.metadata.dynamic_config import DynamicConfig
-from fencepost_broker.metadata.image import MetadataImage
+from fencepost_broker.metadata.image.metadata_image import MetadataImage
 from fencepost_broker.ports import Clock
 from fencepost_broker.replication.follower import (
     VERSION_MIN,

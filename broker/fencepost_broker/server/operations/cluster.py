@@ -26,7 +26,7 @@ from fencepost_protocol.generated.broker_heartbeat import BrokerHeartbeatRequest
 from fencepost_protocol.generated.elect_leaders import ElectLeadersRequest, TopicPartitions
 
 from fencepost_broker.controller.elect_leaders import PREFERRED
-from fencepost_broker.metadata.model import Broker, Partition
+from fencepost_broker.metadata.image.model import Broker, Partition
 from fencepost_broker.operations import (
     BrokerNow,
     FenceBroker,

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 from fencepost_protocol.errors import ErrorCode
 
 from fencepost_broker.coordinator import RecordFamily, partition_of
-from fencepost_broker.metadata.model import Partition as PartitionImage
+from fencepost_broker.metadata.image.model import Partition as PartitionImage
 from fencepost_broker.operations import OperationRefusedError
 
 if TYPE_CHECKING:

@@ -236,9 +236,9 @@ def release_markers(server: BrokerServer, operation: ReleaseMarkers) -> MarkersN
     sender = server.coordinators.runtime.sender
     wanted = (operation.transactional_id, operation.topic, operation.partition)
     is_all = wanted == (None, None, None)
-    ended = [each for each in sender.holds if is_all or each.criteria == wanted]
+    ended = [each for each in sender.holds if is_all or each.wanted == wanted]
     if not ended:
-        held = "; ".join(str(each.criteria) for each in sender.holds) or "none"
+        held = "; ".join(str(each.wanted) for each in sender.holds) or "none"
         raise OperationRefusedError(
             "no hold on markers has this transactional_id, topic and partition; the holds are:"
             f" {held}"

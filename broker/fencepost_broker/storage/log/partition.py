@@ -226,6 +226,12 @@ class PartitionLog(LogState):
             self.events = []
         return events
 
+    def reopen_files(self) -> None:
+        """Open all files again, since the disk gives others for them now."""
+        self.stop_compaction()
+        for segment in self.segments:
+            segment.reopen(is_sealed=segment is not self.segments.active)
+
     def close(self) -> None:
         """Write everything that the next start reads: indexes, a producer snapshot."""
         upkeep.close(self)

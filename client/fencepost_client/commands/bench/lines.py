@@ -54,7 +54,7 @@ class ProducerStats:
         )
 
     def total_line(self, now_ms: float, which: str = "") -> str:
-        """What is written at the end; ``which`` is " steady state" behind a warm-up."""
+        """What is written at the end; ``which`` is " steady state" after a warm-up."""
         elapsed_ms, latency = now_ms - self.started_ms, self.latency_ms
         shares = ", ".join(f"{latency.percentile(at)} ms {name}" for at, name in PERCENTILES)
         return (
@@ -153,7 +153,7 @@ class ConsumerStats:
         }
 
     def line(self, beginning: str, now_ms: float, before: ConsumerStats | None = None) -> str:
-        """A line behind its time or times; with ``before``, totals are those of both."""
+        """The part of a line after its time or times; with ``before``, totals are those of both."""
         told = self.told(now_ms)
         megabytes, records = told["megabytes"], told["records"]
         if before is not None:

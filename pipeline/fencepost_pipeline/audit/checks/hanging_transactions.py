@@ -1,7 +1,7 @@
 """Hanging transactions: open longer than they may be, or decided and never completed.
 
 A coordinator looks every ten seconds for transactions that are open longer than their timeout, and
-aborts them. One that is still open well behind that holds back everybody who reads committed
+aborts them. One that is still open well after that holds back everybody who reads committed
 records. "Now" is the latest time in the coordinators' own logs, so that a log that was put away
 with a transaction open does not age; ``now_ms`` gives another one.
 

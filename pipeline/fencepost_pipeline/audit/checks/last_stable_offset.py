@@ -5,7 +5,7 @@ transaction that is open, and skips what was aborted. What it skips stands in ea
 ``.txnindex``: producer id, first offset, the marker's offset, and the LSO once that marker was
 there. So for every aborted piece with data there is an entry with the same offsets (without it the
 aborted records are shown), an entry for nothing else (or committed records are hidden), and its LSO
-is the first offset of the oldest transaction that was still open then, or the offset behind the
+is the first offset of the oldest transaction that was still open then, or the offset after the
 marker.
 
 In front of the last place where offsets are missing, entries may be, too: not judged. What the log
@@ -99,7 +99,7 @@ def as_brokers_see(pieces: Pieces) -> Pieces:
 
 
 def stable_offsets(pieces: Pieces, wanted: set[int]) -> dict[int, int]:
-    """The LSO right behind each of the wanted markers, by the marker's offset."""
+    """The LSO right after each of the wanted markers, by the marker's offset."""
     with_data = np.flatnonzero(pieces.first_offset != NONE)
     order = with_data[np.argsort(pieces.first_offset[with_data], kind="stable")]
     firsts = pieces.first_offset[order].tolist()

@@ -30,7 +30,7 @@ class Holes:
     missing: int = 0
     next_offset: int = LOG_START
     last_hole_behind: int = -1
-    """The offset behind the last hole; -1 while there is none."""
+    """The offset after the last hole; -1 while there is none."""
 
     def feed(self, rows: Rows, ledger: Ledger) -> Ints:
         """How many offsets are missing before each row, from offset 0 on."""

@@ -9,7 +9,7 @@ the next number, so a retry is neither lost nor written twice. The rules in full
 - Retention and compaction remove batches: numbers may be missing where at least as many offsets
   are (:mod:`.offset_holes`). Compaction leaves sequence numbers of a batch as they were.
 - A partition forgets a producer that has not written for ``producer.id.expiration.ms`` (a day).
-  It then takes whatever number comes, so a gap behind so long a pause is not judged. Numbers that
+  It then takes whatever number comes, so a gap after so long a pause is not judged. Numbers that
   were used before are a duplicate even then: that is the accident the expiry makes possible.
 - A producer that the partition does not know may begin with any number. With the whole log at hand
   that still is a gap: what it wrote before is not here. (A producer that lived on while its topic
@@ -17,7 +17,7 @@ the next number, so a retry is neither lost nor written twice. The rules in full
 
 Numbers are unrolled first, so that a wrap is no fall: from the end of a batch to the begin of the
 next one it is the nearer way around the ring. The next number expected is one above the highest so
-far, so that one batch written twice is one duplicate and not a gap behind it as well.
+far, so that one batch written twice is one duplicate and not a gap after it as well.
 """
 
 from __future__ import annotations

@@ -3,14 +3,14 @@
 **Records after their marker.** Once a marker is written, the next record of that epoch there needs
 a new transaction that the coordinator knows of. One that arrives without (a retry that overtook
 its own abort) is in no transaction, and nobody will ever end it. Under transaction version 2, and
-behind a fence, the marker has the epoch above the writers': then a record of the epoch below is
+after a fence, the marker has the epoch above the writers': then a record of the epoch below is
 too late, whatever the coordinator says. With equal epochs the coordinator's log decides. (A late
 record that a new transaction of the same epoch takes along in its own piece cannot be told from
 that transaction's.)
 
 **Transactions without a marker.** A coordinator writes CompleteX when every partition has
 acknowledged its marker. So there is one in every partition that PrepareX lists, unless retention
-or compaction took it: where offsets are missing behind PrepareX, that is not judged, nor is a
+or compaction took it: where offsets are missing after PrepareX, that is not judged, nor is a
 partition whose log is not here. And what is open in a partition must be open at its coordinator.
 
 **Markers without a transaction.** Every marker was sent by a coordinator on behalf of a
@@ -176,7 +176,7 @@ def _earliest(scanned: Scanned) -> int:
 
 
 def _may_be_gone(scanned: Scanned, transaction: Transaction) -> bool:
-    """Whether offsets are missing behind the time of PrepareX, as far as times can tell."""
+    """Whether offsets are missing after the time of PrepareX, as far as times can tell."""
     summary, pieces = scanned.summary, scanned.pieces
     if summary.start_offset < 0:
         return True  # an empty log: all was deleted

@@ -4,7 +4,7 @@ A marker carries the producer id and the epoch that PrepareX has. Under transact
 pair is of one transaction only. Before, an epoch has many transactions, so those that list a
 partition and the markers there are compared in their order: where they are equally many, the n-th
 belongs to the n-th. Where they are not, something is missing (or was taken by retention), and the
-clock decides: a marker is written behind its PrepareX, and belongs to the last one before it.
+clock decides: a marker is written after its PrepareX, and belongs to the last one before it.
 
 A coordinator that restarts writes its markers again. The second marker of a transaction in a
 partition is therefore no offence, as long as it says the same.

@@ -6,10 +6,11 @@ import random
 from collections.abc import Callable
 from typing import NoReturn
 
+import pytest
 from fencepost_broker.config import Settings
 from fencepost_broker.controller.bootstrap import registration
 from fencepost_broker.controller.channel.standstill import FIRST_LOOK_MS, LOOKS_A_SESSION, READ_MS
-from fencepost_broker.metadata.model import Endpoint
+from fencepost_broker.metadata.image.model import Endpoint
 from fencepost_broker.server.controller_server import ControllerServer
 from fencepost_broker.storage.disk.memory import MemoryDisk
 from fencepost_protocol.generated.broker_heartbeat import BrokerHeartbeatRequest
@@ -191,3 +192,18 @@ def test_nobody_looks_while_there_is_nobody_to_wait_for() -> None:
     controller.run(BEGIN_MS + 2 * SESSION_MS)
     assert controller.fenced == {1, 2}
     assert controller.node.deadline_ms() is None
+
+
+@pytest.mark.parametrize("by_ms", [-100 * SESSION_MS, 100 * SESSION_MS])
+def test_a_clock_that_is_set_ends_no_session_and_prolongs_none(by_ms: int) -> None:
+    controller = Running()
+    controller.node.take_events()
+    controller.clock.ms += by_ms
+    controller.node.jumped(by_ms)
+    controller.look()
+    assert controller.node.take_events() == []
+    controller.run(controller.clock.ms + SESSION_MS - 1)
+    assert controller.fenced == set()
+    controller.hear(1)
+    controller.run(controller.clock.ms + SESSION_MS - 1)
+    assert controller.fenced == {2}

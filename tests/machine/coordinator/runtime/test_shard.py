@@ -9,8 +9,8 @@ import pytest
 from fencepost_broker.coordinator import LogRecord, RecordFamily, Reply, Tell
 from fencepost_broker.coordinator.runtime.shard import AppendRefusedError, Shard
 from fencepost_broker.coordinator.transaction.commands import GiveUp, Resume
-from fencepost_broker.metadata import model
 from fencepost_broker.metadata.decision import Decision
+from fencepost_broker.metadata.image import model
 from fencepost_broker.replication.leader import LeaderState
 from fencepost_broker.replication.partition import Partition
 from fencepost_broker.storage.flush_scheduler import FlushScheduler
@@ -18,9 +18,8 @@ from fencepost_broker.storage.log import FlushTask, PartitionLog, StorageError, 
 from fencepost_protocol.errors import ErrorCode
 from fencepost_protocol.generated.transaction_log import TransactionLogKey
 
-from tests.machine.storage.harness import NOW, batch, open_log
+from tests.machine.storage.harness import NOW, Hands, batch, open_log
 from tests.machine.storage.harness import append as append_to
-from tests.machine.storage.test_flush_scheduler import Hands
 
 
 class Machine:
@@ -47,6 +46,9 @@ class Machine:
 
     def expire(self, now_ms: int) -> Decision[None]:
         return Decision()
+
+    def jumped(self, by_ms: int) -> None:
+        raise AssertionError
 
     def put_off(self) -> None:
         raise AssertionError

@@ -1,0 +1,1 @@
+"""Where settings are given: files, the environment, and options of commands."""

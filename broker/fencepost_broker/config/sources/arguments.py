@@ -1,0 +1,51 @@
+"""Options of commands that take settings: ``--config FILE`` and ``-c name=value``."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+from fencepost_broker.config.sources.loading import load
+
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import Mapping
+
+    from fencepost_broker.config.setting import Value
+    from fencepost_broker.config.settings import Settings
+
+
+def add_settings_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the options for settings to a command."""
+    parser.add_argument(
+        "--config",
+        metavar="FILE",
+        help="read settings from a file: TOML if its name ends in .toml, otherwise Java properties",
+    )
+    parser.add_argument(
+        "--kafka-defaults",
+        action="store_true",
+        help="use Apache Kafka's defaults where Fencepost's differ (docs/reference/settings.md)",
+    )
+    parser.add_argument(
+        "-c",
+        dest="settings",
+        metavar="NAME=VALUE",
+        action="append",
+        default=[],
+        help="one setting; overrides the environment (FENCEPOST_NUM_PARTITIONS), which overrides"
+        " the file",
+    )
+
+
+def settings_from(
+    options: argparse.Namespace,
+    overrides: Mapping[str, Value] | None = None,
+    defaults: Mapping[str, Value] | None = None,
+) -> Settings:
+    """Return the settings of a command.
+
+    `overrides` come from its other options; `defaults` apply where nothing is given.
+    """
+    given = [*options.settings, *(["kafka.defaults=true"] if options.kafka_defaults else [])]
+    return load(options.config, os.environ, given, overrides, defaults)

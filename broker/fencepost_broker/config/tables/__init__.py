@@ -1,0 +1,1 @@
+"""The settings themselves, declared in one table for each area."""

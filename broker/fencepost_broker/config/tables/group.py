@@ -1,0 +1,102 @@
+"""Settings of one group; missing ones are the broker's.
+
+Settings of share groups and streams groups, which are not supported, are kept without effect.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from fencepost_broker.config.setting import AnySetting, Kind, Scope, integer
+from fencepost_broker.config.table import Table
+from fencepost_broker.config.tables.without_effect import SHARE, STREAMS, kept
+
+_DURATION: Final = re.compile(
+    r"by_duration:P(?=.)([0-9]+D)?(T(?=.)([0-9]+H)?([0-9]+M)?([0-9]+([.][0-9]*)?S)?)?",
+    re.IGNORECASE,
+)
+
+
+def _check_reset(given: str) -> str | None:
+    known = given in ("latest", "earliest") or _DURATION.fullmatch(given)
+    return None if known else "it is not one of them"
+
+
+def _kept(default: int, why: str, broker_name: str, at_least: int = 1) -> AnySetting:
+    return kept(Kind.INT, default, why, at_least=at_least, synonyms=((broker_name, 1),))
+
+
+class SettingsOfGroup(Table, scope=Scope.GROUP):
+    """Settings of a group; those in force are given as overrides of the broker's."""
+
+    what = "group setting"
+
+    consumer_session_timeout_ms = integer(
+        45_000,
+        "how long without a heartbeat before a member is removed",
+        at_least=1,
+        synonyms=(("group.consumer.session.timeout.ms", 1),),
+    )
+    consumer_heartbeat_interval_ms = integer(
+        5000,
+        "how often members must send a heartbeat",
+        at_least=1,
+        synonyms=(("group.consumer.heartbeat.interval.ms", 1),),
+    )
+    consumer_assignment_interval_ms = integer(
+        1000,
+        "how often the group may get a new assignment",
+        at_least=0,
+        synonyms=(("group.consumer.assignment.interval.ms", 1),),
+    )
+
+    share_session_timeout_ms = _kept(45_000, SHARE, "group.share.session.timeout.ms")
+    share_heartbeat_interval_ms = _kept(5000, SHARE, "group.share.heartbeat.interval.ms")
+    share_record_lock_duration_ms = _kept(
+        30_000, SHARE, "group.share.record.lock.duration.ms", at_least=1000
+    )
+    share_delivery_count_limit = _kept(5, SHARE, "group.share.delivery.count.limit", at_least=2)
+    share_partition_max_record_locks = _kept(
+        2000, SHARE, "group.share.partition.max.record.locks", at_least=100
+    )
+    share_auto_offset_reset = kept(
+        Kind.STRING,
+        "latest",
+        SHARE,
+        check=_check_reset,
+        range_text="latest, earliest, or by_duration: and an ISO duration",
+    )
+    share_isolation_level = kept(
+        Kind.STRING, "read_uncommitted", SHARE, one_of=("read_committed", "read_uncommitted")
+    )
+    share_renew_acknowledge_enable = kept(Kind.BOOLEAN, True, SHARE)
+    share_assignment_interval_ms = _kept(
+        1000, SHARE, "group.share.assignment.interval.ms", at_least=0
+    )
+    streams_session_timeout_ms = _kept(45_000, STREAMS, "group.streams.session.timeout.ms")
+    streams_heartbeat_interval_ms = _kept(5000, STREAMS, "group.streams.heartbeat.interval.ms")
+    streams_num_standby_replicas = _kept(
+        0, STREAMS, "group.streams.num.standby.replicas", at_least=0
+    )
+    streams_initial_rebalance_delay_ms = _kept(
+        3000, STREAMS, "group.streams.initial.rebalance.delay.ms", at_least=0
+    )
+    streams_assignment_interval_ms = _kept(
+        1000, STREAMS, "group.streams.assignment.interval.ms", at_least=0
+    )
+
+    def contradictions(self) -> list[str]:
+        """Return what is wrong: a member must be able to send a heartbeat in time."""
+        problems = []
+        for protocol in ("consumer", "share", "streams"):
+            interval, timeout = (
+                f"{protocol}.heartbeat.interval.ms",
+                f"{protocol}.session.timeout.ms",
+            )
+            interval_ms, timeout_ms = self[interval], self[timeout]
+            assert isinstance(interval_ms, int)
+            assert isinstance(timeout_ms, int)
+            if interval_ms >= timeout_ms:
+                problems.append(f"{interval} ({interval_ms}) is not below {timeout} ({timeout_ms})")
+        return problems

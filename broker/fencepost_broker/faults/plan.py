@@ -1,0 +1,43 @@
+"""Rules in a TOML file.
+
+[[fault]]
+name = "lost"
+match = {api = "Produce", topic = "orders"}
+act = {type = "drop-answer"}
+times = 1
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Final
+
+import msgspec
+
+from fencepost_broker.faults.compiled import RuleError
+from fencepost_broker.faults.reading import read
+from fencepost_broker.faults.rule import Rule
+
+BYTES_MAX: Final = 1 << 20
+
+
+class Plan(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
+    """A file of rules."""
+
+    fault: list[Rule]
+
+
+def read_plan(path: str) -> list[Rule]:
+    """Return the rules of a file; raises ``RuleError`` if it cannot be read."""
+    try:
+        with Path(path).open("rb") as file:
+            content = file.read(BYTES_MAX + 1)
+    except OSError as error:
+        raise RuleError(f"{path}: {error.strerror}") from None
+    if len(content) > BYTES_MAX:
+        raise RuleError(f"{path}: a file of rules has at most {BYTES_MAX} bytes")
+    try:
+        plan = msgspec.toml.decode(content)
+    except msgspec.DecodeError as error:
+        raise RuleError(f"{path}: {error}") from None
+    return read(plan, Plan, path).fault

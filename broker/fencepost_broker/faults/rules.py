@@ -1,0 +1,299 @@
+"""The fault rules of a broker: which are loaded, which requests they match, what they have done."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from operator import attrgetter
+from typing import Final
+
+from fencepost_broker.apis.served import Served
+from fencepost_broker.faults.compiled import (
+    NO_STATES,
+    Arrived,
+    Compiled,
+    RuleError,
+    States,
+    compile_rule,
+)
+from fencepost_broker.faults.paths import near_name
+from fencepost_broker.faults.plain import plain
+from fencepost_broker.faults.rule import Rule, Status, Touched
+from fencepost_broker.ports import Chance
+
+RULES_MAX: Final = 10_000
+TOUCHED_MAX: Final = 100
+"""How many of the requests that it fired on a rule remembers."""
+_PARTS: Final = 1 << 30
+
+
+class Held:
+    """A request or an answer that a rule holds."""
+
+    def __init__(self, rule: LoadedRule, go_on: Callable[[], None]) -> None:
+        self._rule = rule
+        self._go_on = go_on
+        rule.holds.append(self)
+
+    def release(self) -> None:
+        """Let it go on."""
+        if self in self._rule.holds:
+            self._rule.holds.remove(self)
+            self._go_on()
+
+    def forget(self) -> None:
+        """Note that its connection was lost."""
+        if self in self._rule.holds:
+            self._rule.holds.remove(self)
+
+
+@dataclass(eq=False)
+class LoadedRule:
+    """A rule, and what it has done so far."""
+
+    rule: Rule
+    compiled: Compiled
+    chance: Chance
+    added_ms: int
+    number: int
+    """Its place in the order of all rules."""
+    fired: int = 0
+    matched: int = 0
+    touched: deque[Touched] = field(default_factory=lambda: deque(maxlen=TOUCHED_MAX))
+    holds: list[Held] = field(default_factory=list)
+    is_removed: bool = False
+    _waiting: list[tuple[int, Callable[[], None]]] = field(default_factory=list)
+
+    @property
+    def name(self) -> str:
+        """Its name, which is unique."""
+        return self.rule.name
+
+    def fires(self, arrived: Arrived, now_ms: int, others: Mapping[str, LoadedRule]) -> bool:
+        """Count a request that the rule may be for; return whether the rule fires on it."""
+        rule = self.rule
+        if self.is_over(now_ms) or now_ms < self.added_ms + rule.start_ms:
+            return False
+        if rule.after is not None and not (rule.after in others and others[rule.after].fired):
+            return False
+        if not self.compiled.matches(arrived):
+            return False
+        self.matched += 1
+        number = self.matched - rule.skip
+        if number <= 0 or (number - 1) % rule.every:
+            return False
+        if rule.probability < 1 and self.chance.randrange(_PARTS) >= rule.probability * _PARTS:
+            return False
+        self.fired += 1
+        return True
+
+    def is_over(self, now_ms: int) -> bool:
+        """Whether it cannot fire any more."""
+        rule = self.rule
+        return (
+            self.is_removed
+            or (rule.times is not None and self.fired >= rule.times)
+            or (rule.expire_ms is not None and now_ms >= self.added_ms + rule.expire_ms)
+        )
+
+    def touch(self, arrived: Arrived, now_ms: int) -> None:
+        """Remember a request that it fired on, and wake those that wait for it."""
+        request = arrived.request
+        self.touched.append(
+            Touched(
+                at_ms=now_ms,
+                api=arrived.name,
+                version=request.version,
+                correlation_id=request.correlation_id,
+                client_id=request.client_id,
+                connection=arrived.connection,
+                request=plain(arrived.shown()),
+            )
+        )
+        waiting, self._waiting = self._waiting, []
+        for count, then in waiting:
+            if self.fired >= count:
+                then()
+            else:
+                self._waiting.append((count, then))
+
+    def when_fired(self, count: int, then: Callable[[], None]) -> Callable[[], None]:
+        """Call ``then`` once it has fired so often; return what stops the waiting."""
+        if self.fired >= count:
+            then()
+            return lambda: None
+        waits = (count, then)
+        self._waiting.append(waits)
+        return lambda: self._waiting.remove(waits) if waits in self._waiting else None
+
+    def release(self) -> int:
+        """Let all that it holds go on, in order; return how many these are."""
+        held = list(self.holds)
+        for each in held:
+            each.release()
+        return len(held)
+
+    def status(self, now_ms: int) -> Status:
+        """Return what it has done."""
+        return Status(
+            name=self.name,
+            fired=self.fired,
+            matched=self.matched,
+            held=len(self.holds),
+            is_over=self.is_over(now_ms),
+            rule=self.rule,
+        )
+
+
+class FaultRules:
+    """All rules of a broker, in the order in which they were added."""
+
+    def __init__(
+        self,
+        served: Iterable[Served],
+        now_ms: Callable[[], int],
+        make_chance: Callable[[int], Chance],
+        states: States = NO_STATES,
+    ) -> None:
+        self._served = {api.key.name: api for api in served}
+        self._now_ms = now_ms
+        self._make_chance = make_chance
+        self.states = states
+        self._rules: dict[str, LoadedRule] = {}
+        self._number = 0
+        """The last number in a name that was made up."""
+        self._added = 0
+        self._by_topic: dict[int, dict[str, list[LoadedRule]]] = {}
+        """The rules for one topic, by API and topic."""
+        self._others: dict[int, list[LoadedRule]] = {}
+        """All other rules, by API."""
+        self._listeners: list[Callable[[], None]] = []
+
+    def listen(self, call: Callable[[], None]) -> None:
+        """Call this whenever rules are added or removed."""
+        self._listeners.append(call)
+
+    @property
+    def loaded(self) -> list[LoadedRule]:
+        """All rules that were not removed."""
+        return list(self._rules.values())
+
+    def add(self, *rules: Rule) -> list[LoadedRule]:
+        """Add rules, all or none; raises ``RuleError`` for one that cannot work."""
+        made: list[LoadedRule] = []
+        names = set(self._rules)
+        if len(names) + len(rules) > RULES_MAX:
+            raise RuleError(f"there are at most {RULES_MAX} rules: remove some")
+        number = self._number
+        for rule in rules:
+            if not rule.name:
+                number += 1
+                while f"rule-{number}" in names:
+                    number += 1
+                rule = _named(rule, f"rule-{number}")
+            if rule.name in names:
+                raise RuleError(
+                    f"there is a rule {rule.name!r} already: remove it, or give another name"
+                )
+            if rule.after is not None and rule.after not in names:
+                near = near_name(rule.after, names)
+                raise RuleError(f"{rule.name}: after: there is no rule {rule.after!r}{near}")
+            names.add(rule.name)
+            compiled = compile_rule(rule, self._served, self.states)
+            self._added += 1
+            chance = self._make_chance(rule.seed)
+            made.append(LoadedRule(rule, compiled, chance, self._now_ms(), self._added))
+        self._number = number
+        for each in made:
+            self._rules[each.name] = each
+            self._index(each)
+        self._changed()
+        return made
+
+    def get(self, name: str) -> LoadedRule:
+        """Return a rule; raises ``KeyError`` with the nearest name."""
+        if name not in self._rules:
+            raise KeyError(f"there is no rule {name!r}{near_name(name, self._rules)}")
+        return self._rules[name]
+
+    def remove(self, name: str) -> LoadedRule:
+        """Remove a rule; what it holds goes on."""
+        rule = self.get(name)
+        del self._rules[name]
+        self._unindex(rule)
+        rule.is_removed = True
+        self._changed()
+        rule.release()
+        return rule
+
+    def clear(self) -> None:
+        """Remove all rules."""
+        rules = self.loaded
+        self._rules.clear()
+        self._by_topic.clear()
+        self._others.clear()
+        for rule in rules:
+            rule.is_removed = True
+        self._changed()
+        for rule in rules:
+            rule.release()
+
+    def statuses(self) -> list[Status]:
+        """Return what all rules have done."""
+        now_ms = self._now_ms()
+        return [each.status(now_ms) for each in self._rules.values()]
+
+    def takes(self, api_key: int) -> bool:
+        """Whether there is a rule that requests of an API may match."""
+        return api_key in self._by_topic or api_key in self._others
+
+    def match(self, arrived: Arrived) -> list[LoadedRule]:
+        """Return the rules that fire on a request, in their order."""
+        key = arrived.request.api_key
+        rules = self._others.get(key, [])
+        by_topic = self._by_topic.get(key)
+        if by_topic:
+            found = [each for topic in arrived.topic_names for each in by_topic.get(topic, ())]
+            if found:
+                rules = sorted({*found, *rules}, key=attrgetter("number"))
+        if not rules:
+            return []
+        now_ms = self._now_ms()
+        fired = [each for each in rules if each.fires(arrived, now_ms, self._rules)]
+        for each in fired:
+            each.touch(arrived, now_ms)
+        return fired
+
+    def _index(self, rule: LoadedRule) -> None:
+        topic = rule.rule.match.topic
+        for key in rule.compiled.api_keys:
+            if topic is None:
+                self._others.setdefault(key, []).append(rule)
+            else:
+                self._by_topic.setdefault(key, {}).setdefault(topic, []).append(rule)
+
+    def _unindex(self, rule: LoadedRule) -> None:
+        topic = rule.rule.match.topic
+        for key in rule.compiled.api_keys:
+            if topic is None:
+                self._others[key].remove(rule)
+                if not self._others[key]:
+                    del self._others[key]
+                continue
+            by_topic = self._by_topic[key]
+            by_topic[topic].remove(rule)
+            if not by_topic[topic]:
+                del by_topic[topic]
+            if not by_topic:
+                del self._by_topic[key]
+
+    def _changed(self) -> None:
+        for call in self._listeners:
+            call()
+
+
+def _named(rule: Rule, name: str) -> Rule:
+    from msgspec.structs import replace
+
+    return replace(rule, name=name)

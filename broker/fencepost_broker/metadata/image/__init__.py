@@ -1,0 +1,1 @@
+"""The metadata image: what the records of the metadata log say, taken together."""

@@ -1,0 +1,98 @@
+"""What applying records to the metadata image changed, one entry for each thing."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple, TypeAlias
+
+from fencepost_broker.metadata.image.model import Broker, Partition
+
+
+class TopicCreated(NamedTuple):
+    """A topic came into being, without partitions yet."""
+
+    topic_id: bytes
+    name: str
+
+
+class TopicDeleted(NamedTuple):
+    """A topic went away, its partitions and its settings with it."""
+
+    topic_id: bytes
+    name: str
+    partitions: tuple[Partition, ...]
+
+
+class PartitionChanged(NamedTuple):
+    """A partition came into being (``before`` is None) or is led or held differently."""
+
+    topic_id: bytes
+    name: str
+    before: Partition | None
+    after: Partition
+
+
+class ConfigChanged(NamedTuple):
+    """A setting was given a value, or lost it (``value`` is None)."""
+
+    resource_type: int
+    resource_name: str
+    name: str
+    value: str | None
+
+
+class BrokerChanged(NamedTuple):
+    """A broker registered (again), was fenced or unfenced, or is gone (``after`` is None)."""
+
+    broker_id: int
+    before: Broker | None
+    after: Broker | None
+
+
+class FeatureChanged(NamedTuple):
+    """A feature's finalized level is another one; 0 is off."""
+
+    name: str
+    level: int
+
+
+class ProducerIdsChanged(NamedTuple):
+    """A block of producer ids was given away."""
+
+    broker_id: int
+    broker_epoch: int
+    next_producer_id: int
+
+
+# The others say no more than that something changed: their readers look at the whole image. They
+# are no tuples, since an empty tuple equals every other one.
+
+
+@dataclass(frozen=True, slots=True)
+class ClientQuotasChanged:
+    """A client quota was set or removed."""
+
+
+@dataclass(frozen=True, slots=True)
+class ScramChanged:
+    """A user's SCRAM credential was set or removed."""
+
+
+@dataclass(frozen=True, slots=True)
+class AclsChanged:
+    """An ACL was added or removed."""
+
+
+Change: TypeAlias = (
+    TopicCreated
+    | TopicDeleted
+    | PartitionChanged
+    | ConfigChanged
+    | BrokerChanged
+    | FeatureChanged
+    | ProducerIdsChanged
+    | ClientQuotasChanged
+    | ScramChanged
+    | AclsChanged
+)
+Changes: TypeAlias = tuple[Change, ...]

@@ -1,0 +1,391 @@
+"""Requests that fault rules have fired on, carried out as the rules say.
+
+Such a request is parked, and a task carries it out: first what rules do to the request, then the
+handler, then what they do to the answer. To the handler, the task's object is the client's
+connection.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Iterable
+from functools import partial
+from typing import TYPE_CHECKING, Any, Final, cast
+
+from fencepost_protocol.apis import response_class
+from fencepost_protocol.exceptions import LocalProtocolError
+from fencepost_protocol.framing import (
+    SIZE_BYTES,
+    encode_request,
+    read_request_head,
+    read_response_head,
+)
+
+from fencepost_broker.apis.request import (
+    NO_ANSWER,
+    Answer,
+    CompletedRequest,
+    Pieces,
+    Request,
+)
+from fencepost_broker.apis.served import Served
+from fencepost_broker.faults.acts import Refusal, change, corrupt, merge, refusal
+from fencepost_broker.faults.compiled import Arrived, decoded
+from fencepost_broker.faults.rule import (
+    Act,
+    Blackhole,
+    ChangeAnswer,
+    ChangeRequest,
+    CorruptAnswer,
+    CorruptRequest,
+    CutAnswer,
+    Delay,
+    Disconnect,
+    DropAnswer,
+    DropRequest,
+    Error,
+    Hold,
+    ReorderAnswer,
+    RepeatAnswer,
+    Side,
+    Throttle,
+)
+from fencepost_broker.faults.rules import FaultRules, Held, LoadedRule
+
+if TYPE_CHECKING:
+    from fencepost_broker.network.connection import Connection
+
+CarryOut = Callable[[Request], Answer | None]
+"""Decodes a request, and runs the steps and the handler of its API."""
+Encode = Callable[[Request, Answer], Pieces]
+_WAYS: Final[dict[Side, str]] = {"request": "in", "answer": "out"}
+_ANSWER_HEAD: Final = 8
+"""Size and correlation id."""
+
+
+class _DropError(Exception):
+    """The connection is closed without an answer."""
+
+
+class Faults:
+    """The fault rules of a server, and the requests that they have fired on."""
+
+    def __init__(self, rules: FaultRules) -> None:
+        self.rules = rules
+        self._late: dict[Connection, Pieces] = {}
+        """Answers that are sent after the next one of their connection."""
+        self._tasks: set[asyncio.Task[None]] = set()
+        self._listeners: list[Callable[[], None]] = []
+
+    def listen(self, call: Callable[[], None]) -> None:
+        """Call this when other APIs are affected than before."""
+        self._listeners.append(call)
+        self.rules.listen(call)
+        call()
+
+    def _changed(self) -> None:
+        for call in self._listeners:
+            call()
+
+    def takes(self, api_key: int) -> bool:
+        """Whether requests of an API have to be shown to ``match``."""
+        return bool(self._late) or self.rules.takes(api_key)
+
+    def match(self, api: Served, request: Request) -> list[LoadedRule]:
+        """Return the rules that fire on a request."""
+        message = decoded(api, request)
+        return self.rules.match(Arrived(api, request, message, self.rules.states))
+
+    def start(
+        self,
+        api: Served,
+        request: Request,
+        fired: list[LoadedRule],
+        carry_out: CarryOut,
+        encode: Encode,
+    ) -> None:
+        """Carry out a request as rules say; its answer is released later."""
+        request.frame = memoryview(bytes(request.frame))  # the buffer is shared
+        faulted = _FaultedRequest(self, api, request, fired, carry_out, encode)
+        task = asyncio.get_running_loop().create_task(faulted.run())
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+        faulted.connection.on_loss(partial(_cancel, task))
+
+    def send_late(self, connection: Connection, pieces: Pieces) -> None:
+        """Keep an answer until the next one of its connection is sent."""
+        self._late[connection] = [*self._late.get(connection, ()), *pieces]
+        self._changed()
+
+    def with_late(self, request: Request, pieces: Pieces) -> Pieces:
+        """Return an answer, followed by the one that was kept."""
+        if not (self._late and pieces):
+            return pieces
+        late = self._late.pop(cast("Connection", request.peer), None)
+        if late is None:
+            return pieces
+        self._changed()
+        return [*pieces, *late]
+
+    def forget(self, connection: Connection) -> None:
+        """Forget a connection that is closed."""
+        if self._late.pop(connection, None) is not None:
+            self._changed()
+
+
+class _FaultedRequest:
+    """A request that rules have fired on; the peer of the request that the handler sees."""
+
+    def __init__(
+        self,
+        faults: Faults,
+        api: Served,
+        request: Request,
+        fired: list[LoadedRule],
+        carry_out: CarryOut,
+        encode: Encode,
+    ) -> None:
+        self._faults = faults
+        self._api = api
+        self._request = request
+        self._fired = fired
+        self._carry_out = carry_out
+        self._encode = encode
+        self._released: asyncio.Future[Answer] | None = None
+        self._on_loss: Callable[[], None] | None = None
+        self._drop_reason = ""
+        # The attributes of a Peer.
+        connection = cast("Connection", request.peer)
+        self.connection = connection
+        self.listener = connection.listener
+        self.client_host = connection.client_host
+        self.client = connection.client
+        self.user = connection.user
+        self.client_software_name = connection.client_software_name
+        self.client_software_version = connection.client_software_version
+        self.metrics = connection.metrics
+
+    async def run(self) -> None:
+        """Carry out the request, and send its answer or close the connection."""
+        request, connection = self._request, self.connection
+        try:
+            pieces = self._on_the_wire(await self._answer())
+            for rule in self._fired:
+                if isinstance(rule.rule.act, CutAnswer | Disconnect):
+                    connection.end(answer=pieces)
+                    return
+                if isinstance(rule.rule.act, ReorderAnswer):
+                    self._faults.send_late(connection, pieces)
+                    connection.release(request, NO_ANSWER)
+                    return
+            connection.release(request, pieces)
+            self._throttle()
+        except asyncio.CancelledError:
+            if self._on_loss is not None:
+                self._on_loss()
+        except _DropError as reason:
+            connection.drop(str(reason))
+        except Exception as error:  # noqa: BLE001 (as where any request is carried out)
+            connection.refuse_parked(request, error)
+
+    async def _answer(self) -> Answer:
+        request = self._request
+        message = decoded(self._api, request)
+        arrived = Arrived(self._api, request, message, self._faults.rules.states)
+        answer: Answer | None = None
+        refusals: list[Refusal] = []
+        is_changed = False
+        corrupting: list[tuple[LoadedRule, CorruptRequest]] = []
+        for rule in self._fired:
+            act = rule.rule.act
+            await self._wait(rule, "request")
+            if isinstance(act, DropRequest):
+                await self._drop(rule, "request", silently=act.silently)
+            elif isinstance(act, ChangeRequest):
+                change(rule, message)
+                is_changed = True
+            elif isinstance(act, CorruptRequest):
+                corrupting.append((rule, act))
+            elif isinstance(act, Error):
+                refused = refusal(rule, arrived)
+                refusals.append(refused)
+                is_changed = True
+                if not refused.carries_on:
+                    answer = answer or refused.answer
+        if answer is None:
+            answer = await self._carried_out(message, is_changed, corrupting)
+        if refusals and getattr(message, "acks", None) == 0:  # it gets no answer, so no error
+            raise _DropError(f"the fault rule {self._fired[0].name} refuses the request")
+        for each in refusals:
+            if each.is_whole:
+                answer = each.answer
+            else:
+                merge(answer, each.answer)
+        return await self._after(answer)
+
+    async def _carried_out(
+        self,
+        message: Any,
+        is_changed: bool,
+        corrupting: Iterable[tuple[LoadedRule, CorruptRequest]],
+    ) -> Answer:
+        request = self._request
+        frame = request.frame
+        if is_changed:
+            frame = self._encoded_again(message)
+        for rule, act in corrupting:
+            content = bytearray(frame)
+            corrupt(content, request.body, act.bits, rule.chance)
+            frame = memoryview(bytes(content))
+        inner = CompletedRequest(
+            cast("Any", self),
+            request.api_key,
+            request.version,
+            request.correlation_id,
+            request.client_id,
+            frame,
+            request.body,
+        )
+        self._released = asyncio.get_running_loop().create_future()
+        answer = self._carry_out(inner)
+        if answer is None:
+            answer = await self._released
+        if self._drop_reason:
+            raise _DropError(self._drop_reason)
+        return inner.completed(answer)
+
+    async def _after(self, answer: Answer) -> Answer:
+        """Do to an answer what rules say, and wait if they say so."""
+        for rule in self._fired:
+            act = rule.rule.act
+            await self._wait(rule, "answer")
+            if isinstance(act, DropAnswer):
+                await self._drop(rule, "answer", silently=act.silently)
+            elif isinstance(act, ChangeAnswer | Throttle):
+                answer = self._as_message(answer)
+                if isinstance(act, ChangeAnswer) and answer is not NO_ANSWER:
+                    change(rule, answer)
+                elif isinstance(act, Throttle) and hasattr(answer, "throttle_time_ms"):
+                    answer.throttle_time_ms = act.ms
+        return answer
+
+    def _on_the_wire(self, answer: Answer) -> Pieces:
+        """Encode an answer, and do to its bytes what rules say."""
+        try:
+            pieces = self._encode(self._request, answer)
+        except LocalProtocolError as error:
+            names = ", ".join(rule.name for rule in self._fired)
+            raise _DropError(
+                f"the answer cannot be sent as rules ({names}) want it: {error}"
+            ) from None
+        if not pieces:
+            return pieces
+        for rule in self._fired:
+            act = rule.rule.act
+            if isinstance(act, CorruptAnswer):
+                content = bytearray(b"".join(pieces))
+                corrupt(content, _ANSWER_HEAD, act.bits, rule.chance)
+                pieces = [content]
+            elif isinstance(act, RepeatAnswer):
+                pieces = [b"".join(pieces), b"".join(pieces)]
+            elif isinstance(act, CutAnswer):
+                pieces = [b"".join(pieces)[: act.bytes]]
+        return pieces
+
+    def _throttle(self) -> None:
+        """Let the next requests wait, as a throttled client's do."""
+        wait_ms = max(
+            (each.rule.act.ms for each in self._fired if isinstance(each.rule.act, Throttle)),
+            default=0,
+        )
+        if wait_ms and self.connection.mute(lambda: None):
+            asyncio.get_running_loop().call_later(wait_ms / 1000, self.connection.unmute)
+
+    # -- the acts --------------------------------------------------------------------------------
+
+    async def _wait(self, rule: LoadedRule, side: Side) -> None:
+        """Wait if a rule delays or holds the request, or the answer."""
+        act = rule.rule.act
+        if isinstance(act, Delay) and act.what == side:
+            spread_ms = rule.chance.randrange(act.spread_ms + 1) if act.spread_ms else 0
+            await asyncio.sleep((act.ms + spread_ms) / 1000)
+        elif _holds(act, side):
+            await _held(rule)
+
+    async def _drop(self, rule: LoadedRule, what: str, *, silently: bool) -> None:
+        if silently:
+            await asyncio.get_running_loop().create_future()  # until the connection is lost
+        raise _DropError(f"the fault rule {rule.name} drops the {what}")
+
+    # -- messages --------------------------------------------------------------------------------
+
+    def _encoded_again(self, message: Any) -> memoryview:
+        request = self._request
+        try:
+            frame = encode_request(
+                message, request.version, request.correlation_id, request.client_id
+            )
+        except LocalProtocolError as error:
+            names = ", ".join(rule.name for rule in self._fired)
+            raise _DropError(f"the request cannot be as rules ({names}) want it: {error}") from None
+        whole = memoryview(bytes(frame))[SIZE_BYTES:]
+        *_, request.body = read_request_head(whole)
+        return whole
+
+    def _as_message(self, answer: Answer) -> Any:
+        if not isinstance(answer, list) or not answer:
+            return answer
+        request = self._request
+        frame = memoryview(b"".join(answer))[SIZE_BYTES:]
+        _, pos = read_response_head(frame, request.api_key, request.version)
+        return response_class(request.api_key).decode(frame, request.version, pos)[0]
+
+    # -- what the handler calls ------------------------------------------------------------------
+
+    @property
+    def may_park(self) -> bool:
+        """Always true: the request is parked already."""
+        return True
+
+    def on_loss(self, call: Callable[[], None]) -> None:
+        """Call this if the connection is lost before the answer."""
+        self._on_loss = call
+
+    def release(self, request: Request, answer: Answer) -> None:
+        """Accept the answer of the handler."""
+        del request
+        self._on_loss = None
+        if self._released is not None and not self._released.done():
+            self._released.set_result(answer)
+
+    def refuse_parked(self, request: Request, error: Exception) -> None:
+        """Close the connection, because the request raised an exception."""
+        del request
+        if self._released is not None and not self._released.done():
+            self._released.set_exception(error)
+
+    def drop(self, reason: str) -> None:
+        """Close the connection once the handler is done."""
+        self._drop_reason = self._drop_reason or reason
+
+
+def _holds(act: Act, side: Side) -> bool:
+    if isinstance(act, Blackhole):
+        return act.way in ("both", _WAYS[side])
+    return isinstance(act, Hold) and act.what == side
+
+
+async def _held(rule: LoadedRule) -> None:
+    """Wait until a rule lets go."""
+    if rule.is_removed:
+        return
+    released = asyncio.Event()
+    held = Held(rule, released.set)
+    try:
+        await released.wait()
+    finally:
+        held.forget()
+
+
+def _cancel(task: asyncio.Task[None]) -> None:
+    task.cancel()
