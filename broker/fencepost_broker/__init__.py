@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from fencepost_broker.observability.tap.client import TapClient
     from fencepost_broker.ports import Address
     from fencepost_broker.server.clock import StateClock
+    from fencepost_broker.server.crash import crash_at
     from fencepost_broker.server.embedded import Broker, TopicRefusedError
     from fencepost_broker.server.embedded_cluster import Cluster
     from fencepost_broker.server.errors import BrokerFailedError
@@ -73,6 +74,7 @@ _HOMES = {
     "TopicRefusedError": "fencepost_broker.server.embedded",
     "TornWrite": _FAULTS,
     "WaitingRequest": _EXPLAINED,
+    "crash_at": "fencepost_broker.server.crash",
 }
 """Imported on first use (PEP 562): the command line and the pipeline need no broker."""
 
@@ -104,6 +106,7 @@ __all__ = [
     "TopicRefusedError",
     "TornWrite",
     "WaitingRequest",
+    "crash_at",
 ]
 
 

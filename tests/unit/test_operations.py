@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import re
+from pathlib import Path
 from typing import Any, get_type_hints
 
 import msgspec
 import pytest
+from fencepost_broker.coordinator.runtime.steps import STEPS
 from fencepost_broker.operations import (
     OPERATIONS,
     AnyOperation,
@@ -65,3 +68,14 @@ def test_what_it_does_not_have_is_refused(text: bytes, why: str) -> None:
 def test_a_coordinator_is_that_of_one_id() -> None:
     with pytest.raises(ValueError, match="either a group or a transactional_id"):
         UnloadCoordinator(group="g", transactional_id="a")
+
+
+PAGE = Path(__file__).parents[2] / "docs/how-to/perform-operations.md"
+
+
+def test_the_page_has_every_operation_and_step() -> None:
+    text = PAGE.read_text(encoding="utf-8")
+    rows = dict(re.findall(r"^\| `(\w+)` \| `([a-z-]+)` \|", text, re.MULTILINE))
+    assert rows == {each.__name__: name for name, each in OPERATIONS.items()}
+    for step in STEPS:
+        assert step.split(".")[-2] in text, step

@@ -42,6 +42,7 @@ if TYPE_CHECKING:
 
     from fencepost_broker.coordinator.runtime.explaining import Explaining
     from fencepost_broker.coordinator.runtime.marker_sender import Hold
+    from fencepost_broker.coordinator.runtime.steps import OnStep
     from fencepost_broker.faults.rules import FaultRules
     from fencepost_broker.observability.explained import ExplainedPartition, ExplainedTransaction
     from fencepost_broker.operations import Operation
@@ -79,6 +80,8 @@ class Broker:
                       file with the token that requests to the control port must have
           log_level   lowest level of log lines on standard error: "warning"
           logs        destination of all log lines instead
+          on_step     called with the name of each step of a transaction in a log, before and after
+                      it; `fencepost_broker.crash_at` makes one that ends the process there
 
     Raises SettingsError for invalid settings and certificates, StorageError for a data directory
     that cannot be used, ListenError for an address that cannot be listened on, TopicRefusedError
@@ -102,6 +105,7 @@ class Broker:
         control_token_file: str | Path | None = None,
         log_level: str = DEFAULT_LOG_LEVEL,
         logs: LazyLogs | None = None,
+        on_step: OnStep | None = None,
     ) -> None:
         self._users = dict(users or {})
         certificate = certificate_settings(tls_cert, tls_key)
@@ -125,6 +129,7 @@ class Broker:
         self._controller: str | None = None
         self._topics = read_topics(topics)
         self._logs = logs or _log_lines(log_level)
+        self._on_step = on_step
         self._disk: Disk | None = None
         self.snapshots: dict[str, Snapshot] = {}
         """The snapshots that have names."""
@@ -144,7 +149,9 @@ class Broker:
             self._disk = _make_disk(self.settings)
         self.disk.begin()
         faulty = FaultyDisk(self._disk, self.disk)
-        process = BrokerProcess(self.settings, faulty, self._logs, self.clock, self._logs.levels)
+        process = BrokerProcess(
+            self.settings, faulty, self._logs, self.clock, self._logs.levels, self._on_step
+        )
         self.failure, self._stopping = "", None
         process.on_failure = lambda why: self.on_failure(why)
         self.addresses = await process.start()

@@ -40,6 +40,7 @@ T = TypeVar("T")
 if TYPE_CHECKING:
     import ssl
 
+    from fencepost_broker.coordinator.runtime.steps import OnStep
     from fencepost_broker.faults.rules import FaultRules
     from fencepost_broker.server.controller_server import ControllerServer
 
@@ -70,7 +71,9 @@ class BrokerProcess:
         logs: AreaLogs,
         clock: StateClock | None = None,
         log_levels: LogLevels | None = None,
+        on_step: OnStep | None = None,
     ) -> None:
+        """``on_step`` is called with the name of each step of a transaction in a log."""
         self.settings = settings
         self.logs = logs
         self.log = logs.area("server")
@@ -85,6 +88,7 @@ class BrokerProcess:
         self._disk = disk
         self._worker: Worker = InlineWorker()
         self._log_levels = log_levels or LogLevels()
+        self._on_step = on_step
         self.tap: TapPort | None = None
         self._maintenance: asyncio.TimerHandle | None = None
         self.links: OtherProcessLinks | None = None
@@ -166,7 +170,7 @@ class BrokerProcess:
         clock = ProcessClock(self.clock, asyncio.get_running_loop())
         return BrokerServer(
             settings, disk, clock, random.SystemRandom(), self._worker, self._log_levels,
-            self.links, self._fail,
+            self.links, self._fail, self._on_step,
         )  # fmt: skip
 
     async def exchange(self, disk: Disk, at: ClockPosition) -> None:

@@ -106,15 +106,15 @@ class GroupCoordinator:
 
     def handle(self, now_ms: int, command: Command) -> Decision[Any]:
         """Return the decision on a request or an event; the state does not change."""
+        if isinstance(command, Ask):
+            return _decider(command.request.NAME)(self._context, now_ms, command)
         if isinstance(command, TopicsDeleted):
             return delete_offsets_of_topics(self._context, now_ms, command)
         if isinstance(command, TopicsChanged):
             return topics_changed(self._context, command)
         if isinstance(command, Rebalance):
             return self._rebalance(now_ms, command)
-        if isinstance(command, EndSession):
-            return self._end_session(now_ms, command)
-        return _decider(command.request.NAME)(self._context, now_ms, command)
+        return self._end_session(now_ms, command)
 
     def _rebalance(self, now_ms: int, command: Rebalance) -> Decision[bool]:
         group = self._context.groups.get(command.group_id)
