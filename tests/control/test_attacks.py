@@ -305,6 +305,7 @@ def big_event() -> LogLine:
     return LogLine(0, "server", "info", "x" * 1000, {})
 
 
+@pytest.mark.slow
 @pytest.mark.asyncio
 async def test_a_thousand_streams_that_are_not_read_cost_little() -> None:
     async with open_port() as it:
