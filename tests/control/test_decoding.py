@@ -106,7 +106,11 @@ def test_the_description_says_where_fields_are() -> None:
     described = document([POST, PUT, GET])
     post, put = described["paths"]["/rules"]["post"], described["paths"]["/rules/{name}/{count}"]
     assert post["requestBody"]["content"]["application/json"]["schema"]["$ref"].endswith("/Rule")
-    assert [each["name"] for each in put["put"]["parameters"]] == ["name", "count"]
+    in_path = put["put"]["parameters"]
+    assert [(each["name"], each["required"]) for each in in_path] == [
+        ("name", True),
+        ("count", True),
+    ]
     body = put["put"]["requestBody"]["content"]["application/json"]["schema"]
     assert body["required"] == ["act"]
     assert not {"name", "count"} & body["properties"].keys()

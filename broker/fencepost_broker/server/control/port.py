@@ -43,6 +43,7 @@ UNREAD_SECONDS: Final = 60.0
 """How long a client may leave an answer, or a part of a stream, unread."""
 HEARTBEAT_SECONDS: Final = 15.0
 """After this time without an event, a stream sends a comment, which shows whether it is read."""
+_EVERY_ADDRESS: Final = ("", "0.0.0.0", "::")  # noqa: S104 (only if it is asked for)
 _BACKLOG: Final = 128
 _STOP_SECONDS: Final = 0.5
 _LINGER_SECONDS: Final = 1.0
@@ -107,7 +108,7 @@ class ControlPort:
         except BaseException:
             await self.close()
             raise
-        shown = host or name_of_this_machine()
+        shown = name_of_this_machine() if host in _EVERY_ADDRESS else host
         self._guard = Guard((shown,), token)
         self._logs.on_line = self._tell_line
         await self._listener.start_serving()
