@@ -16,7 +16,7 @@ from fencepost_protocol.generated.metadata import MetadataRequest
 
 from tests.control.harness import controlled
 from tests.support.broker import Client
-from tests.support.up import Wire
+from tests.support.up import ClosedError, Wire
 from tests.support.waiting import asked_until
 
 METADATA_VERSION = 12
@@ -26,7 +26,7 @@ RULE = {"name": "lost", "match": {"api": "Metadata"}, "act": {"type": "hold"}}
 @pytest.mark.asyncio
 async def test_a_rule_is_added_fires_lets_go_and_is_removed() -> None:
     async with controlled() as it, Client(it.broker.bootstrap) as client:
-        added = await it.ask("POST", "/v1/faults", RULE, status=201)
+        added = await it.ask("POST", "/v1/faults", RULE, expect=201)
         assert (added["name"], added["fired"], added["rule"]) == ("lost", 0, RULE)
         waiting = asyncio.ensure_future(it.ask("GET", "/v1/faults/lost/fired"))
         answer = asyncio.ensure_future(client.ask(MetadataRequest([]), METADATA_VERSION))
@@ -40,7 +40,7 @@ async def test_a_rule_is_added_fires_lets_go_and_is_removed() -> None:
         await asked_until(is_held)
         assert await it.ask("POST", "/v1/faults/lost/release", {}) == {"released": 1}
         await answer
-        await it.ask("DELETE", "/v1/faults/lost", status=204)
+        await it.ask("DELETE", "/v1/faults/lost", expect=204)
         assert await it.ask("GET", "/v1/faults") == {"faults": []}
 
 
@@ -56,7 +56,7 @@ async def test_a_rule_is_added_fires_lets_go_and_is_removed() -> None:
 )
 async def test_a_rule_that_cannot_work_is_refused(rule: dict[str, Any], told: str) -> None:
     async with controlled() as it:
-        problem = await it.ask("POST", "/v1/faults", rule, status=400)
+        problem = await it.ask("POST", "/v1/faults", rule, expect=400)
         assert told in json.dumps(problem)
         assert await it.ask("GET", "/v1/faults") == {"faults": []}
 
@@ -64,22 +64,22 @@ async def test_a_rule_that_cannot_work_is_refused(rule: dict[str, Any], told: st
 @pytest.mark.asyncio
 async def test_a_plan_is_added_whole_or_not_at_all() -> None:
     async with controlled() as it:
-        await it.ask("POST", "/v1/fault-plans", {"fault": [RULE, RULE]}, status=400)
+        await it.ask("POST", "/v1/fault-plans", {"fault": [RULE, RULE]}, expect=400)
         assert await it.ask("GET", "/v1/faults") == {"faults": []}
         other = {**RULE, "name": "other", "after": "lost"}
-        told = await it.ask("POST", "/v1/fault-plans", {"fault": [RULE, other]}, status=201)
+        told = await it.ask("POST", "/v1/fault-plans", {"fault": [RULE, other]}, expect=201)
         assert [each["name"] for each in told["faults"]] == ["lost", "other"]
-        await it.ask("DELETE", "/v1/faults", status=204)
+        await it.ask("DELETE", "/v1/faults", expect=204)
         assert await it.ask("GET", "/v1/faults") == {"faults": []}
 
 
 @pytest.mark.asyncio
 async def test_a_rule_that_does_not_fire_is_told() -> None:
     async with controlled() as it:
-        await it.ask("POST", "/v1/faults", RULE, status=201)
-        problem = await it.ask("GET", "/v1/faults/lost/fired?timeout_ms=1", status=408)
+        await it.ask("POST", "/v1/faults", RULE, expect=201)
+        problem = await it.ask("GET", "/v1/faults/lost/fired?timeout_ms=1", expect=408)
         assert "has fired 0 of 1 times" in problem["detail"]
-        problem = await it.ask("GET", "/v1/faults/lots", status=404)
+        problem = await it.ask("GET", "/v1/faults/lots", expect=404)
         assert "lost" in problem["advice"]
 
 
@@ -101,7 +101,7 @@ def test_the_lines_of_a_day(broker: Broker, capsys: pytest.CaptureFixture[str]) 
     fault(broker, "add", "--name", "lost", "--api", "Metadata", "--times", "1", "drop-answer")
     fault(broker, "wait", "lost", "--timeout-s", "0", code=1)
     assert "fired 0 of 1 times" in capsys.readouterr().err
-    with pytest.raises(ConnectionError), Wire(broker.addresses[0].port) as wire:
+    with pytest.raises(ClosedError), Wire(broker.addresses[0].port) as wire:
         wire.ask(MetadataRequest([]), METADATA_VERSION)
     fault(broker, "wait", "lost")
     assert "fired 1 times, is over" in capsys.readouterr().out

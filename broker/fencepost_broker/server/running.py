@@ -76,7 +76,11 @@ async def run_until_stopped(
             await starting
         return _INTERRUPTED
     await starting
-    ready()
+    try:
+        ready()
+    except BaseException:
+        await broker.stop()
+        raise
     await told
     if until_closed is not None:
         loop.remove_reader(until_closed)
