@@ -165,12 +165,14 @@ class Broker:
         """
         return self._ask(lambda: self._broker.snapshot(name))
 
-    def restore(self, snapshot: Snapshot | str) -> None:
+    def restore(
+        self, snapshot: Snapshot | str, connections: Literal["close", "keep"] = "close"
+    ) -> None:
         """Continue from a snapshot, or the one with this name, at the same addresses.
 
         See ``fencepost_broker.Broker.restore``.
         """
-        self._running_thread().run(lambda: self._broker.restore(snapshot))
+        self._running_thread().run(lambda: self._broker.restore(snapshot, connections))
 
     def reset(self) -> None:
         """Go back to the state right after the start, as ``restore`` does; removes fault rules."""

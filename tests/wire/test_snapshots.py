@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -122,6 +123,27 @@ async def test_a_fetch_that_waits_ends_with_its_connection(broker: Broker) -> No
             await waiting
     assert broker.stats()["connections"]["open"] == 0
     assert await read(broker, 0) == []
+
+
+@pytest.mark.asyncio
+async def test_idle_connections_can_be_kept(broker: Broker) -> None:
+    async with Client(broker.bootstrap) as idle, Client(broker.bootstrap) as waiting:
+        await idle.produce("t", 0, b"one")
+        snapshot = broker.snapshot()
+        await idle.produce("t", 0, b"two")
+        partition = FetchPartition(0, fetch_offset=2, partition_max_bytes=1 << 20)
+        request = FetchRequest(
+            max_wait_ms=LONG_MS, min_bytes=1, topics=[FetchTopic("t", partitions=[partition])]
+        )
+        parked = asyncio.ensure_future(waiting.ask(request, 11))
+        await until(lambda: broker.stats()["connections"]["parked_requests"])
+        await broker.restore(snapshot, connections="keep")
+        assert await end_offset(idle) == 1, "the same connection, the state of before"
+        assert await idle.produce("t", 0, b"three") == 1
+        with pytest.raises((asyncio.IncompleteReadError, ConnectionError)):
+            await parked
+        with pytest.raises(ValueError, match='it is "close" or "keep"'):
+            await broker.restore(snapshot, connections="maybe")  # type: ignore[arg-type]
 
 
 @pytest.mark.asyncio
@@ -387,6 +409,39 @@ def blocking_read(broker: blocking_broker.Broker, count: int) -> list[bytes | No
         while len(found) < count:
             found += [record.value for record in consumer.getmany(timeout_ms=LONG_MS)]
         return found
+
+
+@pytest.mark.asyncio
+async def test_clients_that_never_pause(broker: Broker, capfd: pytest.CaptureFixture[str]) -> None:
+    """The broker goes back again and again while clients connect and ask."""
+    snapshot, answered, is_over = broker.snapshot(), 0, False
+
+    async def ask_on_and_on(number: int) -> None:
+        nonlocal answered
+        while not is_over:
+            with suppress(ConnectionError, asyncio.IncompleteReadError):
+                async with Client(broker.bootstrap, f"client-{number}") as client:
+                    while not is_over:
+                        await client.produce("t", 0, b"x" * 1000 * number)
+                        await end_offset(client)
+                        answered += 1
+
+    clients = [asyncio.ensure_future(ask_on_and_on(number)) for number in range(6)]
+    for turn in range(20):
+        wanted = answered + 10
+
+        def is_answered(wanted: int = wanted) -> bool:
+            return answered >= wanted
+
+        await until(is_answered)
+        await broker.restore(snapshot, "keep" if turn % 2 else "close")
+    is_over = True
+    await asyncio.gather(*clients)
+    await broker.restore(snapshot)
+    assert await read(broker, 0) == []
+    printed = capfd.readouterr()
+    assert "bug" not in printed.err, printed.err
+    assert "rror" not in printed.err, printed.err
 
 
 # -- files -----------------------------------------------------------------------------------------

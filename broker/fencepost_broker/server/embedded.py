@@ -234,19 +234,24 @@ class Broker:
             self.snapshots[name] = made
         return made
 
-    async def restore(self, snapshot: Snapshot | str) -> None:
+    async def restore(
+        self, snapshot: Snapshot | str, connections: Literal["close", "keep"] = "close"
+    ) -> None:
         """Continue from a snapshot, or the one with this name, at the same addresses.
 
-        All connections are closed; clients connect again. It is as if the broker had been restarted
-        when the snapshot was made: what is in logs comes back, and nothing else. A manual clock
-        stands at the snapshot's time again; another one continues. Raises StorageError if the
+        Connections are closed, and clients connect again; with "keep", only those are closed that
+        have a request under way, as one that waits for records. It is as if the broker had been
+        restarted when the snapshot was made: what is in logs comes back, and nothing else. A manual
+        clock stands at the snapshot's time again; another one continues. Raises StorageError if the
         snapshot is damaged or is another node's; then nothing has changed.
         """
         process, disk = self._with_snapshots()
+        if connections not in ("close", "keep"):
+            raise ValueError(f'connections={connections!r}: it is "close" or "keep"')
         if isinstance(snapshot, str):
             snapshot = self._named(snapshot)
         restored = snapshot.disk(disk.budget)
-        await process.exchange(restored, snapshot.at)
+        await process.exchange(restored, snapshot.at, keep_idle=connections == "keep")
         self._disk = restored
         disk.discard()
 

@@ -163,13 +163,14 @@ class BrokerProcess:
             self.links, self._fail,
         )  # fmt: skip
 
-    async def exchange(self, disk: Disk, at: ClockPosition) -> None:
+    async def exchange(self, disk: Disk, at: ClockPosition, *, keep_idle: bool = False) -> None:
         """Continue with the state of another disk, behind the same listeners.
 
-        All connections are closed. On an error, which may be any of a start, the broker continues
-        with the state that it had. This is for a broker that is a cluster by itself.
+        Connections are closed, all or those with a request under way. On an error, which may be any
+        of a start, the broker continues with the state that it had. This is for a broker that is a
+        cluster by itself.
         """
-        if not await self.socket_server.close_connections():
+        if not await self.socket_server.close_connections(keep_idle=keep_idle):
             raise RuntimeError("this broker was stopped")
         # From here on to the end, the loop has no turn: no request meets half of the exchange.
         old, before = self.broker, self.clock.position
