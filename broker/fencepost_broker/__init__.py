@@ -32,29 +32,46 @@ if TYPE_CHECKING:
     from fencepost_broker.server.errors import BrokerFailedError
     from fencepost_broker.server.snapshot import Snapshot
     from fencepost_broker.server.snapshot_file import SnapshotError
+    from fencepost_broker.storage.disk.faults import (
+        DiskFull,
+        FailingRead,
+        FailingSync,
+        FlippedBit,
+        ReadOnlyDisk,
+        SlowDisk,
+        TornWrite,
+    )
     from fencepost_broker.storage.log import StorageError
 
 _EXPLAINED = "fencepost_broker.observability.explained"
+_FAULTS = "fencepost_broker.storage.disk.faults"
 _HOMES = {
     "Address": "fencepost_broker.ports",
     "Broker": "fencepost_broker.server.embedded",
     "Cluster": "fencepost_broker.server.embedded_cluster",
     "BrokerFailedError": "fencepost_broker.server.errors",
+    "DiskFull": _FAULTS,
     "ExplainedClient": _EXPLAINED,
     "ExplainedPartition": _EXPLAINED,
     "ExplainedTransaction": _EXPLAINED,
+    "FailingRead": _FAULTS,
+    "FailingSync": _FAULTS,
+    "FlippedBit": _FAULTS,
     "Hold": "fencepost_broker.coordinator.runtime.marker_sender",
     "ListenError": "fencepost_broker.network.listeners",
     "LsoHolder": _EXPLAINED,
     "MissingMarker": _EXPLAINED,
+    "ReadOnlyDisk": _FAULTS,
     "Settings": "fencepost_broker.config",
     "SettingsError": "fencepost_broker.config",
+    "SlowDisk": _FAULTS,
     "Snapshot": "fencepost_broker.server.snapshot",
     "SnapshotError": "fencepost_broker.server.snapshot_file",
     "StateClock": "fencepost_broker.server.clock",
     "StorageError": "fencepost_broker.storage.log",
     "TapClient": "fencepost_broker.observability.tap.client",
     "TopicRefusedError": "fencepost_broker.server.embedded",
+    "TornWrite": _FAULTS,
     "WaitingRequest": _EXPLAINED,
 }
 """Imported on first use (PEP 562): the command line and the pipeline need no broker."""
@@ -64,21 +81,28 @@ __all__ = [
     "Broker",
     "BrokerFailedError",
     "Cluster",
+    "DiskFull",
     "ExplainedClient",
     "ExplainedPartition",
     "ExplainedTransaction",
+    "FailingRead",
+    "FailingSync",
+    "FlippedBit",
     "Hold",
     "ListenError",
     "LsoHolder",
     "MissingMarker",
+    "ReadOnlyDisk",
     "Settings",
     "SettingsError",
+    "SlowDisk",
     "Snapshot",
     "SnapshotError",
     "StateClock",
     "StorageError",
     "TapClient",
     "TopicRefusedError",
+    "TornWrite",
     "WaitingRequest",
 ]
 

@@ -29,7 +29,10 @@ if TYPE_CHECKING:
 
     from fencepost_broker.coordinator.runtime import marker_sender
     from fencepost_broker.observability.explained import ExplainedPartition, ExplainedTransaction
+    from fencepost_broker.operations import Operation
     from fencepost_broker.server.faults import BlockingFault, Faults
+    from fencepost_broker.storage.disk import faulty
+    from fencepost_broker.storage.disk.faults import DiskFault
 
 R = TypeVar("R")
 _EXIT_SECONDS: Final = 5.0
@@ -48,6 +51,8 @@ class Options(TypedDict, total=False):
     tls_cert: str | Path
     tls_key: str | Path
     clock: StateClock | Literal["manual"]
+    control: int | str
+    control_token_file: str | Path
     log_level: str
 
 
@@ -72,6 +77,8 @@ class Broker:
         self._faults: Faults[BlockingFault] | None = None
         self.clock = Clock(self)
         """State time, as this broker's thread has it."""
+        self.disk = Disk(self)
+        """Faults of the disk."""
 
     # -- starting and stopping -----------------------------------------------------------------
 
@@ -142,6 +149,11 @@ class Broker:
         return self._broker.controller
 
     @property
+    def control(self) -> str | None:
+        """``host:port`` of its control port, once it is started with one."""
+        return self._broker.control
+
+    @property
     def failure(self) -> str:
         """Why it has stopped by itself, or ``None``."""
         return self._broker.failure
@@ -180,7 +192,7 @@ class Broker:
 
     @classmethod
     def _running_in(cls, thread: LoopThread, broker: asyncio_broker.Broker) -> Broker:
-        """Return a blocking face of a broker that somebody else starts and stops."""
+        """Return a blocking face of a broker that another object starts and stops."""
         made = cls()
         made._broker, made._thread = broker, thread
         return made
@@ -202,6 +214,15 @@ class Broker:
     ) -> None:
         """Create a topic, unless it exists; raises ``TopicRefusedError``."""
         self._ask(lambda: self._broker.create_topic(name, partitions, configs))
+
+    def perform(self, operation: Operation[R]) -> R:
+        """Carry out an operation of ``fencepost_broker.operations``; returns what is then.
+
+        Raises ``OperationRefusedError`` if it cannot work; then nothing has changed.
+        """
+        if self._thread is None:
+            raise RuntimeError("this broker is not running")
+        return self._thread.run(lambda: self._broker.perform(operation))
 
     def hold_markers(
         self,
@@ -246,6 +267,10 @@ class Broker:
     def _ask(self, call: Callable[[], R]) -> R:
         """Make a call where the broker runs, at once."""
         return self._running_thread().run(lambda: _at_once(call))
+
+    def _do(self, call: Callable[[], R]) -> R:
+        """Make a call where the broker runs, or here while it does not."""
+        return call() if self._thread is None else self._ask(call)
 
     def _running_thread(self) -> LoopThread:
         if self._thread is None:
@@ -359,6 +384,25 @@ class Clock:
         """State time, in milliseconds since 1970."""
         return self._clock.now_ms()
 
+    def pause(self) -> None:
+        """Let state time stand still; ``advance`` and ``jump`` still move it."""
+        self._broker._ask(self._clock.pause)
+
+    def resume(self) -> None:
+        """Let state time run on from where it stands."""
+        self._broker._ask(self._clock.resume)
+
+    def jump(
+        self, *, days: float = 0, hours: float = 0, minutes: float = 0, seconds: float = 0,
+        ms: int = 0,
+    ) -> None:  # fmt: skip
+        """Set the clock forward, or back by a negative number; no time passes by that."""
+        self._broker._ask(
+            lambda: self._clock.jump(
+                days=days, hours=hours, minutes=minutes, seconds=seconds, ms=ms
+            )
+        )
+
     def advance(
         self, *, days: float = 0, hours: float = 0, minutes: float = 0, seconds: float = 0,
         ms: int = 0,
@@ -369,6 +413,36 @@ class Clock:
                 days=days, hours=hours, minutes=minutes, seconds=seconds, ms=ms
             )
         )
+
+
+class Disk:
+    """Faults of a broker's disk: ``DiskFaults``, for another thread."""
+
+    def __init__(self, broker: Broker) -> None:
+        self._broker = broker
+
+    def add(self, fault: DiskFault) -> LoadedDiskFault:
+        """Put a fault in force until it is removed."""
+        return LoadedDiskFault(
+            self._broker, self._broker._do(lambda: self._broker._broker.disk.add(fault))
+        )
+
+
+class LoadedDiskFault:
+    """A fault that is in force until it is removed."""
+
+    def __init__(self, broker: Broker, loaded: faulty.LoadedDiskFault) -> None:
+        self._broker = broker
+        self._loaded = loaded
+
+    @property
+    def fired(self) -> int:
+        """How many operations it has changed."""
+        return self._loaded.fired
+
+    def remove(self) -> None:
+        """Mend the disk; syncs that wait go on."""
+        self._broker._do(self._loaded.remove)
 
 
 async def _at_once(call: Callable[[], R]) -> R:
@@ -385,4 +459,13 @@ def _end_with_the_interpreter() -> None:
             broker.stop(_EXIT_SECONDS)
 
 
-__all__ = ["Broker", "Clock", "Cluster", "ClusterOptions", "Hold", "Options"]
+__all__ = [
+    "Broker",
+    "Clock",
+    "Cluster",
+    "ClusterOptions",
+    "Disk",
+    "Hold",
+    "LoadedDiskFault",
+    "Options",
+]

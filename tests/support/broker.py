@@ -144,6 +144,7 @@ class RunningBroker(Client):
     def __init__(self, process: BrokerProcess, address: Address) -> None:
         super().__init__(address.bootstrap)
         self.process = process
+        self.bootstrap = address.bootstrap
         self.host = address.host
         self.port = address.port
 

@@ -468,16 +468,16 @@ class SocketServer:
 
     def stats(self) -> dict[str, int]:
         """Return the counts of connections and bytes, for closed and open connections together."""
-        metrics, connections = self.metrics, self._connections
         return {
-            "open": len(connections),
-            "opened": metrics.connections_opened,
-            "dropped": metrics.connections_dropped,
+            "open": len(self._connections),
+            "in_handshake": self.connection_quotas.handshakes,
+            "opened": self.metrics.connections_opened,
+            "dropped": self.metrics.connections_dropped,
             "queued_bytes": self._shared.queued.count,
             "waiting_frames": self._shared.queued.waiting,
-            "parked_requests": sum(each.is_parked for each in connections),
-            "bytes_in": metrics.bytes_in + sum(each.bytes_in for each in connections),
-            "bytes_out": metrics.bytes_out + sum(each.bytes_out for each in connections),
+            "parked_requests": sum(each.is_parked for each in self._connections),
+            "bytes_in": self.metrics.bytes_in + sum(each.bytes_in for each in self._connections),
+            "bytes_out": self.metrics.bytes_out + sum(each.bytes_out for each in self._connections),
         }
 
     # -- idle connections ----------------------------------------------------------------------

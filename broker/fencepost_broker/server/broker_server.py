@@ -264,6 +264,13 @@ class BrokerServer(SharedServer):
         self.quotas.muted.expire(now_ms)
         self.coordinators.expire(now_ms)
 
+    def jumped(self, by_ms: int) -> None:
+        """Move the ends of durations: the clock was set."""
+        self.controller.jumped(by_ms)
+        self.coordinators.jumped(by_ms)
+        self.log_manager.jumped(by_ms)
+        self.replicas.jumped(by_ms)
+
     def take_events(self) -> list[LogEvent]:
         """Return the new events for the log."""
         return super().take_events() + self.coordinators.take_events()

@@ -8,10 +8,11 @@ It runs in the event loop in which it was started; several brokers can share a l
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Awaitable, Callable, Coroutine, Iterable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, Literal, Self
+from typing import TYPE_CHECKING, Any, Final, Literal, Self, TypeVar
 
 from fencepost_protocol.errors import ErrorCode
 from fencepost_protocol.generated.create_topics import (
@@ -30,6 +31,7 @@ from fencepost_broker.server.clock import StateClock, wall_ms
 from fencepost_broker.server.embedded_settings import certificate_settings, settings_of
 from fencepost_broker.server.process import BrokerProcess, start_soon
 from fencepost_broker.server.snapshot import Snapshot
+from fencepost_broker.storage.disk.faulty import DiskFaults, FaultyDisk
 from fencepost_broker.storage.disk.files import FileDisk
 from fencepost_broker.storage.disk.memory import MemoryDisk
 from fencepost_broker.storage.disk.memory_chunks import MemoryBudget, SpillFile
@@ -42,8 +44,11 @@ if TYPE_CHECKING:
     from fencepost_broker.coordinator.runtime.marker_sender import Hold
     from fencepost_broker.faults.rules import FaultRules
     from fencepost_broker.observability.explained import ExplainedPartition, ExplainedTransaction
+    from fencepost_broker.operations import Operation
+    from fencepost_broker.server.control.port import ControlPort
     from fencepost_broker.server.faults import Fault, Faults
 
+ResultT = TypeVar("ResultT")
 DEFAULT_LOG_LEVEL: Final = "warning"
 
 
@@ -68,6 +73,10 @@ class Broker:
                       two PEM files: the listener uses TLS
           clock       time of topics, groups and transactions: "manual" is a clock that only
                       `broker.clock.advance(days=8)` moves; brokers may share a StateClock
+          control     address of its control port: a port at 127.0.0.1 (0: a free one), or
+                      "HOST:PORT"; without it, there is none
+          control_token_file
+                      file with the token that requests to the control port must have
           log_level   lowest level of log lines on standard error: "warning"
           logs        destination of all log lines instead
 
@@ -89,17 +98,24 @@ class Broker:
         tls_cert: str | Path | None = None,
         tls_key: str | Path | None = None,
         clock: StateClock | Literal["manual"] | None = None,
+        control: int | str | None = None,
+        control_token_file: str | Path | None = None,
         log_level: str = DEFAULT_LOG_LEVEL,
         logs: LazyLogs | None = None,
     ) -> None:
         self._users = dict(users or {})
         certificate = certificate_settings(tls_cert, tls_key)
-        self.settings = settings_of(settings or {}, host, port, data_dir, self._users, certificate)
+        made = settings_of(settings or {}, host, port, data_dir, self._users, certificate)
+        self.settings = made.with_overrides(_control_settings(control, control_token_file))
         """Settings in force; after the start, ``listeners`` has the actual ports."""
         self.clock = _state_clock(clock)
         """State time; ``advance`` moves it."""
+        self.disk = DiskFaults()
+        """Faults of the disk: ``disk.add(DiskFull())`` until ``remove`` of what it returns."""
         self.addresses: list[Address] = []
         """Addresses for clients, by listener, once it is started."""
+        self.control: str | None = None
+        """``host:port`` of its control port, once it is started with one."""
         self.failure = ""
         """Why it has stopped by itself, or ``None``."""
         self.on_failure: Callable[[str], None] = self._stop_by_itself
@@ -116,6 +132,7 @@ class Broker:
         """The state right after the start, for ``reset``."""
         self._process: BrokerProcess | None = None
         self._faults: Faults[Fault] | None = None
+        self._control_port: ControlPort | None = None
 
     # -- starting and stopping -----------------------------------------------------------------
 
@@ -125,9 +142,9 @@ class Broker:
             raise RuntimeError("this broker is already running")
         if self._disk is None:
             self._disk = _make_disk(self.settings)
-        process = BrokerProcess(
-            self.settings, self._disk, self._logs, self.clock, self._logs.levels
-        )
+        self.disk.begin()
+        faulty = FaultyDisk(self._disk, self.disk)
+        process = BrokerProcess(self.settings, faulty, self._logs, self.clock, self._logs.levels)
         self.failure, self._stopping = "", None
         process.on_failure = lambda why: self.on_failure(why)
         self.addresses = await process.start()
@@ -138,6 +155,7 @@ class Broker:
             await self._make_users(process)
             for topic in self._topics:
                 await self._create_at_start(topic)
+            await self._open_control_port(process)
             if self._has_snapshots:
                 self._at_start = self.snapshot()
         except BaseException:
@@ -171,7 +189,8 @@ class Broker:
     def _stop(self) -> Coroutine[Any, Any, bool]:
         """Mark the broker as stopped; returns the coroutine that does the rest."""
         process, self._process = self._process, None
-        return _stopped(process)
+        control_port, self._control_port = self._control_port, None
+        return _stopped(process, control_port)
 
     def _stop_by_itself(self, why: str) -> None:
         self.failure = why
@@ -251,14 +270,17 @@ class Broker:
         if isinstance(snapshot, str):
             snapshot = self._named(snapshot)
         restored = snapshot.disk(disk.budget)
-        await process.exchange(restored, snapshot.at, keep_idle=connections == "keep")
+        faulty = FaultyDisk(restored, self.disk)
+        await process.exchange(faulty, snapshot.at, keep_idle=connections == "keep")
         self._disk = restored
         disk.discard()
 
     async def reset(self) -> None:
-        """Go back to the state right after the start, as ``restore`` does; removes fault rules."""
+        """Go back to the state right after the start, as ``restore`` does; removes all faults."""
         process, _ = self._with_snapshots()
         process.clear_faults()
+        for fault in self.disk.loaded:
+            fault.remove()
         assert self._at_start is not None, "a start ends with a snapshot"
         await self.restore(self._at_start)
 
@@ -316,6 +338,17 @@ class Broker:
     ) -> None:
         """Create a topic, unless it exists; raises ``TopicRefusedError``."""
         self._create(WantedTopic(name, partitions, configs or {}))
+
+    async def perform(self, operation: Operation[ResultT]) -> ResultT:
+        """Carry out an operation of ``fencepost_broker.operations``; returns what is then.
+
+        Raises ``OperationRefusedError`` if it cannot work; then nothing has changed.
+        """
+        if self._process is None:
+            raise RuntimeError("this broker is not running")
+        from fencepost_broker.server.operations import perform
+
+        return await perform(self._process.broker, operation)
 
     def hold_markers(
         self,
@@ -384,6 +417,16 @@ class Broker:
             raise RuntimeError("this broker's controller is another process: use an Admin")
         _check_created(wanted, self._process.broker.controller.command(_creation(wanted)))
 
+    async def _open_control_port(self, process: BrokerProcess) -> None:
+        if self.settings.control_address is None:
+            return
+        from fencepost_broker.server.control.port import ControlPort
+
+        self._control_port = ControlPort(process, self.addresses, self._logs)
+        self.control = await self._control_port.open()
+        at = self._control_port.listens_at
+        self.settings = self.settings.with_overrides({"control.address": at})
+
     async def _make_users(self, process: BrokerProcess) -> None:
         if not self._users:
             return
@@ -405,7 +448,18 @@ def _state_clock(clock: StateClock | str | None) -> StateClock:
     return StateClock(manual=True)
 
 
-async def _stopped(process: BrokerProcess | None) -> bool:
+def _control_settings(control: int | str | None, token_file: str | Path | None) -> dict[str, Value]:
+    made: dict[str, Value] = {}
+    if control is not None:
+        made["control.address"] = str(control)
+    if token_file is not None:
+        made["control.token.file"] = os.fspath(token_file)
+    return made
+
+
+async def _stopped(process: BrokerProcess | None, control_port: ControlPort | None) -> bool:
+    if control_port is not None:
+        await control_port.close()
     return process is None or await process.stop()
 
 

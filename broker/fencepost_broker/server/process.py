@@ -27,8 +27,10 @@ from fencepost_broker.ports import Address
 from fencepost_broker.replication.partition import topics_snapshot
 from fencepost_broker.server.broker_server import BrokerServer
 from fencepost_broker.server.clock import ClockPosition, ProcessClock, StateClock, wall_ms
+from fencepost_broker.server.disk_faults import follow_faults
 from fencepost_broker.server.errors import BrokerFailedError
 from fencepost_broker.server.links.other_processes import OtherProcessLinks
+from fencepost_broker.storage.disk.faulty import FaultyDisk
 from fencepost_broker.storage.flush_scheduler import InlineWorker, Worker
 from fencepost_broker.storage.log import Disk
 from fencepost_broker.storage.log.checkpoints import cluster_id_of
@@ -94,9 +96,10 @@ class BrokerProcess:
         """Open the logs, listen and register; returns the addresses for clients."""
         settings, logs = self.settings, self.logs
         loop = asyncio.get_running_loop()
+        threads = WorkerThreads(loop, FLUSHES_AT_ONCE)
         # What is in memory needs no sync, so no thread either.
         if settings.data_dirs:
-            self._worker = WorkerThreads(loop, FLUSHES_AT_ONCE)
+            self._worker = threads
         log, limits = logs.area("connection"), Limits.from_settings(settings)
         self.server: BrokerServer | ControllerServer
         if "broker" in settings.process_roles:
@@ -122,6 +125,9 @@ class BrokerProcess:
             context, ready = self.server.context, self.server.ready
             self.socket_server = SocketServer(context, apis, log, limits, ready)
         self.server.config.listen(self.socket_server.use)
+        if isinstance(self._disk, FaultyDisk):
+            follow_faults(self._disk.faults, lambda: self.server, threads)
+            self._disk.faults.on_crash = self._fail
         try:
             addresses = await self._listen()
             self.server.start(addresses)
@@ -428,6 +434,16 @@ class BrokerProcess:
         self.server.catch_up(self.clock.now_ms())
         self.server.ready.drain()
         self._tell_events()
+
+    def jumped(self, by_ms: int) -> None:
+        """Move the ends of durations: the clock was set."""
+        self.server.jumped(by_ms)
+
+    def resumed(self) -> None:
+        """Go on with the maintenance: the clock runs again."""
+        if self._maintenance is not None:
+            self._maintenance.cancel()
+        self._maintain()
 
     def stats(self) -> dict[str, Any]:
         """Return all counters as plain data, for exporters and ``fencepost tap --stats``."""

@@ -77,6 +77,7 @@ class CoordinatorRuntime:
         log_levels: LogLevels,
     ) -> None:
         """``loopback`` carries this broker's requests to itself."""
+        self.loopback = loopback
         self.node_id = node_id
         self._clock = clock
         self._ready = ready
@@ -198,6 +199,16 @@ class CoordinatorRuntime:
         """Unload the coordinator: another broker leads the partition, or it was deleted."""
         shard = self.shards.pop((topic, number), None)
         if shard is not None:
+            shard.unload()
+
+    def unload(self, shard: Shard, answer: ErrorCode) -> None:
+        """Unload a coordinator until ``begin_to_lead`` is called; clients get this error.
+
+        It is NOT_COORDINATOR or COORDINATOR_LOAD_IN_PROGRESS.
+        """
+        if answer is ErrorCode.NOT_COORDINATOR:
+            self.stop_leading(shard.partition.topic, shard.partition.number)
+        else:
             shard.unload()
 
     def _machine(self, family: RecordFamily, partition: Partition) -> Machine:

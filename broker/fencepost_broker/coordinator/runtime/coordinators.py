@@ -104,6 +104,11 @@ class Coordinators(MetadataPublisher):
         if self._made is not None:
             self._made.expiries.expire(now_ms)
 
+    def jumped(self, by_ms: int) -> None:
+        """Move the ends of durations: the clock was set."""
+        if self._made is not None:
+            self._made.expiries.jumped(by_ms)
+
     def take_events(self) -> list[LogEvent]:
         """Return and clear the events for the log."""
         return [] if self._made is None else self._made.take_events()

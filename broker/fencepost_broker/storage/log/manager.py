@@ -281,6 +281,11 @@ class LogManager:
             if name[0] == topic:
                 log.configure(config)
 
+    def reopen_files(self) -> None:
+        """Open all files again, since the disk gives others for them now."""
+        for log in self.logs.values():
+            log.reopen_files()
+
     def checkpointed_high_watermark(self, topic: str, partition: int) -> int:
         """Return the high watermark that was last written for a partition, 0 if none was."""
         return self._high_watermarks.get(PartitionName(topic, partition), 0)
@@ -316,6 +321,14 @@ class LogManager:
                 self._checkpoint_at,
             ),
         )
+
+    def jumped(self, by_ms: int) -> None:
+        """Do everything as soon as before, now that the clock was set."""
+        self._retention_at += by_ms
+        self._expiry_at += by_ms
+        self._checkpoint_at += by_ms
+        self._cleaner.due_ms += by_ms
+        self._removals.shift(by_ms)
 
     def _begin_pass(self, now_ms: int) -> Iterator[PartitionLog]:
         """Look at all partitions: retention each time, producers when that is due."""
