@@ -244,6 +244,12 @@ async def test_a_clock_that_runs_goes_on() -> None:
         before_ms = broker.clock.now_ms()
         await broker.restore(snapshot)
         assert before_ms - 3 * DAY_MS <= broker.clock.now_ms() < before_ms - 2 * DAY_MS
+        broker.clock.pause()
+        paused = broker.snapshot()
+        broker.clock.resume()
+        broker.clock.advance(days=5)
+        await broker.restore(paused)
+        assert before_ms - 3 * DAY_MS <= broker.clock.now_ms() < before_ms - 2 * DAY_MS
 
 
 @pytest.mark.asyncio
@@ -269,6 +275,14 @@ async def test_a_fork_has_the_state_and_nothing_else_in_common(broker: Broker) -
         assert await read(other, 1) == [b"one"], "as it started"
         async with broker.fork(other.snapshot()) as third:
             assert await read(third, 1) == [b"one"]
+
+
+@pytest.mark.asyncio
+async def test_a_fork_has_its_own_control_port() -> None:
+    async with Broker(control=0) as broker, broker.fork() as other:
+        assert broker.control
+        assert other.control
+        assert other.control != broker.control
 
 
 @pytest.mark.asyncio

@@ -179,9 +179,9 @@ class Broker:
                 "only a broker in memory can be killed here: start a process for one with files,"
                 " as by `fencepost up --data-dir`"
             )
-        process, self._process = self._process, None
-        if process is not None:
-            await process.kill()
+        if self._process is not None:
+            await self._process.cut_off()
+        await self.stop()
         disk, self._disk = self._disk, None
         if isinstance(disk, MemoryDisk):
             disk.discard()
@@ -295,9 +295,12 @@ class Broker:
             snapshot = self._named(snapshot)
         snapshot = snapshot or self.snapshot()
         listeners = ",".join(str(each._replace(port=0)) for each in self.settings.endpoints)
+        ports: dict[str, Value] = {"listeners": listeners}
+        if self.settings.control_address is not None:
+            ports["control.address"] = f"{self.settings.control_address.rpartition(':')[0]}:0"
         at_ms = snapshot.at.now_ms if self.clock.is_manual else wall_ms() + snapshot.at.ahead_ms
         made = Broker(
-            settings=self.settings.with_overrides({"listeners": listeners}),
+            settings=self.settings.with_overrides(ports),
             users=self._users,
             clock=StateClock(manual=self.clock.is_manual, at_ms=at_ms),
             logs=self._logs,

@@ -388,14 +388,13 @@ class BrokerProcess:
         self.log.info("stopped", clean=is_clean)
         return is_clean
 
-    async def kill(self) -> None:
-        """Close all connections without answers, hand over nothing, and stop."""
+    async def cut_off(self) -> None:
+        """Close all connections without answers; the stop after this is as sudden as a kill."""
         self.settings = self.settings.with_overrides(
             {"controlled.shutdown.enable": False, "shutdown.timeout.ms": 0}
         )
         await self._close_links()
         await self.socket_server.close_connections()
-        await self.stop()
 
     async def _hand_over(self) -> None:
         """Let other brokers take over this one's leaderships."""
