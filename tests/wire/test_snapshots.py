@@ -3,67 +3,39 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from collections.abc import AsyncIterator
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
+from urllib.request import urlopen
 
 import pytest
 import pytest_asyncio
 from aiokafka import AIOKafkaConsumer, AIOKafkaProducer
 from fencepost_broker import Broker, Snapshot, StateClock, StorageError
 from fencepost_broker import blocking as blocking_broker
-from fencepost_client import Consumer, Producer, TopicPartition
+from fencepost_client import Producer
 from fencepost_client.blocking import Consumer as BlockingConsumer
 from fencepost_client.blocking import Producer as BlockingProducer
 from fencepost_client.errors import KafkaError
 from fencepost_protocol.generated.describe_groups import DescribeGroupsRequest
 from fencepost_protocol.generated.error_code import ErrorCode
 from fencepost_protocol.generated.fetch import FetchPartition, FetchRequest, FetchTopic
-from fencepost_protocol.generated.list_offsets import (
-    ListOffsetsPartition,
-    ListOffsetsRequest,
-    ListOffsetsTopic,
-)
 
 from tests.support.broker import Client
 from tests.support.waiting import asked_until, until
+from tests.wire.snapshot_harness import LONG_MS, T, end_offset, read, write
 from tests.wire.transaction_harness import Producer as ManualProducer
 from tests.wire.transaction_harness import stable_offset, state_of, until_state
 
-T = TopicPartition("t", 0)
 DAY_MS = 86_400_000
-LONG_MS = 600_000
 
 
 @pytest_asyncio.fixture
 async def broker() -> AsyncIterator[Broker]:
     async with Broker(topics={"t": 1}, log_level="error") as broker:
         yield broker
-
-
-async def write(broker: Broker, *values: bytes, topic: str = "t") -> None:
-    async with Client(broker.bootstrap) as client:
-        for value in values:
-            await client.produce(topic, 0, value)
-
-
-async def end_offset(client: Client, topic: str = "t") -> int:
-    wanted = ListOffsetsTopic(topic, [ListOffsetsPartition(0, timestamp=-1)])
-    answer = await client.ask(ListOffsetsRequest(-1, topics=[wanted]), 7)
-    return int(answer.topics[0].partitions[0].offset)
-
-
-async def read(broker: Broker, count: int) -> list[bytes | None]:
-    async with Client(broker.bootstrap) as client:
-        assert await end_offset(client) == count
-    async with Consumer(broker.bootstrap) as consumer:
-        consumer.assign([T])
-        consumer.seek_to_beginning(T)
-        found: list[bytes | None] = []
-        while len(found) < count:
-            found += [record.value for record in await consumer.getmany(timeout_ms=LONG_MS)]
-        return found
 
 
 @pytest.mark.asyncio
@@ -286,6 +258,29 @@ async def test_a_fork_has_its_own_control_port() -> None:
 
 
 @pytest.mark.asyncio
+async def test_the_control_port_and_fault_rules_continue_with_the_restored_state() -> None:
+    async with Broker(control=0, topics={"t": 1}) as broker:
+
+        def topics() -> list[str]:
+            with urlopen(f"http://{broker.control}/v1/topics") as answer:
+                return [each["name"] for each in json.load(answer)["topics"]]
+
+        snapshot = broker.snapshot()
+        broker.create_topic("u")
+        assert await asyncio.to_thread(topics) == ["t", "u"]
+        await broker.restore(snapshot)
+        assert await asyncio.to_thread(topics) == ["t"]
+        fault = broker.faults.error("LEADER_NOT_AVAILABLE", api="ListOffsets", topic="t", times=1)
+        await broker.restore(snapshot)
+        async with Client(broker.bootstrap) as client:
+            assert await end_offset(client) == -1
+            assert await end_offset(client) == 0
+        assert fault.fired == 1
+        await broker.reset()
+        assert broker.faults.list() == []
+
+
+@pytest.mark.asyncio
 async def test_a_fork_has_its_own_clock() -> None:
     async with Broker(clock="manual", topics={"t": 1}) as broker:
         broker.clock.advance(days=2)
@@ -456,42 +451,3 @@ async def test_clients_that_never_pause(broker: Broker, capfd: pytest.CaptureFix
     printed = capfd.readouterr()
     assert "bug" not in printed.err, printed.err
     assert "rror" not in printed.err, printed.err
-
-
-# -- files -----------------------------------------------------------------------------------------
-
-
-@pytest.mark.asyncio
-async def test_another_broker_continues_from_a_file(broker: Broker, tmp_path: Path) -> None:
-    async with Client(broker.bootstrap) as client:
-        producer = ManualProducer(client)
-        await producer.start()
-        await producer.send()
-    broker.snapshot("hanging").save(tmp_path / "s.tar.gz")
-    loaded = Snapshot.load(tmp_path / "s.tar.gz")
-    async with Broker(clock="manual", topics={"other": 1}) as other:
-        other.clock.advance(days=30)
-        await other.restore(loaded)
-        assert other.clock.now_ms() == loaded.at.now_ms, "a manual clock is set to its time"
-        assert other.stats()["topics"].keys() == {"t", "__transaction_state"}
-        explained = other.explain_transaction("a")
-        assert explained is not None
-        assert explained.state == "Ongoing"
-        other.clock.advance(minutes=2)
-        async with Client(other.bootstrap) as client:
-            await until_state(client, "CompleteAbort")
-
-
-@pytest.mark.asyncio
-async def test_data_directories(broker: Broker, tmp_path: Path) -> None:
-    await write(broker, b"one")
-    folder = tmp_path / "data"
-    broker.snapshot().write_data_dir(folder)
-    async with Broker(data_dir=folder) as on_disk:
-        assert await read(on_disk, 1) == [b"one"]
-        await write(on_disk, b"two")
-        with pytest.raises(StorageError, match="another broker"):
-            Snapshot.from_data_dir(folder)
-    await broker.restore(Snapshot.from_data_dir(folder))
-    assert await read(broker, 2) == [b"one", b"two"]
-    assert (folder / ".kafka_cleanshutdown").exists()
