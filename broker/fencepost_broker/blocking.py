@@ -177,12 +177,14 @@ class Broker:
         """
         return self._ask(lambda: self._broker.snapshot(name))
 
-    def restore(self, snapshot: Snapshot | str) -> None:
+    def restore(
+        self, snapshot: Snapshot | str, connections: Literal["close", "keep"] = "close"
+    ) -> None:
         """Continue from a snapshot, or the one with this name, at the same addresses.
 
         See ``fencepost_broker.Broker.restore``.
         """
-        self._running_thread().run(lambda: self._broker.restore(snapshot))
+        self._running_thread().run(lambda: self._broker.restore(snapshot, connections))
 
     def reset(self) -> None:
         """Go back to the state right after the start, as ``restore`` does; removes fault rules."""
@@ -256,8 +258,15 @@ class Broker:
             self._faults = Faults(self._broker.fault_rules, BlockingFault, self._ask)
         return self._faults
 
+    def remember_requests(self) -> None:
+        """Remember the last requests from now on, for ``explain``; forgets those of before."""
+        self._ask(self._broker.remember_requests)
+
     def explain(self) -> str:
-        """Describe errors, open transactions, readers that wait, and groups, in a few lines."""
+        """Describe errors, open transactions, readers that wait, and groups, in a few lines.
+
+        After ``remember_requests``, the last requests come next.
+        """
         if self._thread is None:
             return "the broker has stopped"
         return self._thread.run(self._broker.explain)
@@ -343,6 +352,11 @@ class Cluster:
     def start_broker(self, broker_id: int) -> None:
         """Start a broker that was stopped or killed, at its old address."""
         self._running_thread().run(lambda: self._cluster.start_broker(broker_id))
+
+    def remember_requests(self) -> None:
+        """Let each broker that runs remember the last requests, for ``explain``."""
+        for each in self.brokers.values():
+            each.remember_requests()
 
     def explain(self) -> dict[int, str]:
         """Describe the state of each broker that runs; see ``fencepost_broker.Broker.explain``."""

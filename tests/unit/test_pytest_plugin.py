@@ -182,4 +182,6 @@ def test_the_report_of_a_failure_describes_the_broker(run: Callable[..., str]) -
     assert printed.count("open transactions: 1\n  pay: Ongoing") == 3, printed
     assert printed.count("orders-0: they read up to 0 of 1, because of pay (Ongoing)") == 3
     assert printed.count("readers: Stable, 1 members\n    reader at 127.0.0.1") == 3, printed
+    assert printed.count("JoinGroup version 9 of reader: MEMBER_ID_REQUIRED") == 3, printed
+    assert printed.count("Produce version 13 of fencepost-producer: answered") == 3, printed
     assert "the broker has stopped" in printed

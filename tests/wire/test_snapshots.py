@@ -3,66 +3,39 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from collections.abc import AsyncIterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
+from urllib.request import urlopen
 
 import pytest
 import pytest_asyncio
 from aiokafka import AIOKafkaConsumer, AIOKafkaProducer
 from fencepost_broker import Broker, Snapshot, StateClock, StorageError
 from fencepost_broker import blocking as blocking_broker
-from fencepost_client import Consumer, Producer, TopicPartition
+from fencepost_client import Producer
 from fencepost_client.blocking import Consumer as BlockingConsumer
 from fencepost_client.blocking import Producer as BlockingProducer
 from fencepost_client.errors import KafkaError
 from fencepost_protocol.generated.describe_groups import DescribeGroupsRequest
 from fencepost_protocol.generated.error_code import ErrorCode
 from fencepost_protocol.generated.fetch import FetchPartition, FetchRequest, FetchTopic
-from fencepost_protocol.generated.list_offsets import (
-    ListOffsetsPartition,
-    ListOffsetsRequest,
-    ListOffsetsTopic,
-)
 
 from tests.support.broker import Client
 from tests.support.waiting import asked_until, until
+from tests.wire.snapshot_harness import LONG_MS, T, end_offset, read, write
 from tests.wire.transaction_harness import Producer as ManualProducer
 from tests.wire.transaction_harness import stable_offset, state_of, until_state
 
-T = TopicPartition("t", 0)
 DAY_MS = 86_400_000
-LONG_MS = 600_000
 
 
 @pytest_asyncio.fixture
 async def broker() -> AsyncIterator[Broker]:
     async with Broker(topics={"t": 1}, log_level="error") as broker:
         yield broker
-
-
-async def write(broker: Broker, *values: bytes, topic: str = "t") -> None:
-    async with Client(broker.bootstrap) as client:
-        for value in values:
-            await client.produce(topic, 0, value)
-
-
-async def end_offset(client: Client, topic: str = "t") -> int:
-    wanted = ListOffsetsTopic(topic, [ListOffsetsPartition(0, timestamp=-1)])
-    answer = await client.ask(ListOffsetsRequest(-1, topics=[wanted]), 7)
-    return int(answer.topics[0].partitions[0].offset)
-
-
-async def read(broker: Broker, count: int) -> list[bytes | None]:
-    async with Client(broker.bootstrap) as client:
-        assert await end_offset(client) == count
-    async with Consumer(broker.bootstrap) as consumer:
-        consumer.assign([T])
-        consumer.seek_to_beginning(T)
-        found: list[bytes | None] = []
-        while len(found) < count:
-            found += [record.value for record in await consumer.getmany(timeout_ms=LONG_MS)]
-        return found
 
 
 @pytest.mark.asyncio
@@ -122,6 +95,27 @@ async def test_a_fetch_that_waits_ends_with_its_connection(broker: Broker) -> No
             await waiting
     assert broker.stats()["connections"]["open"] == 0
     assert await read(broker, 0) == []
+
+
+@pytest.mark.asyncio
+async def test_idle_connections_can_be_kept(broker: Broker) -> None:
+    async with Client(broker.bootstrap) as idle, Client(broker.bootstrap) as waiting:
+        await idle.produce("t", 0, b"one")
+        snapshot = broker.snapshot()
+        await idle.produce("t", 0, b"two")
+        partition = FetchPartition(0, fetch_offset=2, partition_max_bytes=1 << 20)
+        request = FetchRequest(
+            max_wait_ms=LONG_MS, min_bytes=1, topics=[FetchTopic("t", partitions=[partition])]
+        )
+        parked = asyncio.ensure_future(waiting.ask(request, 11))
+        await until(lambda: broker.stats()["connections"]["parked_requests"])
+        await broker.restore(snapshot, connections="keep")
+        assert await end_offset(idle) == 1, "the same connection, the state of before"
+        assert await idle.produce("t", 0, b"three") == 1
+        with pytest.raises((asyncio.IncompleteReadError, ConnectionError)):
+            await parked
+        with pytest.raises(ValueError, match='it is "close" or "keep"'):
+            await broker.restore(snapshot, connections="maybe")  # type: ignore[arg-type]
 
 
 @pytest.mark.asyncio
@@ -222,6 +216,12 @@ async def test_a_clock_that_runs_goes_on() -> None:
         before_ms = broker.clock.now_ms()
         await broker.restore(snapshot)
         assert before_ms - 3 * DAY_MS <= broker.clock.now_ms() < before_ms - 2 * DAY_MS
+        broker.clock.pause()
+        paused = broker.snapshot()
+        broker.clock.resume()
+        broker.clock.advance(days=5)
+        await broker.restore(paused)
+        assert before_ms - 3 * DAY_MS <= broker.clock.now_ms() < before_ms - 2 * DAY_MS
 
 
 @pytest.mark.asyncio
@@ -247,6 +247,37 @@ async def test_a_fork_has_the_state_and_nothing_else_in_common(broker: Broker) -
         assert await read(other, 1) == [b"one"], "as it started"
         async with broker.fork(other.snapshot()) as third:
             assert await read(third, 1) == [b"one"]
+
+
+@pytest.mark.asyncio
+async def test_a_fork_has_its_own_control_port() -> None:
+    async with Broker(control=0) as broker, broker.fork() as other:
+        assert broker.control
+        assert other.control
+        assert other.control != broker.control
+
+
+@pytest.mark.asyncio
+async def test_the_control_port_and_fault_rules_continue_with_the_restored_state() -> None:
+    async with Broker(control=0, topics={"t": 1}) as broker:
+
+        def topics() -> list[str]:
+            with urlopen(f"http://{broker.control}/v1/topics") as answer:
+                return [each["name"] for each in json.load(answer)["topics"]]
+
+        snapshot = broker.snapshot()
+        broker.create_topic("u")
+        assert await asyncio.to_thread(topics) == ["t", "u"]
+        await broker.restore(snapshot)
+        assert await asyncio.to_thread(topics) == ["t"]
+        fault = broker.faults.error("LEADER_NOT_AVAILABLE", api="ListOffsets", topic="t", times=1)
+        await broker.restore(snapshot)
+        async with Client(broker.bootstrap) as client:
+            assert await end_offset(client) == -1
+            assert await end_offset(client) == 0
+        assert fault.fired == 1
+        await broker.reset()
+        assert broker.faults.list() == []
 
 
 @pytest.mark.asyncio
@@ -389,40 +420,34 @@ def blocking_read(broker: blocking_broker.Broker, count: int) -> list[bytes | No
         return found
 
 
-# -- files -----------------------------------------------------------------------------------------
-
-
 @pytest.mark.asyncio
-async def test_another_broker_continues_from_a_file(broker: Broker, tmp_path: Path) -> None:
-    async with Client(broker.bootstrap) as client:
-        producer = ManualProducer(client)
-        await producer.start()
-        await producer.send()
-    broker.snapshot("hanging").save(tmp_path / "s.tar.gz")
-    loaded = Snapshot.load(tmp_path / "s.tar.gz")
-    async with Broker(clock="manual", topics={"other": 1}) as other:
-        other.clock.advance(days=30)
-        await other.restore(loaded)
-        assert other.clock.now_ms() == loaded.at.now_ms, "a manual clock is set to its time"
-        assert other.stats()["topics"].keys() == {"t", "__transaction_state"}
-        explained = other.explain_transaction("a")
-        assert explained is not None
-        assert explained.state == "Ongoing"
-        other.clock.advance(minutes=2)
-        async with Client(other.bootstrap) as client:
-            await until_state(client, "CompleteAbort")
+async def test_clients_that_never_pause(broker: Broker, capfd: pytest.CaptureFixture[str]) -> None:
+    """The broker goes back again and again while clients connect and ask."""
+    snapshot, answered, is_over = broker.snapshot(), 0, False
 
+    async def ask_on_and_on(number: int) -> None:
+        nonlocal answered
+        while not is_over:
+            with suppress(ConnectionError, asyncio.IncompleteReadError):
+                async with Client(broker.bootstrap, f"client-{number}") as client:
+                    while not is_over:
+                        await client.produce("t", 0, b"x" * 1000 * number)
+                        await end_offset(client)
+                        answered += 1
 
-@pytest.mark.asyncio
-async def test_data_directories(broker: Broker, tmp_path: Path) -> None:
-    await write(broker, b"one")
-    folder = tmp_path / "data"
-    broker.snapshot().write_data_dir(folder)
-    async with Broker(data_dir=folder) as on_disk:
-        assert await read(on_disk, 1) == [b"one"]
-        await write(on_disk, b"two")
-        with pytest.raises(StorageError, match="another broker"):
-            Snapshot.from_data_dir(folder)
-    await broker.restore(Snapshot.from_data_dir(folder))
-    assert await read(broker, 2) == [b"one", b"two"]
-    assert (folder / ".kafka_cleanshutdown").exists()
+    clients = [asyncio.ensure_future(ask_on_and_on(number)) for number in range(6)]
+    for turn in range(20):
+        wanted = answered + 10
+
+        def is_answered(wanted: int = wanted) -> bool:
+            return answered >= wanted
+
+        await until(is_answered)
+        await broker.restore(snapshot, "keep" if turn % 2 else "close")
+    is_over = True
+    await asyncio.gather(*clients)
+    await broker.restore(snapshot)
+    assert await read(broker, 0) == []
+    printed = capfd.readouterr()
+    assert "bug" not in printed.err, printed.err
+    assert "rror" not in printed.err, printed.err

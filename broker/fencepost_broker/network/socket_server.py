@@ -178,10 +178,10 @@ class SocketServer:
             if ended := getattr(listener, "ended", None):
                 await ended()
 
-    async def close_connections(self) -> bool:
-        """Close all connections at once; return whether new ones are accepted: not after a stop."""
-        while self._connections:
-            for connection in list(self._connections):
+    async def close_connections(self, *, keep_idle: bool = False) -> bool:
+        """Close connections, all or those with a request; return whether it was not stopped."""
+        while closed := [each for each in self._connections if not (keep_idle and each.is_idle)]:
+            for connection in closed:
                 connection.end(Ending.AT_ONCE)
             await asyncio.sleep(0)  # the loop reports a loss in a later turn
         await self._large.close()
@@ -190,11 +190,13 @@ class SocketServer:
     def exchange(
         self, context: HandlerContext, ready: ReadyList, quotas: QuotaManager | None
     ) -> None:
-        """Pass another context to the handlers; the caller has closed all connections."""
-        assert not self._connections, "a connection waits for the old machines"
+        """Pass another context to the handlers; the caller has closed connections that wait."""
         self.ready, self._quotas = ready, quotas
         self._context, self._image = context, context.image
         self.metrics = self.connection_quotas.metrics = context.metrics
+        for connection in self._connections:
+            assert connection.is_idle, "it waits for the old machines"
+            connection.metrics = context.metrics
         self._large = LargeRequests()
         self._make_routes()
         if quotas is not None:

@@ -41,7 +41,7 @@ class ClockPosition(NamedTuple):
 
     now_ms: int
     ahead_ms: int
-    """How far it is ahead of the system's time; 0 for a manual clock."""
+    """How far it is ahead of the system's time."""
 
 
 class StateClock:
@@ -122,8 +122,9 @@ class StateClock:
 
     @property
     def position(self) -> ClockPosition:
-        """Where the clock stands, so that ``set`` can set a clock of the same kind to it."""
-        return ClockPosition(self.now_ms(), self._ahead_ms)
+        """Where the clock stands, so that ``set`` can set a clock to it."""
+        now_ms = self.now_ms()
+        return ClockPosition(now_ms, now_ms - wall_ms() if self.is_manual else self._ahead_ms)
 
     def set(self, position: ClockPosition) -> None:
         """Set the clock to where a snapshot had it, unless another broker goes by it too.

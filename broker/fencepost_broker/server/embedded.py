@@ -8,8 +8,6 @@ It runs in the event loop in which it was started; several brokers can share a l
 
 from __future__ import annotations
 
-import os
-import sys
 from collections.abc import Awaitable, Callable, Coroutine, Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Literal, Self, TypeVar
@@ -24,11 +22,16 @@ from fencepost_protocol.generated.create_topics import (
 
 from fencepost_broker.config import Settings, Value
 from fencepost_broker.config.topic_spec import WantedTopic, read_topics
-from fencepost_broker.observability.log_levels import LogLevels
-from fencepost_broker.observability.logging import LazyLogs, Logs
+from fencepost_broker.observability.logging import LazyLogs
 from fencepost_broker.ports import Address
 from fencepost_broker.server.clock import StateClock, wall_ms
-from fencepost_broker.server.embedded_settings import certificate_settings, settings_of
+from fencepost_broker.server.embedded_settings import (
+    certificate_settings,
+    control_settings,
+    log_lines,
+    settings_of,
+    state_clock,
+)
 from fencepost_broker.server.process import BrokerProcess, start_soon
 from fencepost_broker.server.snapshot import Snapshot
 from fencepost_broker.storage.disk.faulty import DiskFaults, FaultyDisk
@@ -48,6 +51,7 @@ if TYPE_CHECKING:
     from fencepost_broker.operations import Operation
     from fencepost_broker.server.control.port import ControlPort
     from fencepost_broker.server.faults import Fault, Faults
+    from fencepost_broker.server.last_requests import LastRequests
 
 ResultT = TypeVar("ResultT")
 DEFAULT_LOG_LEVEL: Final = "warning"
@@ -110,9 +114,9 @@ class Broker:
         self._users = dict(users or {})
         certificate = certificate_settings(tls_cert, tls_key)
         made = settings_of(settings or {}, host, port, data_dir, self._users, certificate)
-        self.settings = made.with_overrides(_control_settings(control, control_token_file))
+        self.settings = made.with_overrides(control_settings(control, control_token_file))
         """Settings in force; after the start, ``listeners`` has the actual ports."""
-        self.clock = _state_clock(clock)
+        self.clock = state_clock(clock)
         """State time; ``advance`` moves it."""
         self.disk = DiskFaults()
         """Faults of the disk: ``disk.add(DiskFull())`` until ``remove`` of what it returns."""
@@ -128,8 +132,8 @@ class Broker:
         """The stop after a failure; a call of ``stop`` waits for it."""
         self._controller: str | None = None
         self._topics = read_topics(topics)
-        self._logs = logs or _log_lines(log_level)
         self._on_step = on_step
+        self._logs = logs or log_lines(log_level)
         self._disk: Disk | None = None
         self.snapshots: dict[str, Snapshot] = {}
         """The snapshots that have names."""
@@ -138,6 +142,7 @@ class Broker:
         self._process: BrokerProcess | None = None
         self._faults: Faults[Fault] | None = None
         self._control_port: ControlPort | None = None
+        self._last_requests: LastRequests | None = None
 
     # -- starting and stopping -----------------------------------------------------------------
 
@@ -186,9 +191,9 @@ class Broker:
                 "only a broker in memory can be killed here: start a process for one with files,"
                 " as by `fencepost up --data-dir`"
             )
-        process, self._process = self._process, None
-        if process is not None:
-            await process.kill()
+        if self._process is not None:
+            await self._process.cut_off()
+        await self.stop()
         disk, self._disk = self._disk, None
         if isinstance(disk, MemoryDisk):
             disk.discard()
@@ -260,19 +265,25 @@ class Broker:
             self.snapshots[name] = made
         return made
 
-    async def restore(self, snapshot: Snapshot | str) -> None:
+    async def restore(
+        self, snapshot: Snapshot | str, connections: Literal["close", "keep"] = "close"
+    ) -> None:
         """Continue from a snapshot, or the one with this name, at the same addresses.
 
-        All connections are closed; clients connect again. It is as if the broker had been restarted
-        when the snapshot was made: what is in logs comes back, and nothing else. A manual clock
-        stands at the snapshot's time again; another one continues. Raises StorageError if the
+        Connections are closed, and clients connect again; with "keep", only those are closed that
+        have a request under way, as one that waits for records. It is as if the broker had been
+        restarted when the snapshot was made: what is in logs comes back, and nothing else. A manual
+        clock stands at the snapshot's time again; another one continues. Raises StorageError if the
         snapshot is damaged or is another node's; then nothing has changed.
         """
         process, disk = self._with_snapshots()
+        if connections not in ("close", "keep"):
+            raise ValueError(f'connections={connections!r}: it is "close" or "keep"')
         if isinstance(snapshot, str):
             snapshot = self._named(snapshot)
         restored = snapshot.disk(disk.budget)
-        await process.exchange(FaultyDisk(restored, self.disk), snapshot.at)
+        faulty = FaultyDisk(restored, self.disk)
+        await process.exchange(faulty, snapshot.at, keep_idle=connections == "keep")
         self._disk = restored
         disk.discard()
 
@@ -296,9 +307,12 @@ class Broker:
             snapshot = self._named(snapshot)
         snapshot = snapshot or self.snapshot()
         listeners = ",".join(str(each._replace(port=0)) for each in self.settings.endpoints)
+        ports: dict[str, Value] = {"listeners": listeners}
+        if self.settings.control_address is not None:
+            ports["control.address"] = f"{self.settings.control_address.rpartition(':')[0]}:0"
         at_ms = snapshot.at.now_ms if self.clock.is_manual else wall_ms() + snapshot.at.ahead_ms
         made = Broker(
-            settings=self.settings.with_overrides({"listeners": listeners}),
+            settings=self.settings.with_overrides(ports),
             users=self._users,
             clock=StateClock(manual=self.clock.is_manual, at_ms=at_ms),
             logs=self._logs,
@@ -396,13 +410,30 @@ class Broker:
             raise RuntimeError("this broker is not running")
         return self._process.fault_rules
 
+    def remember_requests(self) -> None:
+        """Remember the last requests from now on, for ``explain``; forgets those of before."""
+        if self._process is None:
+            raise RuntimeError("this broker is not running")
+        from fencepost_broker.network.watchers import watch
+        from fencepost_broker.server.last_requests import LastRequests
+
+        self._last_requests = self._last_requests or LastRequests()
+        self._last_requests.forget()
+        watch(self._process.socket_server, self._last_requests)
+
     async def explain(self) -> str:
-        """Describe errors, open transactions, readers that wait, and groups, in a few lines."""
+        """Describe errors, open transactions, readers that wait, and groups, in a few lines.
+
+        After ``remember_requests``, the last requests come next.
+        """
         if self._process is None:
             return f"the broker has stopped{': ' if self.failure else ''}{self.failure}"
         from fencepost_broker.server.overview import Overview
 
-        return "\n".join(await Overview(self._process.broker, self.bootstrap).lines())
+        lines = await Overview(self._process.broker, self.bootstrap).lines()
+        if self._last_requests is not None:
+            lines += ["last requests:", *(f"  {each}" for each in self._last_requests.lines())]
+        return "\n".join(lines)
 
     def _explaining(self) -> Explaining:
         if self._process is None:
@@ -441,23 +472,6 @@ class Broker:
         _check_created(wanted, await self._process.ask(_creation(wanted)))
 
 
-def _state_clock(clock: StateClock | str | None) -> StateClock:
-    if clock is None or isinstance(clock, StateClock):
-        return clock or StateClock()
-    if clock != "manual":
-        raise ValueError(f'clock={clock!r}: it must be "manual" or a StateClock')
-    return StateClock(manual=True)
-
-
-def _control_settings(control: int | str | None, token_file: str | Path | None) -> dict[str, Value]:
-    made: dict[str, Value] = {}
-    if control is not None:
-        made["control.address"] = str(control)
-    if token_file is not None:
-        made["control.token.file"] = os.fspath(token_file)
-    return made
-
-
 async def _stopped(process: BrokerProcess | None, control_port: ControlPort | None) -> bool:
     if control_port is not None:
         await control_port.close()
@@ -486,11 +500,3 @@ def _make_disk(settings: Settings) -> Disk:
     if len(folders) > 1:
         raise ValueError(f"only one data directory is supported, {len(folders)} are given")
     return FileDisk(folders[0])
-
-
-def _log_lines(level: str) -> LazyLogs:
-    # The stream is looked up when there is something to say: under pytest it is another in each
-    # test.
-    return LazyLogs(
-        lambda: Logs(sys.stderr, wall_ms, level="debug", as_json=False), LogLevels(level)
-    )

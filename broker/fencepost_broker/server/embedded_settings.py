@@ -1,8 +1,9 @@
-"""The settings of a broker in a Python program, from its options."""
+"""What the options of a broker in a Python program mean: settings, clock, log lines."""
 
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Final
@@ -10,6 +11,9 @@ from typing import Final
 from fencepost_broker.config import Settings, Value
 from fencepost_broker.config.table import CODE, Origin, Source
 from fencepost_broker.config.values.endpoints import NO_HOST, PORT_MAX, Endpoint, is_host
+from fencepost_broker.observability.log_levels import LogLevels
+from fencepost_broker.observability.logging import LazyLogs, Logs
+from fencepost_broker.server.clock import StateClock, wall_ms
 
 DEFAULT_HOST: Final = "127.0.0.1"
 DEFAULT_CONTROLLER_LISTENER: Final = "CONTROLLER"
@@ -97,3 +101,31 @@ def certificate_settings(
         place = f"{option} {path}"
         made.append((name, read(str(path), place, ValueError), Source(Origin.OPTION, place)))
     return made
+
+
+def control_settings(control: int | str | None, token_file: str | Path | None) -> dict[str, Value]:
+    """Return the settings of a control port."""
+    made: dict[str, Value] = {}
+    if control is not None:
+        made["control.address"] = str(control)
+    if token_file is not None:
+        made["control.token.file"] = os.fspath(token_file)
+    return made
+
+
+def state_clock(clock: StateClock | str | None) -> StateClock:
+    """Return the clock of an option."""
+    if clock is None or isinstance(clock, StateClock):
+        return clock or StateClock()
+    if clock != "manual":
+        raise ValueError(f'clock={clock!r}: it must be "manual" or a StateClock')
+    return StateClock(manual=True)
+
+
+def log_lines(level: str) -> LazyLogs:
+    """Return log lines on standard error, from this level on."""
+    # The stream is looked up when there is something to say: under pytest it is another in each
+    # test.
+    return LazyLogs(
+        lambda: Logs(sys.stderr, wall_ms, level="debug", as_json=False), LogLevels(level)
+    )

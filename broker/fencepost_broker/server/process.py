@@ -173,13 +173,14 @@ class BrokerProcess:
             self.links, self._fail, self._on_step,
         )  # fmt: skip
 
-    async def exchange(self, disk: Disk, at: ClockPosition) -> None:
+    async def exchange(self, disk: Disk, at: ClockPosition, *, keep_idle: bool = False) -> None:
         """Continue with the state of another disk, behind the same listeners.
 
-        All connections are closed. On an error, which may be any of a start, the broker continues
-        with the state that it had. This is for a broker that is a cluster by itself.
+        Connections are closed, all or those with a request under way. On an error, which may be any
+        of a start, the broker continues with the state that it had. This is for a broker that is a
+        cluster by itself.
         """
-        if not await self.socket_server.close_connections():
+        if not await self.socket_server.close_connections(keep_idle=keep_idle):
             raise RuntimeError("this broker was stopped")
         # From here on to the end, the loop has no turn: no request meets half of the exchange.
         old, before = self.broker, self.clock.position
@@ -391,14 +392,13 @@ class BrokerProcess:
         self.log.info("stopped", clean=is_clean)
         return is_clean
 
-    async def kill(self) -> None:
-        """Close all connections without answers, hand over nothing, and stop."""
+    async def cut_off(self) -> None:
+        """Close all connections without answers; the stop after this is as sudden as a kill."""
         self.settings = self.settings.with_overrides(
             {"controlled.shutdown.enable": False, "shutdown.timeout.ms": 0}
         )
         await self._close_links()
         await self.socket_server.close_connections()
-        await self.stop()
 
     async def _hand_over(self) -> None:
         """Let other brokers take over this one's leaderships."""

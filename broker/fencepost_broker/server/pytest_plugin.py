@@ -131,6 +131,7 @@ def _options(request: pytest.FixtureRequest) -> dict[str, Any]:
 
 
 def _report_on(request: pytest.FixtureRequest, what: Broker | Cluster) -> None:
+    what.remember_requests()
     request.node.stash.setdefault(_used, []).append(what)
 
 
