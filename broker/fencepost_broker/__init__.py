@@ -28,11 +28,12 @@ if TYPE_CHECKING:
     from fencepost_broker.ports import Address
     from fencepost_broker.server.clock import StateClock
     from fencepost_broker.server.crash import crash_at
-    from fencepost_broker.server.embedded import Broker, TopicRefusedError
+    from fencepost_broker.server.embedded import Broker
     from fencepost_broker.server.embedded_cluster import Cluster
     from fencepost_broker.server.errors import BrokerFailedError
     from fencepost_broker.server.snapshot import Snapshot
     from fencepost_broker.server.snapshot_file import SnapshotError
+    from fencepost_broker.server.wanted_topics import TopicRefusedError
     from fencepost_broker.storage.disk.faults import (
         DiskFull,
         FailingRead,
@@ -71,7 +72,7 @@ _HOMES = {
     "StateClock": "fencepost_broker.server.clock",
     "StorageError": "fencepost_broker.storage.log",
     "TapClient": "fencepost_broker.observability.tap.client",
-    "TopicRefusedError": "fencepost_broker.server.embedded",
+    "TopicRefusedError": "fencepost_broker.server.wanted_topics",
     "TornWrite": _FAULTS,
     "WaitingRequest": _EXPLAINED,
     "crash_at": "fencepost_broker.server.crash",

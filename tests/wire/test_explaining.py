@@ -6,11 +6,10 @@ import asyncio
 from typing import Any
 
 import pytest
-from fencepost_broker import Broker, StateClock
+from fencepost_broker import Broker, StateClock, TopicRefusedError
 from fencepost_broker.coordinator.runtime.explaining import Explaining
 from fencepost_broker.coordinator.transaction.explanations import is_kept_open
 from fencepost_broker.observability.explained import ExplainedTransaction
-from fencepost_broker.server.embedded import TopicRefusedError
 from fencepost_broker.storage.log import StorageError
 from fencepost_protocol.errors import ErrorCode
 from fencepost_protocol.generated.describe_transactions import DescribeTransactionsRequest

@@ -12,14 +12,6 @@ from collections.abc import Awaitable, Callable, Coroutine, Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Literal, Self, TypeVar
 
-from fencepost_protocol.errors import ErrorCode
-from fencepost_protocol.generated.create_topics import (
-    CreatableTopic,
-    CreatableTopicConfig,
-    CreateTopicsRequest,
-    CreateTopicsResponse,
-)
-
 from fencepost_broker.config import Settings, Value
 from fencepost_broker.config.topic_spec import WantedTopic, read_topics
 from fencepost_broker.observability.logging import LazyLogs
@@ -34,6 +26,7 @@ from fencepost_broker.server.embedded_settings import (
 )
 from fencepost_broker.server.process import BrokerProcess, start_soon
 from fencepost_broker.server.snapshot import Snapshot
+from fencepost_broker.server.wanted_topics import check_created, creation_of
 from fencepost_broker.storage.disk.faulty import DiskFaults, FaultyDisk
 from fencepost_broker.storage.disk.files import FileDisk
 from fencepost_broker.storage.disk.memory import MemoryDisk
@@ -55,10 +48,6 @@ if TYPE_CHECKING:
 
 ResultT = TypeVar("ResultT")
 DEFAULT_LOG_LEVEL: Final = "warning"
-
-
-class TopicRefusedError(ValueError):
-    """A topic of the start cannot be created."""
 
 
 class Broker:
@@ -291,8 +280,7 @@ class Broker:
         """Go back to the state right after the start, as ``restore`` does; removes all faults."""
         process, _ = self._with_snapshots()
         process.clear_faults()
-        for fault in self.disk.loaded:
-            fault.remove()
+        self.disk.clear()
         assert self._at_start is not None, "a start ends with a snapshot"
         await self.restore(self._at_start)
 
@@ -447,7 +435,7 @@ class Broker:
             raise RuntimeError("this broker is not running")
         if not self._process.broker.has_controller:
             raise RuntimeError("this broker's controller is another process: use an Admin")
-        _check_created(wanted, self._process.broker.controller.command(_creation(wanted)))
+        check_created(wanted, self._process.broker.controller.command(creation_of(wanted)))
 
     async def _open_control_port(self, process: BrokerProcess) -> None:
         if self.settings.control_address is None:
@@ -469,27 +457,13 @@ class Broker:
 
     async def _create_at_start(self, wanted: WantedTopic) -> None:
         assert self._process is not None
-        _check_created(wanted, await self._process.ask(_creation(wanted)))
+        check_created(wanted, await self._process.ask(creation_of(wanted)))
 
 
 async def _stopped(process: BrokerProcess | None, control_port: ControlPort | None) -> bool:
     if control_port is not None:
         await control_port.close()
     return process is None or await process.stop()
-
-
-def _creation(wanted: WantedTopic) -> CreateTopicsRequest:
-    configs = [CreatableTopicConfig(name, value) for name, value in wanted.configs.items()]
-    topic = CreatableTopic(wanted.name, wanted.partitions, -1, configs=configs)
-    return CreateTopicsRequest(topics=[topic])
-
-
-def _check_created(wanted: WantedTopic, answer: CreateTopicsResponse | None) -> None:
-    if answer is None:
-        raise TopicRefusedError(f"topic {wanted.name!r}: the connection to the controller was lost")
-    result = answer.topics[0]
-    if result.error_code not in (ErrorCode.NONE, ErrorCode.TOPIC_ALREADY_EXISTS):
-        raise TopicRefusedError(f"topic {wanted.name!r}: {result.error_message}")
 
 
 def _make_disk(settings: Settings) -> Disk:

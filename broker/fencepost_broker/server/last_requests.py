@@ -1,6 +1,6 @@
 """The last requests of a broker, for the report of a test that has failed.
 
-Each request costs some microseconds for it. Answers are read only when somebody asks.
+Each request costs some microseconds for it. Answers are read only when they are asked for.
 """
 
 from __future__ import annotations

@@ -117,6 +117,11 @@ class DiskFaults:
         """Put a fault out of force."""
         self._use(tuple(each for each in self.loaded if each is not loaded))
 
+    def clear(self) -> None:
+        """Put all faults out of force."""
+        for each in self.loaded:
+            each.remove()
+
     def begin(self) -> None:
         """Let a broker start after a crash."""
         self.is_crashed = False
