@@ -28,12 +28,12 @@ if TYPE_CHECKING:
     from fencepost_broker.ports import Address
     from fencepost_broker.server.clock import StateClock
     from fencepost_broker.server.crash import crash_at
-    from fencepost_broker.server.embedded import Broker
-    from fencepost_broker.server.embedded_cluster import Cluster
+    from fencepost_broker.server.embedded.broker import Broker
+    from fencepost_broker.server.embedded.cluster import Cluster
+    from fencepost_broker.server.embedded.snapshot import Snapshot
+    from fencepost_broker.server.embedded.snapshot_file import SnapshotError
+    from fencepost_broker.server.embedded.wanted_topics import TopicRefusedError
     from fencepost_broker.server.errors import BrokerFailedError
-    from fencepost_broker.server.snapshot import Snapshot
-    from fencepost_broker.server.snapshot_file import SnapshotError
-    from fencepost_broker.server.wanted_topics import TopicRefusedError
     from fencepost_broker.storage.disk.faults import (
         DiskFull,
         FailingRead,
@@ -49,8 +49,8 @@ _EXPLAINED = "fencepost_broker.observability.explained"
 _FAULTS = "fencepost_broker.storage.disk.faults"
 _HOMES = {
     "Address": "fencepost_broker.ports",
-    "Broker": "fencepost_broker.server.embedded",
-    "Cluster": "fencepost_broker.server.embedded_cluster",
+    "Broker": "fencepost_broker.server.embedded.broker",
+    "Cluster": "fencepost_broker.server.embedded.cluster",
     "BrokerFailedError": "fencepost_broker.server.errors",
     "DiskFull": _FAULTS,
     "ExplainedClient": _EXPLAINED,
@@ -67,12 +67,12 @@ _HOMES = {
     "Settings": "fencepost_broker.config",
     "SettingsError": "fencepost_broker.config",
     "SlowDisk": _FAULTS,
-    "Snapshot": "fencepost_broker.server.snapshot",
-    "SnapshotError": "fencepost_broker.server.snapshot_file",
+    "Snapshot": "fencepost_broker.server.embedded.snapshot",
+    "SnapshotError": "fencepost_broker.server.embedded.snapshot_file",
     "StateClock": "fencepost_broker.server.clock",
     "StorageError": "fencepost_broker.storage.log",
     "TapClient": "fencepost_broker.observability.tap.client",
-    "TopicRefusedError": "fencepost_broker.server.wanted_topics",
+    "TopicRefusedError": "fencepost_broker.server.embedded.wanted_topics",
     "TornWrite": _FAULTS,
     "WaitingRequest": _EXPLAINED,
     "crash_at": "fencepost_broker.server.crash",

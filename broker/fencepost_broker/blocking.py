@@ -18,11 +18,11 @@ from typing import TYPE_CHECKING, Any, Final, Literal, Self, TypedDict, TypeVar,
 
 from fencepost_broker.config import Settings, Value
 from fencepost_broker.ports import Address
-from fencepost_broker.server import embedded as asyncio_broker
-from fencepost_broker.server import embedded_cluster as asyncio_cluster
 from fencepost_broker.server.clock import StateClock
+from fencepost_broker.server.embedded import broker as asyncio_broker
+from fencepost_broker.server.embedded import cluster as asyncio_cluster
+from fencepost_broker.server.embedded.snapshot import Snapshot
 from fencepost_broker.server.loop_thread import Call, LoopThread, enter, leave
-from fencepost_broker.server.snapshot import Snapshot
 
 if TYPE_CHECKING:
     from types import TracebackType

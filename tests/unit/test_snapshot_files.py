@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 from fencepost_broker import Snapshot, SnapshotError
 from fencepost_broker.server.clock import ClockPosition
-from fencepost_broker.server.snapshot_file import DATA, MANIFEST, VERSION
+from fencepost_broker.server.embedded.snapshot_file import DATA, MANIFEST, VERSION
 from fencepost_broker.storage.disk.memory import MemoryDisk
 from fencepost_broker.storage.disk.memory_chunks import CHUNK_SIZE
 from hypothesis import HealthCheck, given, settings

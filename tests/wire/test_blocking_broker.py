@@ -14,7 +14,7 @@ import pytest
 from fencepost_broker import DiskFull, ListenError, StateClock, TopicRefusedError
 from fencepost_broker.blocking import Broker
 from fencepost_broker.operations import OperationRefusedError, TimeOutTransaction
-from fencepost_broker.server import embedded as asyncio_broker
+from fencepost_broker.server.embedded import broker as asyncio_broker
 from fencepost_broker.server.loop_thread import LoopThread, enter, leave
 from fencepost_client import TopicPartition
 from fencepost_client.blocking import Consumer, Producer

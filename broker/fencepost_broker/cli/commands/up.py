@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 
     from fencepost_broker.config import Settings
     from fencepost_broker.config.setting import Value
-    from fencepost_broker.server.embedded import Broker
+    from fencepost_broker.server.embedded.broker import Broker
     from fencepost_broker.storage.log import StorageError
 
 DEFAULT_PORT: Final = 9092
@@ -175,7 +175,7 @@ def run(options: argparse.Namespace) -> int:
             forget_pid(options.pid_file)
     from fencepost_broker.network.listeners import ListenError
     from fencepost_broker.server.clock import wall_ms
-    from fencepost_broker.server.embedded import Broker
+    from fencepost_broker.server.embedded.broker import Broker
     from fencepost_broker.server.errors import BrokerFailedError
     from fencepost_broker.server.running import run_loop, run_until_stopped
     from fencepost_broker.storage.log import LockedError, StorageError

@@ -10,7 +10,7 @@ from types import TracebackType
 from typing import Any, Final, Self
 
 from fencepost_broker.config import Value
-from fencepost_broker.server.embedded import Broker
+from fencepost_broker.server.embedded.broker import Broker
 
 CONTROLLER_ID: Final = 100
 """The controller's node id; brokers have 1 and on."""

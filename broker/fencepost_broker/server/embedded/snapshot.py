@@ -60,7 +60,7 @@ class Snapshot:
 
     def save(self, path: str | PathLike[str]) -> None:
         """Write the snapshot to one file, which ``load`` reads, on any machine."""
-        from fencepost_broker.server import snapshot_file
+        from fencepost_broker.server.embedded import snapshot_file
 
         folders, files = snapshot_file.described(self._disk)
         manifest = snapshot_file.Manifest(
@@ -81,7 +81,7 @@ class Snapshot:
         Raises SnapshotError for every other file, for a damaged one, and for one that unpacks to
         more than ``bytes_max``.
         """
-        from fencepost_broker.server import snapshot_file
+        from fencepost_broker.server.embedded import snapshot_file
 
         manifest, disk = snapshot_file.read(Path(path), bytes_max)
         return cls(disk, ClockPosition(manifest.time_ms, manifest.ahead_ms), manifest.name)
@@ -93,7 +93,7 @@ class Snapshot:
         If its broker was killed, one that continues from the snapshot recovers first. The state
         time is now. Raises SnapshotError or StorageError.
         """
-        from fencepost_broker.server.snapshot_file import SnapshotError, check_path
+        from fencepost_broker.server.embedded.snapshot_file import SnapshotError, check_path
 
         root = Path(path)
         if not (root / META_PROPERTIES).is_file():
@@ -118,7 +118,7 @@ class Snapshot:
 
     def write_data_dir(self, path: str | PathLike[str]) -> None:
         """Write the files to a new or empty folder: a data directory as of a clean stop."""
-        from fencepost_broker.server.snapshot_file import SnapshotError
+        from fencepost_broker.server.embedded.snapshot_file import SnapshotError
 
         root = Path(path)
         if root.exists() and (not root.is_dir() or any(root.iterdir())):

@@ -17,16 +17,16 @@ from fencepost_broker.config.topic_spec import WantedTopic, read_topics
 from fencepost_broker.observability.logging import LazyLogs
 from fencepost_broker.ports import Address
 from fencepost_broker.server.clock import StateClock, wall_ms
-from fencepost_broker.server.embedded_settings import (
+from fencepost_broker.server.embedded.settings import (
     certificate_settings,
     control_settings,
     log_lines,
     settings_of,
     state_clock,
 )
+from fencepost_broker.server.embedded.snapshot import Snapshot
+from fencepost_broker.server.embedded.wanted_topics import check_created, creation_of
 from fencepost_broker.server.process import BrokerProcess, start_soon
-from fencepost_broker.server.snapshot import Snapshot
-from fencepost_broker.server.wanted_topics import check_created, creation_of
 from fencepost_broker.storage.disk.faulty import DiskFaults, FaultyDisk
 from fencepost_broker.storage.disk.files import FileDisk
 from fencepost_broker.storage.disk.memory import MemoryDisk
@@ -43,8 +43,8 @@ if TYPE_CHECKING:
     from fencepost_broker.observability.explained import ExplainedPartition, ExplainedTransaction
     from fencepost_broker.operations import Operation
     from fencepost_broker.server.control.port import ControlPort
+    from fencepost_broker.server.embedded.last_requests import LastRequests
     from fencepost_broker.server.faults import Fault, Faults
-    from fencepost_broker.server.last_requests import LastRequests
 
 ResultT = TypeVar("ResultT")
 DEFAULT_LOG_LEVEL: Final = "warning"
@@ -403,7 +403,7 @@ class Broker:
         if self._process is None:
             raise RuntimeError("this broker is not running")
         from fencepost_broker.network.watchers import watch
-        from fencepost_broker.server.last_requests import LastRequests
+        from fencepost_broker.server.embedded.last_requests import LastRequests
 
         self._last_requests = self._last_requests or LastRequests()
         self._last_requests.forget()
@@ -416,7 +416,7 @@ class Broker:
         """
         if self._process is None:
             return f"the broker has stopped{': ' if self.failure else ''}{self.failure}"
-        from fencepost_broker.server.overview import Overview
+        from fencepost_broker.server.embedded.overview import Overview
 
         lines = await Overview(self._process.broker, self.bootstrap).lines()
         if self._last_requests is not None:
