@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import struct
+import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
@@ -125,3 +126,10 @@ def proxy_to(upstream: str, logs: Lines | None = None, **given: Any) -> Proxy:
     kept: Any = logs or Lines()
     assert not isinstance(kept, LazyLogs)
     return Proxy(upstream, logs=kept, **given)
+
+
+PROXY_COMMAND = [
+    *(sys.executable, "-m", "fencepost_broker", "proxy"),
+    *("--port", "0", "--json", "--log-level", "debug"),
+]
+"""`fencepost proxy` for `Up`."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import random
+import socket
 import struct
 from typing import Any
 
@@ -40,7 +41,7 @@ from fencepost_protocol.generated.produce import (
 )
 from fencepost_protocol.generated.sasl_handshake import SaslHandshakeRequest, SaslHandshakeResponse
 
-from tests.wire.proxy_harness import Played, Wire, played
+from tests.wire.proxy_harness import Played, Wire, played, proxy_to
 
 pytestmark = pytest.mark.asyncio
 
@@ -282,6 +283,26 @@ async def test_a_request_shorter_than_its_header_is_refused() -> None:
         client.send(sized(b"\0\0\0\0") + bytes(20))
         assert await client.is_closed()
         assert await broker.is_closed()
+
+
+async def test_a_client_is_not_read_before_its_broker_is_connected() -> None:
+    full = socket.create_server(("127.0.0.1", 0), backlog=0)
+    port = full.getsockname()[1]
+    with full, socket.create_connection(("127.0.0.1", port)):
+        async with proxy_to(f"127.0.0.1:{port}") as proxy:  # its connections wait to be accepted
+            host, _, own = proxy.bootstrap.rpartition(":")
+            wires = [Wire(*await asyncio.open_connection(host, int(own))) for _ in range(8)]
+            for wire in wires:
+                wire.send(sized(struct.pack(">hhi", ApiKey.HEARTBEAT, 4, 1) + bytes(32 << 20)))
+            async with played() as this:
+                client, broker = await this.connect()
+                for number in range(200):  # the loop has all the turns that it wants
+                    frame = client.request(HeartbeatRequest("g", 1, "m"), 4, number)
+                    assert await broker.frame() == frame
+            unsent = [each.writer.transport.get_write_buffer_size() for each in wires]
+            assert max(unsent) > 16 << 20
+            for wire in wires:
+                wire.writer.transport.abort()
 
 
 async def test_a_client_that_reads_nothing_does_not_fill_the_proxys_memory() -> None:

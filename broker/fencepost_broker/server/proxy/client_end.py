@@ -109,7 +109,6 @@ class ClientEnd(End):
         peer = transport.get_extra_info("peername")
         self.client_host = f"/{peer[0]}" if peer else "/"
         self.client.address = Address("", *peer[:2]).bootstrap if peer else ""
-        self._update_reading()
         self._opened(self)
 
     def connected(self) -> None:
@@ -207,6 +206,7 @@ class ClientEnd(End):
     def _keep(self, rest: memoryview) -> None:
         if self._mode & _HELD:
             self._waiting += rest
+            self._update_reading()  # uvloop forgets a pause from ``connection_made``
         else:
             self._head = bytes(rest)
 
