@@ -27,29 +27,55 @@ if TYPE_CHECKING:
     from fencepost_broker.observability.tap.client import TapClient
     from fencepost_broker.ports import Address
     from fencepost_broker.server.clock import StateClock
-    from fencepost_broker.server.embedded import Broker, TopicRefusedError
+    from fencepost_broker.server.crash import crash_at
+    from fencepost_broker.server.embedded.broker import Broker
+    from fencepost_broker.server.embedded.cluster import Cluster
+    from fencepost_broker.server.embedded.snapshot import Snapshot
+    from fencepost_broker.server.embedded.snapshot_file import SnapshotError
+    from fencepost_broker.server.embedded.wanted_topics import TopicRefusedError
     from fencepost_broker.server.errors import BrokerFailedError
+    from fencepost_broker.storage.disk.faults import (
+        DiskFull,
+        FailingRead,
+        FailingSync,
+        FlippedBit,
+        ReadOnlyDisk,
+        SlowDisk,
+        TornWrite,
+    )
     from fencepost_broker.storage.log import StorageError
 
 _EXPLAINED = "fencepost_broker.observability.explained"
+_FAULTS = "fencepost_broker.storage.disk.faults"
 _HOMES = {
     "Address": "fencepost_broker.ports",
-    "Broker": "fencepost_broker.server.embedded",
+    "Broker": "fencepost_broker.server.embedded.broker",
+    "Cluster": "fencepost_broker.server.embedded.cluster",
     "BrokerFailedError": "fencepost_broker.server.errors",
+    "DiskFull": _FAULTS,
     "ExplainedClient": _EXPLAINED,
     "ExplainedPartition": _EXPLAINED,
     "ExplainedTransaction": _EXPLAINED,
+    "FailingRead": _FAULTS,
+    "FailingSync": _FAULTS,
+    "FlippedBit": _FAULTS,
     "Hold": "fencepost_broker.coordinator.runtime.marker_sender",
     "ListenError": "fencepost_broker.network.listeners",
     "LsoHolder": _EXPLAINED,
     "MissingMarker": _EXPLAINED,
+    "ReadOnlyDisk": _FAULTS,
     "Settings": "fencepost_broker.config",
     "SettingsError": "fencepost_broker.config",
+    "SlowDisk": _FAULTS,
+    "Snapshot": "fencepost_broker.server.embedded.snapshot",
+    "SnapshotError": "fencepost_broker.server.embedded.snapshot_file",
     "StateClock": "fencepost_broker.server.clock",
     "StorageError": "fencepost_broker.storage.log",
     "TapClient": "fencepost_broker.observability.tap.client",
-    "TopicRefusedError": "fencepost_broker.server.embedded",
+    "TopicRefusedError": "fencepost_broker.server.embedded.wanted_topics",
+    "TornWrite": _FAULTS,
     "WaitingRequest": _EXPLAINED,
+    "crash_at": "fencepost_broker.server.crash",
 }
 """Imported on first use (PEP 562): the command line and the pipeline need no broker."""
 
@@ -57,20 +83,31 @@ __all__ = [
     "Address",
     "Broker",
     "BrokerFailedError",
+    "Cluster",
+    "DiskFull",
     "ExplainedClient",
     "ExplainedPartition",
     "ExplainedTransaction",
+    "FailingRead",
+    "FailingSync",
+    "FlippedBit",
     "Hold",
     "ListenError",
     "LsoHolder",
     "MissingMarker",
+    "ReadOnlyDisk",
     "Settings",
     "SettingsError",
+    "SlowDisk",
+    "Snapshot",
+    "SnapshotError",
     "StateClock",
     "StorageError",
     "TapClient",
     "TopicRefusedError",
+    "TornWrite",
     "WaitingRequest",
+    "crash_at",
 ]
 
 

@@ -18,8 +18,10 @@ from typing import TYPE_CHECKING, Any, Final, Literal, Self, TypedDict, TypeVar,
 
 from fencepost_broker.config import Settings, Value
 from fencepost_broker.ports import Address
-from fencepost_broker.server import embedded as asyncio_broker
 from fencepost_broker.server.clock import StateClock
+from fencepost_broker.server.embedded import broker as asyncio_broker
+from fencepost_broker.server.embedded import cluster as asyncio_cluster
+from fencepost_broker.server.embedded.snapshot import Snapshot
 from fencepost_broker.server.loop_thread import Call, LoopThread, enter, leave
 
 if TYPE_CHECKING:
@@ -27,7 +29,10 @@ if TYPE_CHECKING:
 
     from fencepost_broker.coordinator.runtime import marker_sender
     from fencepost_broker.observability.explained import ExplainedPartition, ExplainedTransaction
+    from fencepost_broker.operations import Operation
     from fencepost_broker.server.faults import BlockingFault, Faults
+    from fencepost_broker.storage.disk import faulty
+    from fencepost_broker.storage.disk.faults import DiskFault
 
 R = TypeVar("R")
 _EXIT_SECONDS: Final = 5.0
@@ -46,6 +51,17 @@ class Options(TypedDict, total=False):
     tls_cert: str | Path
     tls_key: str | Path
     clock: StateClock | Literal["manual"]
+    control: int | str
+    control_token_file: str | Path
+    log_level: str
+
+
+class ClusterOptions(TypedDict, total=False):
+    """See ``fencepost_broker.Cluster``."""
+
+    brokers: int
+    topics: Iterable[str] | Mapping[str, int]
+    settings: Mapping[str, Value]
     log_level: str
 
 
@@ -61,6 +77,8 @@ class Broker:
         self._faults: Faults[BlockingFault] | None = None
         self.clock = Clock(self)
         """State time, as this broker's thread has it."""
+        self.disk = Disk(self)
+        """Faults of the disk."""
 
     # -- starting and stopping -----------------------------------------------------------------
 
@@ -131,6 +149,11 @@ class Broker:
         return self._broker.controller
 
     @property
+    def control(self) -> str | None:
+        """``host:port`` of its control port, once it is started with one."""
+        return self._broker.control
+
+    @property
     def failure(self) -> str:
         """Why it has stopped by itself, or ``None``."""
         return self._broker.failure
@@ -139,6 +162,51 @@ class Broker:
         """Return counters of requests, errors, latencies, topics, … (docs/reference/tap.md)."""
         return self._ask(self._broker.stats)
 
+    # -- snapshots -----------------------------------------------------------------------------
+
+    @property
+    def snapshots(self) -> Mapping[str, Snapshot]:
+        """The snapshots that have names."""
+        return self._broker.snapshots
+
+    def snapshot(self, name: str | None = None) -> Snapshot:
+        """Return the state as it is now; ``restore`` and ``fork`` continue from it.
+
+        With a name it is also kept in ``snapshots``. Only brokers in memory that are no part of a
+        cluster have snapshots. Raises StorageError if no memory is left.
+        """
+        return self._ask(lambda: self._broker.snapshot(name))
+
+    def restore(
+        self, snapshot: Snapshot | str, connections: Literal["close", "keep"] = "close"
+    ) -> None:
+        """Continue from a snapshot, or the one with this name, at the same addresses.
+
+        See ``fencepost_broker.Broker.restore``.
+        """
+        self._running_thread().run(lambda: self._broker.restore(snapshot, connections))
+
+    def reset(self) -> None:
+        """Go back to the state right after the start, as ``restore`` does; removes fault rules."""
+        self._running_thread().run(self._broker.reset)
+
+    @classmethod
+    def _running_in(cls, thread: LoopThread, broker: asyncio_broker.Broker) -> Broker:
+        """Return a blocking face of a broker that another object starts and stops."""
+        made = cls()
+        made._broker, made._thread = broker, thread
+        return made
+
+    def fork(self, snapshot: Snapshot | str | None = None) -> Broker:
+        """Return another broker with the state of a snapshot, by default with this broker's.
+
+        It has the same settings, a port of its own and a clock of its own, and still has to be
+        started: ``with broker.fork() as other``.
+        """
+        made = Broker()
+        made._broker = self._ask(lambda: self._broker.fork(snapshot))
+        return made
+
     # -- what tests ask for --------------------------------------------------------------------
 
     def create_topic(
@@ -146,6 +214,15 @@ class Broker:
     ) -> None:
         """Create a topic, unless it exists; raises ``TopicRefusedError``."""
         self._ask(lambda: self._broker.create_topic(name, partitions, configs))
+
+    def perform(self, operation: Operation[R]) -> R:
+        """Carry out an operation of ``fencepost_broker.operations``; returns what is then.
+
+        Raises ``OperationRefusedError`` if it cannot work; then nothing has changed.
+        """
+        if self._thread is None:
+            raise RuntimeError("this broker is not running")
+        return self._thread.run(lambda: self._broker.perform(operation))
 
     def hold_markers(
         self,
@@ -181,11 +258,116 @@ class Broker:
             self._faults = Faults(self._broker.fault_rules, BlockingFault, self._ask)
         return self._faults
 
+    def remember_requests(self) -> None:
+        """Remember the last requests from now on, for ``explain``; forgets those of before."""
+        self._ask(self._broker.remember_requests)
+
+    def explain(self) -> str:
+        """Describe errors, open transactions, readers that wait, and groups, in a few lines.
+
+        After ``remember_requests``, the last requests come next.
+        """
+        if self._thread is None:
+            return "the broker has stopped"
+        return self._thread.run(self._broker.explain)
+
     def _ask(self, call: Callable[[], R]) -> R:
         """Make a call where the broker runs, at once."""
+        return self._running_thread().run(lambda: _at_once(call))
+
+    def _do(self, call: Callable[[], R]) -> R:
+        """Make a call where the broker runs, or here while it does not."""
+        return call() if self._thread is None else self._ask(call)
+
+    def _running_thread(self) -> LoopThread:
         if self._thread is None:
             raise RuntimeError("this broker is not running")
-        return self._thread.run(lambda: _at_once(call))
+        return self._thread
+
+
+class Cluster:
+    __doc__ = (asyncio_cluster.Cluster.__doc__ or "").replace(
+        "in this process and this event loop",
+        "in a thread that all such clusters and brokers share",
+    )
+
+    def __init__(self, **options: Unpack[ClusterOptions]) -> None:
+        self._cluster = asyncio_cluster.Cluster(**options)
+        self._thread: LoopThread | None = None
+
+    def start(self) -> None:
+        """Start the controller, then the brokers, and create the topics."""
+        if self._thread is not None:
+            raise RuntimeError("this cluster is already running")
+        thread = enter()
+        try:
+            thread.run(self._cluster.start)
+        except BaseException:
+            leave(thread)
+            raise
+        self._thread = thread
+
+    def stop(self) -> None:
+        """Stop all, the controller last."""
+        thread, self._thread = self._thread, None
+        if thread is not None:
+            try:
+                thread.run(self._cluster.stop)
+            finally:
+                leave(thread)
+
+    def __enter__(self) -> Self:
+        self.start()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self.stop()
+
+    @property
+    def bootstrap(self) -> str:
+        """The addresses of all brokers, for a client's ``bootstrap.servers``."""
+        return self._cluster.bootstrap
+
+    @property
+    def brokers(self) -> dict[int, Broker]:
+        """The brokers that run, by id; stop them by the methods of the cluster."""
+        return {
+            number: Broker._running_in(self._running_thread(), each)
+            for number, each in self._cluster.brokers.items()
+        }
+
+    def kill(self, broker_id: int) -> None:
+        """End a broker at once, as a killed process ends; see ``fencepost_broker.Cluster``."""
+        self._running_thread().run(lambda: self._cluster.kill(broker_id))
+
+    def stop_broker(self, broker_id: int) -> None:
+        """Stop a broker in order: others take over first, and it keeps its records."""
+        self._running_thread().run(lambda: self._cluster.stop_broker(broker_id))
+
+    def start_broker(self, broker_id: int) -> None:
+        """Start a broker that was stopped or killed, at its old address."""
+        self._running_thread().run(lambda: self._cluster.start_broker(broker_id))
+
+    def remember_requests(self) -> None:
+        """Let each broker that runs remember the last requests, for ``explain``."""
+        for each in self.brokers.values():
+            each.remember_requests()
+
+    def explain(self) -> dict[int, str]:
+        """Describe the state of each broker that runs; see ``fencepost_broker.Broker.explain``."""
+        if self._thread is None:
+            return {}
+        return {number: each.explain() for number, each in self.brokers.items()}
+
+    def _running_thread(self) -> LoopThread:
+        if self._thread is None:
+            raise RuntimeError("this cluster is not running")
+        return self._thread
 
 
 class Hold:
@@ -214,6 +396,25 @@ class Clock:
         """State time, in milliseconds since 1970."""
         return self._clock.now_ms()
 
+    def pause(self) -> None:
+        """Let state time stand still; ``advance`` and ``jump`` still move it."""
+        self._broker._ask(self._clock.pause)
+
+    def resume(self) -> None:
+        """Let state time run on from where it stands."""
+        self._broker._ask(self._clock.resume)
+
+    def jump(
+        self, *, days: float = 0, hours: float = 0, minutes: float = 0, seconds: float = 0,
+        ms: int = 0,
+    ) -> None:  # fmt: skip
+        """Set the clock forward, or back by a negative number; no time passes by that."""
+        self._broker._ask(
+            lambda: self._clock.jump(
+                days=days, hours=hours, minutes=minutes, seconds=seconds, ms=ms
+            )
+        )
+
     def advance(
         self, *, days: float = 0, hours: float = 0, minutes: float = 0, seconds: float = 0,
         ms: int = 0,
@@ -224,6 +425,36 @@ class Clock:
                 days=days, hours=hours, minutes=minutes, seconds=seconds, ms=ms
             )
         )
+
+
+class Disk:
+    """Faults of a broker's disk: ``DiskFaults``, for another thread."""
+
+    def __init__(self, broker: Broker) -> None:
+        self._broker = broker
+
+    def add(self, fault: DiskFault) -> LoadedDiskFault:
+        """Put a fault in force until it is removed."""
+        return LoadedDiskFault(
+            self._broker, self._broker._do(lambda: self._broker._broker.disk.add(fault))
+        )
+
+
+class LoadedDiskFault:
+    """A fault that is in force until it is removed."""
+
+    def __init__(self, broker: Broker, loaded: faulty.LoadedDiskFault) -> None:
+        self._broker = broker
+        self._loaded = loaded
+
+    @property
+    def fired(self) -> int:
+        """How many operations it has changed."""
+        return self._loaded.fired
+
+    def remove(self) -> None:
+        """Mend the disk; syncs that wait go on."""
+        self._broker._do(self._loaded.remove)
 
 
 async def _at_once(call: Callable[[], R]) -> R:
@@ -240,4 +471,13 @@ def _end_with_the_interpreter() -> None:
             broker.stop(_EXIT_SECONDS)
 
 
-__all__ = ["Broker", "Clock", "Hold", "Options"]
+__all__ = [
+    "Broker",
+    "Clock",
+    "Cluster",
+    "ClusterOptions",
+    "Disk",
+    "Hold",
+    "LoadedDiskFault",
+    "Options",
+]

@@ -18,9 +18,9 @@ class Timer(Protocol):
 class Clock(Protocol):
     """State time and wire time."""
 
-    runs: bool
-    """Whether state time passes by itself; otherwise it is moved by hand, which wakes what is due.
-    """
+    @property
+    def runs(self) -> bool:
+        """Whether state time passes by itself; if not, moving it by hand wakes what is due."""
 
     def now_ms(self) -> int:
         """State time, in milliseconds since 1970."""

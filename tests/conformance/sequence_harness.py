@@ -56,7 +56,7 @@ class Proxy:
             while True:
                 size = await reader.readexactly(4)
                 frame = await reader.readexactly(int.from_bytes(size))
-                answer = self._look(frame)
+                answer = self.look(frame)
                 if answer is None:
                     theirs.write(size + frame)
                 elif answer == SILENCE:
@@ -80,7 +80,7 @@ class Proxy:
             theirs.transport.abort()
             writer.transport.abort()
 
-    def _look(self, frame: bytes) -> int | None:
+    def look(self, frame: bytes) -> int | None:
         api_key, version, _, _, body = read_request_head(memoryview(frame))
         if api_key != ApiKey.PRODUCE:
             return None

@@ -51,12 +51,12 @@ class TransactionProxy(Proxy):
         super().__init__(answers)
         self.seen: list[str] = []
 
-    def _look(self, frame: bytes) -> int | None:
+    def look(self, frame: bytes) -> int | None:
         api_key, version, _, client_id, body = read_request_head(memoryview(frame))
         if client_id != CLIENT_ID:
             return None
         if api_key == ApiKey.PRODUCE:
-            answer = super()._look(frame)
+            answer = super().look(frame)
             batch = self.sent[-1]
             self.seen.append(f"Produce {batch.epoch}:{batch.base_sequence} {batch.values[0]}")
             return answer

@@ -11,6 +11,7 @@ import pytest
 from fencepost_broker.coordinator import RecordFamily, decode_record
 from fencepost_broker.coordinator.transaction import TransactionSettings
 from fencepost_broker.coordinator.transaction import commands as c
+from fencepost_broker.coordinator.transaction.model import log_record
 from fencepost_broker.coordinator.transaction.states import State
 from fencepost_broker.metadata.decision import Decision
 from fencepost_protocol.errors import ErrorCode
@@ -19,6 +20,7 @@ from fencepost_protocol.generated.describe_transactions import DescribeTransacti
 from fencepost_protocol.generated.end_txn import EndTxnRequest
 from fencepost_protocol.generated.find_coordinator import FindCoordinatorRequest
 from fencepost_protocol.generated.init_producer_id import InitProducerIdRequest
+from fencepost_protocol.generated.transaction_log import TransactionLogValue
 from fencepost_protocol.records.batch import split_batches
 from fencepost_protocol.records.reader import iter_records
 
@@ -46,34 +48,47 @@ class Ours:
         self.coordinator = Coordinator(TransactionSettings())
         self.coordinator.now_ms = int(time.time() * 1000)
         self.sends: dict[str, c.SendMarkers] = {}
+        who = {}
         for name in NAMES:
-            self._ask(c.InitProducerId(InitProducerIdRequest(name, 600_000), 5))
-        transactions = self.coordinator.machine._transactions
-        value = transactions["rotating"].next_value(State.EMPTY, self.coordinator.now_ms)
-        value.producer_epoch = LAST_EPOCH
-        self._log("rotating", value)
+            made = self._ask(c.InitProducerId(InitProducerIdRequest(name, 600_000), 5))
+            who[name] = made.producer_id, made.producer_epoch
+        who["rotating"] = who["rotating"][0], LAST_EPOCH
+        self._log_empty("rotating", who["rotating"][0])
         for name in NAMES[1:]:
-            found = transactions[name]
-            who = found.producer_id, found.producer_epoch
-            self._ask(c.AddPartitions(name, *who, [("t", [0, 1])], 4))
+            self._ask(c.AddPartitions(name, *who[name], [("t", [0, 1])], 4))
         for name in NAMES[2:]:
-            found = transactions[name]
             commits = name in ("committing", "rotating", "committed")
-            request = EndTxnRequest(name, found.producer_id, found.producer_epoch, commits)
-            self._ask(c.EndTxn(request, 5))
+            self._ask(c.EndTxn(EndTxnRequest(name, *who[name], commits), 5))
         for name in ("committed", "aborted"):
-            send = transactions[name].sending
-            assert send is not None
-            outcomes = [(*each, ErrorCode.NONE) for each in send.pending]
-            self.coordinator.ask(c.MarkersWritten(send, outcomes))
+            self._acknowledge(self.sends.pop(name))
 
-    def _ask(self, command: Any) -> None:
+    def _ask(self, command: Any) -> Any:
         answer = self.coordinator.ask(command)
         assert not (answer.error if isinstance(answer, c.Outcome) else answer.error_code)
+        sends = [each for each in self.coordinator.news if isinstance(each, c.SendMarkers)]
+        self.sends |= {each.transactional_id: each for each in sends}
+        return answer
 
-    def _log(self, name: str, value: Any) -> None:
-        record = self.coordinator.machine._context.record(name, value)
-        self.coordinator.carry_out(Decision[None](records=(record,)))
+    def _acknowledge(self, send: c.SendMarkers) -> None:
+        outcomes = [(*each, ErrorCode.NONE) for each in send.pending]
+        self.coordinator.ask(c.MarkersWritten(send, outcomes))
+
+    def _log_empty(self, name: str, producer_id: int) -> None:
+        """As it is after very many transactions."""
+        value = TransactionLogValue(
+            producer_id=producer_id,
+            previous_producer_id=producer_id,
+            next_producer_id=-1,
+            producer_epoch=LAST_EPOCH,
+            next_producer_epoch=-1,
+            transaction_timeout_ms=600_000,
+            transaction_status=State.EMPTY,
+            transaction_partitions=None,
+            transaction_last_update_timestamp_ms=self.coordinator.now_ms,
+            transaction_start_timestamp_ms=-1,
+            client_transaction_version=2,
+        )
+        self.coordinator.carry_out(Decision[None](records=(log_record(name, value, 2),)))
 
     def content(self) -> bytes:
         """The log as it would be in a file."""
@@ -88,10 +103,8 @@ class Ours:
 
     def finish(self) -> None:
         """Acknowledge whatever is outstanding."""
-        for found in self.coordinator.machine._transactions.values():
-            if found.sending is not None:
-                outcomes = [(*each, ErrorCode.NONE) for each in found.sending.pending]
-                self.coordinator.ask(c.MarkersWritten(found.sending, outcomes))
+        while self.sends:
+            self._acknowledge(self.sends.popitem()[1])
 
     def told(self, *names: str) -> list[Any]:
         return [self.coordinator.ask(c.DescribeTransaction(name)) for name in names]

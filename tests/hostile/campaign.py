@@ -77,7 +77,7 @@ class HostileMaker(MessageMaker):
         self._is_large = True
         return True
 
-    def _value(self, field: Field, version: int) -> Any:
+    def value(self, field: Field, version: int) -> Any:
         rng = self.rng
         kind = field.type
         if field.name in WAITS:
@@ -90,7 +90,7 @@ class HostileMaker(MessageMaker):
             return [self._primitive(kind.element.name) for _ in range(rng.choice([0, 1, 2]))]
         if isinstance(kind, Array) and self._once(0.02):
             return [self._one(kind.element.name, version)] * 500
-        return super()._value(field, version)
+        return super().value(field, version)
 
     def _primitive(self, kind: str) -> Any:
         rng = self.rng

@@ -59,7 +59,7 @@ from fencepost_protocol.generated.txn_offset_commit import (
 )
 from fencepost_protocol.records.writer import build_batch
 
-from tests.machine.storage.harness import Faults, FaultyDisk
+from tests.machine.storage.harness import Faults, faulty_disk
 from tests.support.broker import RunningBroker, running_broker
 from tests.support.coordinators import assert_as_logged
 
@@ -114,9 +114,9 @@ class Failing:
 async def failing(
     disk: MemoryDisk | None = None, clock: StateClock | None = None
 ) -> AsyncIterator[Failing]:
-    faults = Faults(lasting=True, only=frozenset({"pwrite"}), below=COORDINATORS)
+    faults = Faults(lasting=True, only=frozenset({"write"}), below=COORDINATORS)
     disk = MemoryDisk(MemoryBudget(64 << 20)) if disk is None else disk
-    faulty: Any = FaultyDisk(disk, faults)
+    faulty: Any = faulty_disk(disk, faults)
     async with running_broker(SETTINGS, disk=faulty, topics={"t": 2}, clock=clock) as broker:
         for name, kind in (("g", 0), ("x", 1)):
             await broker.ask(FindCoordinatorRequest(name, kind), 2)

@@ -7,6 +7,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from fencepost_broker.storage.disk.faults import FailingRead
+from fencepost_broker.storage.disk.faulty import DiskFaults, FaultyDisk
 from fencepost_broker.storage.disk.files import FileDisk
 from fencepost_broker.storage.disk.memory import MemoryDisk
 from fencepost_protocol.errors import ErrorCode
@@ -18,7 +20,6 @@ from fencepost_protocol.generated.list_offsets import (
 )
 from fencepost_protocol.records.reader import iter_records
 
-from tests.machine.storage.harness import Faults, FaultyDisk
 from tests.support.broker import RunningBroker, running_broker
 
 pytestmark = pytest.mark.asyncio
@@ -32,11 +33,11 @@ async def fetched(broker: RunningBroker, offset: int = 0) -> Any:
 
 
 async def test_what_cannot_be_read_is_a_storage_error_until_it_can() -> None:
-    faults = Faults(lasting=True, only=frozenset({"pread"}), no_space=False)
-    disk: Any = FaultyDisk(MemoryDisk(), faults)
+    faults = DiskFaults()
+    disk = FaultyDisk(MemoryDisk(), faults)
     async with running_broker(disk=disk, topics={"t": 1}) as broker:
         assert await broker.produce("t", 0, b"first") == 0
-        faults.countdown = 0
+        failing = faults.add(FailingRead())
         for _ in range(3):
             data = await fetched(broker)
             assert data.error_code == ErrorCode.KAFKA_STORAGE_ERROR
@@ -45,7 +46,7 @@ async def test_what_cannot_be_read_is_a_storage_error_until_it_can() -> None:
         answer = await broker.ask(ListOffsetsRequest(-1, 0, [by_time]), 7)
         assert answer.topics[0].partitions[0].error_code == ErrorCode.KAFKA_STORAGE_ERROR
         assert await broker.produce("t", 0, b"second") == 1, "who writes is not concerned"
-        faults.countdown = None
+        failing.remove()
         data = await fetched(broker)
         assert not data.error_code
         assert [bytes(record.value or b"") for record in iter_records(data.records)] == [b"first"]

@@ -27,6 +27,7 @@ import random
 import sys
 import tempfile
 import time
+import traceback
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Final, TypeVar
@@ -269,8 +270,9 @@ def run_round(seed: str, kinds: Sequence[str]) -> Result:
     with tempfile.TemporaryDirectory(prefix="fencepost-kill-") as folder:
         try:
             return Round(seed, Path(folder), kinds).run()
-        except AssertionError as error:
-            raise AssertionError(f"round {seed} {list(kinds)}: {error}") from error
+        except Exception as error:
+            error.add_note(f"in round {seed} {list(kinds)}")
+            raise
 
 
 def deck(seed: str, rounds: int) -> list[list[str]]:
@@ -302,9 +304,10 @@ def main() -> int:
         try:
             results.append(run_round(f"{options.seed}/{number}", kinds))
             print(results[-1], flush=True)
-        except AssertionError as error:
+        except Exception as error:  # noqa: BLE001 - the other rounds go on
             failed += 1
-            print(f"FAILED {error}", file=sys.stderr, flush=True)
+            print("FAILED", file=sys.stderr)
+            traceback.print_exception(error)
     print(f"\nseed {options.seed}\n\n{table(results)}")
     return 1 if failed else 0
 

@@ -35,7 +35,7 @@ from fencepost_broker.coordinator.runtime import coordinator_runtime, shard
 from fencepost_broker.coordinator.runtime.expiries import Expiries
 from fencepost_broker.coordinator.runtime.shard import Shard
 from fencepost_broker.coordinator.transaction.states import NAMES, State, logged_state
-from fencepost_broker.server.embedded import Broker
+from fencepost_broker.server.embedded.broker import Broker
 from fencepost_broker.storage.disk.files import RealFile
 
 ENVIRONMENT: Final = "FENCEPOST_TEST_DIE"

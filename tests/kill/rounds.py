@@ -197,8 +197,9 @@ def run_round(seed: str) -> Result:
     with tempfile.TemporaryDirectory(prefix="fencepost-kill-") as folder:
         try:
             return Round(seed, Path(folder)).run()
-        except AssertionError as error:
-            raise AssertionError(f"round {seed}: {error}") from error
+        except Exception as error:
+            error.add_note(f"in round {seed}")
+            raise
 
 
 def table(results: list[Result]) -> str:

@@ -414,8 +414,9 @@ def run_round(
             return Round(
                 seed, Path(folder), points, command, loads_slowly=loads_slowly, settings=settings
             ).run()
-        except AssertionError as error:
-            raise AssertionError(f"round {seed} {list(points)}: {error}") from error
+        except Exception as error:
+            error.add_note(f"in round {seed} {list(points)}")
+            raise
 
 
 def main() -> int:

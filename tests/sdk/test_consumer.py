@@ -19,8 +19,10 @@ from fencepost_client import (
     RequestTimedOutError,
     TopicPartition,
 )
+from fencepost_protocol.generated.fetch import FetchRequest
 
 from tests.sdk.harness.consumer import LONG_MS, create, numbers, produce, read
+from tests.sdk.harness.sent import requests_sent
 from tests.support.restarting import Restarting
 
 pytestmark = pytest.mark.asyncio
@@ -225,18 +227,20 @@ async def test_a_log_that_ends_before_what_was_read_is_noticed(bootstrap: str, t
         assert await read(consumer, 1) == [b"10"]
 
 
-async def test_fetches_go_on_in_a_session(bootstrap: str, topic: str) -> None:
+async def test_fetches_go_on_in_a_session(
+    bootstrap: str, topic: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sent = requests_sent(monkeypatch, FetchRequest)
     zero, one = await create(bootstrap, topic, 2)
     async with Consumer(bootstrap, auto_offset_reset="earliest", fetch_max_wait_ms=10) as consumer:
         consumer.assign([zero, one])
         for number in range(5):
             await produce(bootstrap, topic, b"%d" % number, partition=number % 2)
             assert await read(consumer, 1) == [b"%d" % number]
-        assert consumer._fetch_loop is not None
-        (session,) = consumer._fetch_loop.fetcher._sessions.values()
-        assert session.id != 0
-        assert session.epoch >= 5, "no answer ended it"
-        assert session.by_id
+    *_, (last, version), (end, _) = sent
+    assert last.session_id == end.session_id != 0
+    assert last.session_epoch >= 4, "no answer ended it"
+    assert version >= 13, "topics have ids in it"
 
 
 async def test_a_topic_that_is_deleted_and_made_again(bootstrap: str, topic: str) -> None:
@@ -323,9 +327,10 @@ async def test_a_cancelled_wait_harms_nobody(bootstrap: str, topic: str) -> None
     (where,) = await create(bootstrap, topic)
     async with Consumer(bootstrap, auto_offset_reset="earliest") as consumer:
         consumer.assign([where])
-        for _ in range(3):
+        for turns in (1, 5, 50):
             waiting = asyncio.create_task(consumer.getmany(timeout_ms=LONG_MS))
-            await asyncio.sleep(0.01)
+            for _ in range(turns):
+                await asyncio.sleep(0)
             waiting.cancel()
             with pytest.raises(asyncio.CancelledError):
                 await waiting

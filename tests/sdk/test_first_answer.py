@@ -11,6 +11,8 @@ import pytest
 from fencepost_client import FatalError, NetworkError
 from fencepost_client.network.first_answer import first_answer
 
+from tests.support.waiting import until
+
 pytestmark = pytest.mark.asyncio
 NOT_YET = 3600.0
 Attempt = Callable[[], Coroutine[Any, Any, str]]
@@ -79,8 +81,7 @@ async def test_what_another_would_say_as_well_is_told_at_once() -> None:
 async def test_who_gives_up_leaves_nobody_asking() -> None:
     asked = Asked()
     waiting = asyncio.create_task(first_answer([asked.one("a", None)], NOT_YET))
-    while not asked.names:  # noqa: ASYNC110
-        await asyncio.sleep(0)
+    await until(lambda: asked.names)
     waiting.cancel()
     await asyncio.wait([waiting])
     assert waiting.cancelled()

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import asyncio
 import struct
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from typing import Any, Self
 
@@ -144,6 +144,7 @@ class RunningBroker(Client):
     def __init__(self, process: BrokerProcess, address: Address) -> None:
         super().__init__(address.bootstrap)
         self.process = process
+        self.bootstrap = address.bootstrap
         self.host = address.host
         self.port = address.port
 
@@ -188,12 +189,13 @@ async def running_broker(
     disk: Disk | None = None,
     clock: StateClock | None = None,
     log: QuietLog | None = None,
+    on_step: Callable[[str], None] | None = None,
 ) -> AsyncIterator[RunningBroker]:
     """A broker with these settings (by Kafka's names) and topics, on a free port."""
     given = {"listeners": "PLAINTEXT://127.0.0.1:0", **(overrides or {})}
     settings = Settings().with_overrides(given)
     disk = memory_disk() if disk is None else disk
-    process = BrokerProcess(settings, disk, log or QuietLog(), clock)
+    process = BrokerProcess(settings, disk, log or QuietLog(), clock, on_step=on_step)
     addresses = await process.start()
     broker = RunningBroker(process, addresses[0])
     try:

@@ -16,13 +16,13 @@ class Conversation:
 
     client_port: int = 40_000
     packets: list[bytes] = field(default_factory=list)
-    _sent: dict[bool, int] = field(default_factory=lambda: {True: 1000, False: 5000})
+    sent: dict[bool, int] = field(default_factory=lambda: {True: 1000, False: 5000})
 
     def open(self) -> Conversation:
         """The three-way handshake."""
         for from_client, flags in ((True, 0x02), (False, 0x12)):
             self._packet(from_client, flags, b"")
-            self._sent[from_client] += 1
+            self.sent[from_client] += 1
         self._packet(True, 0x10, b"")
         return self
 
@@ -31,15 +31,15 @@ class Conversation:
         for at in range(0, len(data), _SEGMENT_BYTES):
             piece = data[at : at + _SEGMENT_BYTES]
             self._packet(from_client, 0x18, piece)
-            self._sent[from_client] += len(piece)
+            self.sent[from_client] += len(piece)
 
     def _packet(self, from_client: bool, flags: int, payload: bytes) -> None:
         source, target = (
             (self.client_port, BROKER_PORT) if from_client else (BROKER_PORT, self.client_port)
         )
-        acknowledged = self._sent[not from_client] if flags & 0x10 else 0
+        acknowledged = self.sent[not from_client] if flags & 0x10 else 0
         tcp = struct.pack(
-            ">HHIIBBHHH", source, target, self._sent[from_client], acknowledged,
+            ">HHIIBBHHH", source, target, self.sent[from_client], acknowledged,
             5 << 4, flags, 65535, 0, 0,
         )  # fmt: skip
         ip = struct.pack(

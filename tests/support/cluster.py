@@ -46,7 +46,7 @@ class Cluster:
         self._settings = settings
         self._processes: dict[int, BrokerProcess] = {}
         self._brokers: dict[int, RunningBroker] = {}
-        self._disks: dict[int, Disk] = {}
+        self.disks: dict[int, Disk] = {}
         self._ports: dict[int, int] = {}
 
     @property
@@ -105,7 +105,7 @@ class Cluster:
 
     async def _start(self, node_id: int, given: Mapping[str, Value]) -> BrokerProcess:
         settings = Settings().with_overrides({**self._settings, **given, "node.id": node_id})
-        disk = self._disks.setdefault(node_id, memory_disk())
+        disk = self.disks.setdefault(node_id, memory_disk())
         process = BrokerProcess(settings, disk, self.log_of(node_id), self.clock_of(node_id))
         addresses = await process.start()
         self._processes[node_id] = process
@@ -125,7 +125,7 @@ class Cluster:
             {"controlled.shutdown.enable": False, "shutdown.timeout.ms": 0}
         )
         await process.stop()
-        self._disks.pop(node_id)
+        self.disks.pop(node_id)
 
     async def _forget(self, node_id: int) -> None:
         broker = self._brokers.pop(node_id, None)

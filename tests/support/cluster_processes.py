@@ -342,8 +342,9 @@ class ClusterProcesses:
 
             try:
                 self.until(is_seen, f"{otherwise}, says broker {broker_id}")
-            except AssertionError as error:
-                raise AssertionError(f"{error}; it sees {last}") from error
+            except TimeoutError as error:
+                error.add_note(f"it sees {last}")
+                raise
 
     def status(self) -> dict[int, Row]:
         """As ``fencepost cluster status`` tells it, without a process for each look."""

@@ -29,7 +29,7 @@ class PlausibleMaker(MessageMaker):
     def __init__(self, schema: Message, rng: Any) -> None:
         super().__init__(schema, rng, own_tags=False)
 
-    def _value(self, field: Field, version: int) -> Any:
+    def value(self, field: Field, version: int) -> Any:
         kind = field.type
         if field.name == "ProtocolType":
             return "consumer"
@@ -37,7 +37,7 @@ class PlausibleMaker(MessageMaker):
             return self._blob(field)
         if isinstance(kind, Array) and isinstance(kind.element, Primitive):
             return [self._primitive(kind.element.name) for _ in range(self.rng.choice([1, 2, 3]))]
-        return super()._value(field, version)
+        return super().value(field, version)
 
     def _blob(self, field: Field) -> bytes:
         if field.name == "Records":

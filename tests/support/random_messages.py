@@ -55,14 +55,14 @@ class MessageMaker:
                 own = field.tag >= RESERVED_TAGS_FROM
                 if self.rng.random() < 0.5 or (own and not self.own_tags):
                     continue
-            value = self._value(field, version)
+            value = self.value(field, version)
             is_tagged_struct = field.tag is not None and isinstance(field.type, StructType)
             if is_tagged_struct and value == type(value)():
                 continue  # of defaults only: it is left out, and absent when it is read again
             setattr(made, attribute(field), value)
         return made
 
-    def _value(self, field: Field, version: int) -> Any:
+    def value(self, field: Field, version: int) -> Any:
         if version in field.nullable and self.rng.random() < 0.2:
             return None
         kind = field.type

@@ -88,10 +88,8 @@ class Slow:
 
     async def until_parked(self, count: int, *tasks: asyncio.Task[Any]) -> None:
         """So many requests have arrived and wait."""
-        process = self.broker._process
-        assert process is not None
         async with asyncio.timeout(60):
-            while process.socket_server.parked_count != count:
+            while self.broker.stats()["connections"]["parked_requests"] != count:
                 await self.others.ask(MetadataRequest(topics=[]), 9)
                 assert not any(task.done() for task in tasks), "it should wait"
 

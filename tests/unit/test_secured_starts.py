@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from fencepost_broker.server.embedded import Broker
+from fencepost_broker.server.embedded.broker import Broker
 
 ASKING = {
     "listeners": "SASL_PLAINTEXT://127.0.0.1:29592",

@@ -6,7 +6,7 @@ import pytest
 
 from tests import structure
 
-PRIVATE_LOOKS_MAX = 130
+PRIVATE_LOOKS_MAX = 42
 """Less is better: ask `stats()`, a trace or the records instead."""
 ENTRIES_MAX = 27
 

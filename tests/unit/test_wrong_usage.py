@@ -8,6 +8,7 @@ import resource
 import subprocess
 import sys
 from collections.abc import Iterator
+from importlib.metadata import entry_points
 from pathlib import Path
 
 import pytest
@@ -153,7 +154,9 @@ def test_a_fault_of_ours_is_no_verdict(
 
 def parsers() -> Iterator[argparse.ArgumentParser]:
     """Those of all commands, and of their subcommands."""
-    waiting: list[argparse.ArgumentParser] = [cli.make_parser(cli._wanted([]))]
+    waiting: list[argparse.ArgumentParser] = [
+        cli.make_parser(each.load() for each in entry_points(group=cli.GROUP))
+    ]
     for parser in waiting:
         for action in parser._actions:
             if isinstance(action, argparse._SubParsersAction):

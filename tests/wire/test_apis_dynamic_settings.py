@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 from fencepost_broker import Broker
+from fencepost_broker.storage.log import LogConfig
 from fencepost_protocol.errors import ErrorCode
 from fencepost_protocol.generated.incremental_alter_configs import (
     AlterableConfig,
@@ -16,7 +17,7 @@ from fencepost_protocol.generated.incremental_alter_configs import (
     IncrementalAlterConfigsRequest,
 )
 
-from tests.support.broker import Client
+from tests.support.broker import Client, RunningBroker, memory_disk, running_broker
 from tests.support.config_script import BROKER, DELETE, LOGGER, SET, TOPIC, Look, outcome
 
 pytestmark = pytest.mark.asyncio
@@ -37,29 +38,29 @@ async def refused(client: Client, name: str, value: str) -> str:
     return str(answer.error_message)
 
 
-def log_of(broker: Broker, topic: str) -> Any:
-    assert broker._process is not None
-    return broker._process.broker.table.by_name[topic].partitions[0].log
+def config_of(broker: RunningBroker, topic: str) -> LogConfig:
+    return broker.server.table.by_name[topic].partitions[0].log.config
 
 
 async def test_logs_go_by_them_at_once_and_after_a_restart() -> None:
-    broker = Broker(topics=["t", "own:1:retention.ms=9"])
-    async with broker, Client(broker.bootstrap) as client:
-        await change(client, BROKER, "", ("log.retention.ms", SET, "2000"))
-        assert log_of(broker, "t").config.retention_ms == 2000
-        await change(client, BROKER, "1", ("log.retention.ms", SET, "1000"))
-        await change(client, BROKER, "", ("producer.id.expiration.ms", SET, "77"))
-        assert log_of(broker, "t").config.retention_ms == 1000
-        assert log_of(broker, "own").config.retention_ms == 9
-        broker.create_topic("later")
-        assert log_of(broker, "later").config.retention_ms == 1000
-    async with broker, Client(broker.bootstrap) as client:
-        config = log_of(broker, "t").config
+    disk = memory_disk()
+    async with running_broker(topics={"t": 1}, disk=disk) as broker:
+        broker.create("own", 1, **{"retention.ms": "9"})
+        await change(broker, BROKER, "", ("log.retention.ms", SET, "2000"))
+        assert config_of(broker, "t").retention_ms == 2000
+        await change(broker, BROKER, "1", ("log.retention.ms", SET, "1000"))
+        await change(broker, BROKER, "", ("producer.id.expiration.ms", SET, "77"))
+        assert config_of(broker, "t").retention_ms == 1000
+        assert config_of(broker, "own").retention_ms == 9
+        broker.create("later")
+        assert config_of(broker, "later").retention_ms == 1000
+    async with running_broker(disk=disk) as broker:
+        config = config_of(broker, "t")
         assert (config.retention_ms, config.producer_id_expiration_ms) == (1000, 77)
-        await change(client, BROKER, "1", ("log.retention.ms", DELETE, None))
-        assert log_of(broker, "t").config.retention_ms == 2000
+        await change(broker, BROKER, "1", ("log.retention.ms", DELETE, None))
+        assert config_of(broker, "t").retention_ms == 2000
         look = Look(TOPIC, "t", ("retention.ms",))
-        assert (await outcome(client.ask, look, ""))[1][0][1:3] == ("2000", 3)
+        assert (await outcome(broker.ask, look, ""))[1][0][1:3] == ("2000", 3)
 
 
 async def test_limits_change_for_those_who_come() -> None:

@@ -11,12 +11,15 @@ import threading
 from pathlib import Path
 
 import pytest
-from fencepost_broker import ListenError, StateClock, TopicRefusedError
+from fencepost_broker import DiskFull, ListenError, StateClock, TopicRefusedError
 from fencepost_broker.blocking import Broker
-from fencepost_broker.server import embedded as asyncio_broker
+from fencepost_broker.operations import OperationRefusedError, TimeOutTransaction
+from fencepost_broker.server.embedded import broker as asyncio_broker
 from fencepost_broker.server.loop_thread import LoopThread, enter, leave
 from fencepost_client import TopicPartition
 from fencepost_client.blocking import Consumer, Producer
+
+from tests.support.waiting import polled
 
 DAY_MS = 86_400_000
 LONG_MS = 600_000
@@ -50,6 +53,31 @@ def test_a_client_that_blocks_is_served() -> None:
         write(broker, b"one", b"two")
         assert read(broker, 2) == [b"one", b"two"]
         assert broker.stats()["topics"]["t"]["partitions"]
+
+
+def test_the_clock_is_paused_and_set_from_a_thread() -> None:
+    clock = StateClock(at_ms=LONG_MS)
+    with Broker(topics=["t:1:message.timestamp.type=LogAppendTime"], clock=clock) as broker:
+        broker.clock.pause()
+        before = broker.clock.now_ms()
+        broker.clock.jump(seconds=-5)
+        with Producer(broker.bootstrap) as producer:
+            assert producer.send_and_wait("t", b"one").timestamp_ms == before - 5000
+        broker.clock.resume()
+        polled(lambda: broker.clock.now_ms() > before - 5000)
+
+
+def test_faults_of_the_disk_are_added_and_removed_from_a_thread() -> None:
+    broker = Broker(topics={"t": 1})
+    full = broker.disk.add(DiskFull(topic="t"))  # before there is a file of the topic
+    full.remove()
+    with broker, Producer(broker.bootstrap) as producer:
+        full = broker.disk.add(DiskFull(topic="t"))
+        delivery = producer.send("t", b"one")
+        polled(lambda: full.fired)
+        assert not delivery.done
+        full.remove()
+        assert delivery.result(timeout=60).offset == 0
 
 
 def test_one_that_was_stopped_goes_on_where_it_was() -> None:
@@ -171,6 +199,7 @@ def test_a_start_that_is_cut_short_leaves_nothing_behind(tmp_path: Path) -> None
 PROGRAM = """
 import sys
 from fencepost_broker.blocking import Broker
+from fencepost_broker.operations import OperationRefusedError, TimeOutTransaction
 
 broker = Broker(data_dir=sys.argv[1], topics={"t": 1})
 broker.start()
@@ -199,3 +228,19 @@ def test_a_program_that_ends_without_stopping_it_leaves_its_files_in_order(tmp_p
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork here")
 def test_a_child_that_was_forked_has_no_broker(tmp_path: Path) -> None:
     assert "before the process was forked" in run(tmp_path / "data", "fork")
+
+
+def test_an_operation_is_performed_where_the_broker_runs() -> None:
+    with (
+        Broker(topics={"t": 1}) as broker,
+        Producer(broker.bootstrap, transactional_id="a") as producer,
+    ):
+        producer.begin()
+        producer.send_and_wait("t", b"lost")
+        now = broker.perform(TimeOutTransaction(transactional_id="a"))
+        assert (now.state, now.producer_epoch) == ("PrepareAbort", 1)
+        with pytest.raises(OperationRefusedError, match="did you mean 'a'"):
+            broker.perform(TimeOutTransaction(transactional_id="aa"))
+        producer.abort()
+    with pytest.raises(RuntimeError, match="not running"):
+        broker.perform(TimeOutTransaction(transactional_id="a"))

@@ -83,6 +83,15 @@ async def test_who_waits_for_a_broker_that_is_dropped_waits_no_longer() -> None:
         await until(lambda: len(writers) == 2)
 
 
+async def test_who_asks_a_broker_that_is_dropped_in_the_same_turn_waits_no_longer() -> None:
+    heard: list[Any] = []
+    async with silent_broker() as (port, _), links_to(port) as links:
+        links.ask(OTHER, WriteTxnMarkersRequest([]), heard.append)
+        links.drop(OTHER)
+        assert not heard, "never at once"
+        await until(lambda: heard == [None])
+
+
 async def test_nobody_is_left_waiting_at_the_end() -> None:
     heard: list[Any] = []
     async with silent_broker() as (port, writers), links_to(port) as links:

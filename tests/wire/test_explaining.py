@@ -6,25 +6,28 @@ import asyncio
 from typing import Any
 
 import pytest
-from fencepost_broker import Broker, StateClock
+from fencepost_broker import Broker, StateClock, TopicRefusedError
+from fencepost_broker.coordinator.runtime.explaining import Explaining
 from fencepost_broker.coordinator.transaction.explanations import is_kept_open
 from fencepost_broker.observability.explained import ExplainedTransaction
-from fencepost_broker.server.embedded import TopicRefusedError
 from fencepost_broker.storage.log import StorageError
 from fencepost_protocol.errors import ErrorCode
 from fencepost_protocol.generated.describe_transactions import DescribeTransactionsRequest
 
-from tests.support.broker import Client
+from tests.support.broker import Client, running_broker
 from tests.wire.transaction_harness import Producer, stable_offset, until, until_state
 
 START_MS = 1_800_000_000_000
 UNVERIFIED = {"transaction.partition.verification.enable": "false"}
 
 
+def found(told: ExplainedTransaction | None) -> ExplainedTransaction:
+    assert told is not None
+    return told
+
+
 def explained(broker: Broker, name: str = "a") -> ExplainedTransaction:
-    found = broker.explain_transaction(name)
-    assert found is not None
-    return found
+    return found(broker.explain_transaction(name))
 
 
 @pytest.mark.asyncio
@@ -166,23 +169,26 @@ async def test_a_partition_without_transactions_has_no_holder() -> None:
 
 @pytest.mark.asyncio
 async def test_markers_that_fail_are_counted() -> None:
-    async with Broker(topics={"t": 1}) as broker, Client(broker.bootstrap) as client:
-        producer = Producer(client)
+    async with running_broker(topics={"t": 1}) as broker:
+        producer = Producer(broker)
         await producer.start()
         await producer.send()
-        log = broker._process.broker.table.by_name["t"].partitions[0].log  # type: ignore[union-attr]
+        log = broker.server.table.by_name["t"].partitions[0].log
         log.flush_failed(StorageError("sync", "t-0", "broken"))
         await producer.end()
 
+        def waits() -> ExplainedTransaction:
+            return found(Explaining(broker.coordinators).transaction("a", broker.bootstrap))
+
         async def repeats() -> bool:
-            return (explained(broker).repeats or 0) > 1
+            return (waits().repeats or 0) > 1
 
         await until(repeats, True)
-        [marker] = explained(broker).markers or []
+        [marker] = waits().markers or []
         assert marker.last_error == "KAFKA_STORAGE_ERROR"
         log.failure = None
-        await until_state(client, "CompleteCommit")
-        assert explained(broker).repeats == 0
+        await until_state(broker, "CompleteCommit")
+        assert waits().repeats == 0
 
 
 async def described(client: Client, name: str, *, explain: bool) -> Any:

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-import gc
-import weakref
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from fencepost_broker.network.connection import Connection
 from fencepost_protocol.apis import Message
 from fencepost_protocol.errors import ErrorCode
 from fencepost_protocol.generated.describe_transactions import DescribeTransactionsRequest
@@ -22,6 +21,7 @@ from fencepost_protocol.generated.write_txn_markers import (
 )
 
 from tests.support.broker import Client
+from tests.support.objects import count_alive
 from tests.support.slow_coordinators import (
     LOST,
     NONE,
@@ -230,22 +230,17 @@ async def test_an_outcome_that_may_not_be_on_disk_is_nobodys(
 
 async def test_a_connection_that_is_lost_meanwhile_is_let_go(tmp_path: Path, syncs: Syncs) -> None:
     async with slow(tmp_path, syncs) as it:
+        connections = count_alive(Connection)
         it.stand_still()
         leaver = Client(it.broker.bootstrap)
         begins = asyncio.ensure_future(leaver.ask(InitProducerIdRequest("x", 60_000), 4))
         await it.all_wait(begins)
-        process = it.broker._process
-        assert process is not None
-        (connection,) = (
-            weakref.ref(each) for each in process.socket_server._connections if each.is_parked
-        )
         begins.cancel()
         await leaver.disconnect()
         await it.until_parked(0)
         it.go_on()
         assert await state_of(it.client) == "Empty", "it is carried out all the same"
-        gc.collect()
-        assert connection() is None
+        assert count_alive(Connection) == connections
 
 
 async def test_a_broker_that_stops_tells_what_is_on_disk(tmp_path: Path, syncs: Syncs) -> None:

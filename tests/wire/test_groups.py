@@ -204,6 +204,23 @@ async def test_a_member_that_is_silent_is_gone_after_its_session() -> None:
         assert await state(broker) == "Empty"
 
 
+@pytest.mark.parametrize("hours", [-1, 1])
+async def test_a_session_lasts_as_long_as_before(hours: int) -> None:
+    """Sessions are durations, which setting the clock neither ends nor prolongs."""
+    clock = StateClock(manual=True)
+    async with AsyncExitStack() as stack:
+        settings = {"group.initial.rebalance.delay.ms": 0}
+        broker = await stack.enter_async_context(running_broker(settings, clock=clock))
+        (only,) = await members(stack, broker, b"a")
+        await only.join()
+        await only.sync(**{only.member_id: b"everything"})
+        clock.jump(hours=hours)
+        clock.advance(ms=9_999)
+        assert await state(broker) == "Stable"
+        clock.advance(ms=1)
+        assert await state(broker) == "Empty"
+
+
 async def test_a_member_goes_on_with_the_next_broker() -> None:
     disk = MemoryDisk(MemoryBudget(64 << 20))
     async with AsyncExitStack() as stack:

@@ -18,6 +18,7 @@ from fencepost_broker import (
     StateClock,
     TopicRefusedError,
 )
+from fencepost_broker.server.process import BrokerProcess
 from fencepost_protocol.generated.describe_producers import DescribeProducersRequest, TopicRequest
 from fencepost_protocol.generated.fetch import FetchPartition, FetchRequest, FetchTopic
 from fencepost_protocol.generated.init_producer_id import InitProducerIdRequest
@@ -136,6 +137,23 @@ async def test_time_that_moves_by_hand_lets_records_go() -> None:
 
 
 @pytest.mark.asyncio
+async def test_records_from_before_stay_until_they_are_old_by_the_clock() -> None:
+    clock = StateClock(manual=True, at_ms=1_700_000_000_000)
+    topic = "t:1:retention.ms=3600000"
+    async with Broker(topics=[topic], clock=clock) as broker, Client(broker.bootstrap) as client:
+        await client.produce("t", 0, b"one", timestamp_ms=clock.now_ms())
+        clock.jump(hours=-1)
+        clock.advance(ms=4_200_000)
+        assert await earliest(client, "t") == 0
+        clock.advance(hours=1)
+        assert await earliest(client, "t") == 1
+        clock.jump(hours=-100)
+        await client.produce("t", 0, b"two", timestamp_ms=clock.now_ms())
+        clock.advance(ms=4_200_000)
+        assert await earliest(client, "t") == 2, "looks at retention come as often as before"
+
+
+@pytest.mark.asyncio
 async def test_time_that_moves_by_hand_lets_producers_go() -> None:
     async def producers() -> list[int]:
         request = DescribeProducersRequest([TopicRequest("t", [0])])
@@ -173,6 +191,12 @@ async def test_a_clock_serves_several_brokers_and_wakes_them_in_order() -> None:
         def catch_up(self) -> None:
             woken.append((f"{self.name} is up", clock.now_ms()))
 
+        def jumped(self, by_ms: int) -> None:
+            raise AssertionError
+
+        def resumed(self) -> None:
+            raise AssertionError
+
     one, other = Waking("one", 5, 30), Waking("other", 7, 20)
     clock.follow(one)
     clock.follow(other)
@@ -207,6 +231,17 @@ def test_the_package_alone_is_cheap_to_import() -> None:
     assert set(fencepost_broker.__all__) <= set(dir(fencepost_broker))
 
 
+def test_a_broker_without_faults_imports_no_types_of_them() -> None:
+    code = (
+        "import asyncio, sys, fencepost_broker\n"
+        "async def main():\n"
+        "    async with fencepost_broker.Broker(topics={'t': 1}): print('msgspec' in sys.modules)\n"
+        "asyncio.run(main())\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == "False\n"
+
+
 @pytest.mark.asyncio
 async def test_a_broker_that_cannot_go_on_stops_and_says_why() -> None:
     """Its controller is configured anew, and gives it no producer ids any more (KIP-730)."""
@@ -237,21 +272,20 @@ async def test_who_stops_a_broker_that_stops_by_itself_waits_for_that(
     broker = Broker(log_level="error")
     await broker.start()
     address = broker.addresses[0]
-    process = broker._process
-    assert process is not None
-    may_go_on = asyncio.Event()
-    close_tap = process._close_tap
+    begun, may_go_on = asyncio.Event(), asyncio.Event()
+    stop = BrokerProcess.stop
 
-    async def close_late() -> None:
+    async def stop_late(process: BrokerProcess) -> bool:
+        begun.set()
         await may_go_on.wait()
-        await close_tap()
+        return await stop(process)
 
-    monkeypatch.setattr(process, "_close_tap", close_late)
-    process._fail("a test says so")
+    monkeypatch.setattr(BrokerProcess, "stop", stop_late)
+    broker.on_failure("a test says so")
     assert broker.failure == "a test says so"
     stopping = asyncio.ensure_future(broker.stop())
     try:
-        await until(lambda: broker._process is None)
+        await begun.wait()
         assert not stopping.done()
     finally:
         may_go_on.set()

@@ -6,18 +6,19 @@ import asyncio
 import gc
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import pytest
 from fencepost_broker.apis.cutting import ELEMENTS_OF_A_PART
-from fencepost_broker.apis.request import Answer, Request
+from fencepost_broker.apis.registry import served
+from fencepost_broker.apis.request import Answer
+from fencepost_broker.apis.served import Handler, Served
+from fencepost_broker.config import Settings
 from fencepost_broker.network.large_requests import runner
+from fencepost_broker.server import process
 from fencepost_protocol.apis import Message, response_class
-from fencepost_protocol.framing import (
-    api_key_of,
-    encode_request,
-    read_response_head,
-)
+from fencepost_protocol.framing import api_key_of, encode_request, read_response_head
 from fencepost_protocol.generated import alter_configs, create_partitions, delete_topics
 from fencepost_protocol.generated import alter_partition_reassignments as moving
 from fencepost_protocol.generated import describe_configs as described
@@ -224,24 +225,25 @@ async def exchange(broker: RunningBroker, *frames: bytes | bytearray) -> list[by
 
 
 class Turns:
-    """Counts the loop's turns, and sees in which of them a handler is called."""
+    """Counts the loop's turns, and in which of them the handler of a broker to come is called."""
 
-    def __init__(self, broker: RunningBroker, key: ApiKey) -> None:
+    def __init__(self, patch: pytest.MonkeyPatch, key: ApiKey) -> None:
         self._loop = asyncio.get_running_loop()
         self._turn = 0
         self.called_in: list[int] = []
-        server = broker.process.socket_server
-        [served] = [each for each in server.served if each.key == key]
 
-        def handler(broker: Any, request: Request, message: Any) -> Answer | None:
-            self.called_in.append(self._turn)
-            return served.handler(broker, request, message)
+        def counted(settings: Settings) -> tuple[Served, ...]:
+            return tuple(
+                api if api.key != key else replace(api, handler=partial(self._call, api.handler))
+                for api in served(settings)
+            )
 
-        server.served = tuple(
-            replace(each, handler=handler) if each.key == key else each for each in server.served
-        )
-        server._make_routes()
+        patch.setattr(process, "served", counted)
         self._tick()
+
+    def _call(self, handle: Handler, *asked: Any) -> Answer | None:
+        self.called_in.append(self._turn)
+        return handle(*asked)
 
     def _tick(self) -> None:
         self._turn += 1
@@ -251,10 +253,8 @@ class Turns:
         self._handle.cancel()
 
 
-def carry_out_whole(broker: RunningBroker) -> None:
-    server = broker.process.socket_server
-    server._large.bytes_from = lambda api: runner.NEVER  # type: ignore[method-assign]
-    server._make_routes()
+def carry_out_whole(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(runner.LargeRequests, "takes", lambda *_: False)
 
 
 @pytest.fixture(autouse=True)
@@ -263,17 +263,17 @@ def one_part_a_turn(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.parametrize("label", REQUESTS)
-async def test_the_answer_is_that_to_the_whole(label: str) -> None:
+async def test_the_answer_is_that_to_the_whole(label: str, monkeypatch: pytest.MonkeyPatch) -> None:
     version, make = REQUESTS[label]
     request = make(NAMES)
     frame = encode_request(request, version, 77, "c")
+    turns = Turns(monkeypatch, ApiKey(api_key_of(request)))
     async with running_broker(topics=dict.fromkeys(KNOWN, 1)) as broker:
-        turns = Turns(broker, ApiKey(api_key_of(request)))
         [in_parts] = await exchange(broker, frame)
         turns.stop()
         assert len(set(turns.called_in)) == len(turns.called_in)
         assert len(turns.called_in) == PARTS or label == "produce"
-        carry_out_whole(broker)
+        carry_out_whole(monkeypatch)
         [whole] = await exchange(broker, frame)
     assert in_parts[:4] == whole[:4] == (77).to_bytes(4, "big")
     if label == "metadata":  # each part has first what is there, then what is not
@@ -347,15 +347,17 @@ INNER: dict[str, tuple[int, Message]] = {
 
 
 @pytest.mark.parametrize("label", INNER)
-async def test_partitions_of_one_topic_are_cut_as_well(label: str) -> None:
+async def test_partitions_of_one_topic_are_cut_as_well(
+    label: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     version, request = INNER[label]
     frame = encode_request(request, version, 77, "c")
+    turns = Turns(monkeypatch, ApiKey(api_key_of(request)))
     async with running_broker(topics={"t": 2}) as broker:
-        turns = Turns(broker, ApiKey(api_key_of(request)))
         [in_parts] = await exchange(broker, frame)
         turns.stop()
         assert len(set(turns.called_in)) > 8 or label == "produce"
-        carry_out_whole(broker)
+        carry_out_whole(monkeypatch)
         [whole] = await exchange(broker, frame)
     answers = [decoded(request, version, each) for each in (in_parts, whole)]
     if "repeated" in label:
@@ -475,26 +477,23 @@ async def test_one_that_is_cut_off_inside_closes_its_connection_alone() -> None:
         assert broker.process.socket_server.parked_count == 0
 
 
-async def test_nothing_more_is_done_for_a_client_that_went_away() -> None:
+async def test_nothing_is_done_for_a_client_that_is_gone(monkeypatch: pytest.MonkeyPatch) -> None:
     version, make = REQUESTS["offsets"]
+    start = runner.LargeRequests.start
+    gone: asyncio.Future[runner.LargeRequests] = asyncio.get_running_loop().create_future()
+
+    def lost_at_once(large: runner.LargeRequests, context: Any, request: Any, *how: Any) -> None:
+        request.peer.transport.abort()  # first: the thread may be done before the next line
+        start(large, context, request, *how)
+        asyncio.get_running_loop().call_soon(gone.set_result, large)
+
+    monkeypatch.setattr(runner.LargeRequests, "start", lost_at_once)
+    turns = Turns(monkeypatch, ApiKey.LIST_OFFSETS)
     async with running_broker(topics={"t": 1}) as broker:
-        turns = Turns(broker, ApiKey.LIST_OFFSETS)
-        server = broker.process.socket_server
-        in_parts = server._large.start
-        gone = asyncio.Event()
-
-        def lost_at_once(broker: Any, request: Request, *how: Any) -> None:
-            connection: Any = request.peer
-            connection.transport.abort()  # first: the thread may be done before the next line
-            in_parts(broker, request, *how)
-            asyncio.get_running_loop().call_soon(gone.set)
-
-        server._large.start = lost_at_once  # type: ignore[method-assign,assignment]
         with pytest.raises((asyncio.IncompleteReadError, ConnectionError)):
             await exchange(broker, encode_request(make(NAMES), version, 1, "c"))
-        await gone.wait()
-        await server._large.close()  # what the thread was given is done
+        await (await gone).close()  # what the thread was given is done
         turns.stop()
         assert not turns.called_in
-        assert server.parked_count == 0
+        assert broker.process.socket_server.parked_count == 0
         assert await broker.produce("t", 0, b"v") == 0

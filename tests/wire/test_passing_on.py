@@ -82,12 +82,15 @@ async def test_heartbeats_go_before_what_the_controller_closes_the_connection_fo
     async with running_cluster(0, **limit) as cluster:
         broker = await with_a_small_controller(cluster)
         asking = asyncio.ensure_future(broker.ask(creation("large", CONTROLLERS_MAX + 5000), 7))
-        questions = link_of(broker)._outbox
-        await until(lambda: any(each.losses for _, each in questions._waiting))
-        heard = cluster.controller.controller.machine._sessions
-        for _ in range(2):
-            before = heard[1]
-            await until(lambda before=before: heard[1] != before)  # type: ignore[misc]
+        metrics = cluster.controller.metrics
+        await until(lambda: metrics.connections_dropped)
+
+        def heartbeats() -> int:
+            counts: dict[str, int] = metrics.snapshot()["requests"]["BrokerHeartbeat"]["versions"]
+            return sum(counts.values())
+
+        enough = heartbeats() + 2
+        await until(lambda: heartbeats() >= enough)
         asking.cancel()
         await asyncio.gather(asking, return_exceptions=True)
         await broker.disconnect()

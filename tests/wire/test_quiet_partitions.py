@@ -90,7 +90,7 @@ async def test_a_follower_that_begins_anew_gets_all() -> None:
         number = leaders.index(1)
         await produce(cluster, number, b"value")
         await cluster.stop(2)
-        cluster._disks.pop(2)
+        cluster.disks.pop(2)
         await cluster.start_broker(2)
         await until(lambda: "t" in cluster.broker(2).server.table.by_name)
         await until(lambda: ends(cluster, number) == {(0, 1, 1)})

@@ -15,7 +15,7 @@ from fencepost_protocol.generated.find_coordinator import FindCoordinatorRequest
 from fencepost_protocol.generated.metadata import MetadataRequest, MetadataRequestTopic
 from fencepost_protocol.primitives import Buffer
 
-from tests.support.broker import Client, running_broker
+from tests.support.broker import Client, QuietLog, running_broker
 
 ALL_FEATURES = ApiVersionsRequest("client", "1")
 
@@ -83,19 +83,33 @@ def test_what_is_kept_is_bounded() -> None:
     assert answers.find(b"3") is not None
 
 
+class Bound(QuietLog):
+    """Keeps what log lines are bound to."""
+
+    def __init__(self) -> None:
+        self.values: list[dict[str, Any]] = []
+
+    def bind(self, **values: Any) -> Bound:
+        self.values.append(values)
+        return self
+
+
 @pytest.mark.asyncio
-async def test_a_client_is_known_by_its_software_however_its_versions_are_answered() -> None:
-    async with running_broker() as broker:
+@pytest.mark.parametrize("asked", [("one",), ("one", "two"), ("one", "two", "one")])
+async def test_a_client_is_known_by_its_software_however_its_versions_are_answered(
+    asked: tuple[str, ...],
+) -> None:
+    """A log line about the connection names it."""
+    log = Bound()
+    async with running_broker(log=log) as broker:
         for _ in range(3):
-            async with Client(f"{broker.host}:{broker.port}") as client:
-                for software in ("one", "two", "one"):
+            async with Client(broker.bootstrap) as client:
+                for software in asked:
                     await client.ask(ApiVersionsRequest(software, "1"), 4)
-                    (connection,) = [
-                        each
-                        for each in broker.process.socket_server._connections
-                        if each.client_software_name
-                    ]
-                    assert connection.client_software_name == software
+                assert client.streams is not None
+                client.streams[1].write(b"GET / HTTP/1.1\r\n\r\n")
+                assert await client.streams[0].read() == b""
+            assert log.values[-1]["software"] == asked[-1]
 
 
 @pytest.mark.asyncio

@@ -43,7 +43,7 @@ from fencepost_protocol.generated.produce import (
 )
 from fencepost_protocol.records.writer import build_batch
 
-from tests.machine.storage.harness import Faults, FaultyDisk
+from tests.machine.storage.harness import Faults, faulty_disk
 from tests.support.broker import Client, RunningBroker, memory_disk, running_broker
 from tests.support.waiting import until
 
@@ -251,7 +251,7 @@ async def test_a_restarted_replica_shows_no_more_than_was_replicated() -> None:
 
 async def test_who_waits_for_the_disk_cuts_nobody_off_and_leads_when_it_has_room() -> None:
     faults = Faults(only=frozenset({"make_folder"}), lasting=True)
-    async with replicated(FaultyDisk(memory_disk(), faults)) as both:
+    async with replicated(faulty_disk(memory_disk(), faults)) as both:
         faults.countdown = 0
         both.place(LEADER, FOLLOWER)
         assert (await both.follow(3)).error_code == ErrorCode.KAFKA_STORAGE_ERROR

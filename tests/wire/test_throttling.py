@@ -6,7 +6,11 @@ import asyncio
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from fencepost_broker.apis.served import Served, Step
 from fencepost_broker.config import Value
+from fencepost_broker.network import throttling
+from fencepost_broker.network.quota_manager import QuotaManager
+from fencepost_broker.network.throttling import quota_step
 from fencepost_broker.server.clock import StateClock
 from fencepost_protocol.errors import ErrorCode
 from fencepost_protocol.framing import encode_request
@@ -231,16 +235,23 @@ async def test_a_fetch_that_waited_is_charged_when_it_is_answered() -> None:
             assert broker.process.socket_server.parked_count == int(muted)
 
 
-async def test_without_quotas_nothing_stands_in_the_way() -> None:
+async def test_without_quotas_nothing_stands_in_the_way(monkeypatch: pytest.MonkeyPatch) -> None:
+    steps: list[ApiKey] = []
+
+    def step_for(api: Served, manager: QuotaManager) -> Step | None:
+        step = quota_step(api, manager)
+        if step is not None:
+            steps.append(api.key)
+        return step
+
+    monkeypatch.setattr(throttling, "quota_step", step_for)
     async with running_broker(topics={"t": 1}) as broker:
-        apis = broker.process.socket_server._apis
-        assert not any(steps for _, steps, _ in apis.values())
+        assert not steps
         await limit(broker, PRODUCED, 1000)
-        apis = broker.process.socket_server._apis
-        assert [api.key for api, steps, _ in apis.values() if steps] == [ApiKey.PRODUCE]
+        assert steps == [ApiKey.PRODUCE]
+        steps.clear()
         await limit(broker, PRODUCED, None)
-        apis = broker.process.socket_server._apis
-        assert not any(steps for _, steps, _ in apis.values())
+        assert not steps
 
 
 async def test_a_broker_that_stops_answers_what_waits_behind_the_muted() -> None:

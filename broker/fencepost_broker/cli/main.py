@@ -18,7 +18,9 @@ if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
 
 GROUP: Final = "fencepost.commands"
-_OWN: Final = frozenset({"up", "broker", "cluster", "config", "transactions"})
+_OWN: Final = frozenset(
+    {"up", "broker", "clock", "cluster", "config", "fault", "requests", "transactions"}
+)
 """The broker's own commands, found without reading the metadata of all installed packages (25 ms).
 """
 

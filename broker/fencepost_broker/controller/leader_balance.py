@@ -84,6 +84,11 @@ class Elections:
         self._due_ms = None
         self.start_waiting(check.at_ms)
 
+    def jumped(self, by_ms: int) -> None:
+        """Wait as long as before, now that the clock was set."""
+        if self._due_ms is not None:
+            self._due_ms += by_ms
+
     @property
     def due_ms(self) -> int | None:
         """When to check, or ``None``."""

@@ -113,6 +113,13 @@ class Controller:
         if soft.broker_id in self.image.cluster.brokers and not self._is_local(soft.broker_id):
             self._sessions[soft.broker_id] = soft.at_ms
 
+    def jumped(self, by_ms: int) -> None:
+        """Let sessions and waits last as long as before, now that the clock was set."""
+        for broker_id in self._sessions:
+            self._sessions[broker_id] += by_ms
+        for each in self._elections:
+            each.jumped(by_ms)
+
     def deadline(self) -> int | None:
         """Return when the next session of an unfenced broker ends, or elections are due."""
         times_ms = [end_ms for end_ms, _ in self._ends()]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import is_dataclass
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from fencepost_protocol.generated.fetch import (
     FetchableTopicResponse,
@@ -28,24 +28,36 @@ _KEYS: Final = ("topic_id", "group_id", "transactional_id", "producer_id", *NAME
 _UNKNOWN: Final = -1
 
 
-def refusal(rule: LoadedRule, arrived: Arrived) -> tuple[Any, bool]:
-    """Return the answer with a rule's error, and whether the rest of the request is carried out.
+class Refusal(NamedTuple):
+    """An answer with the error of a rule."""
+
+    answer: Any
+    is_whole: bool
+    """Whether it answers all of the request; else ``merge`` puts it into the answer to the rest."""
+    carries_on: bool
+    """Whether the request, or what is left of it, is carried out."""
+
+
+def refusal(rule: LoadedRule, arrived: Arrived) -> Refusal:
+    """Return the answer with a rule's error.
 
     If the match has a topic or a partition, these elements alone are refused, and they are taken
-    out of the request. The answer to the rest is completed by ``merge``.
+    out of the request.
     """
     act, match = rule.rule.act, rule.rule.match
     assert isinstance(act, Error)
     api, message, code = arrived.api, arrived.message, rule.compiled.code
     if match.topic is None and match.partition is None:
-        return refused(api, message, arrived.request.version, code, act.message), act.apply
+        answer = refused(api, message, arrived.request.version, code, act.message)
+        return Refusal(answer, is_whole=True, carries_on=act.apply)
     if isinstance(message, FetchRequest):
         message.max_wait_ms = 0
-        return _fetch_refusal(rule, arrived), True
+        return Refusal(_fetch_refusal(rule, arrived), is_whole=False, carries_on=True)
     name_of = arrived.states.topic_name
     wanted = {topic for topic, index in arrived.entries if is_entry(match, topic, index)}
     taken, is_left = take_out(message, wanted, match.partition, name_of, leave=act.apply)
-    return refused_in_elements(api, taken, code, act.message), is_left or act.apply
+    answer = refused_in_elements(api, taken, code, act.message)
+    return Refusal(answer, is_whole=False, carries_on=is_left or act.apply)
 
 
 def _fetch_refusal(rule: LoadedRule, arrived: Arrived) -> FetchResponse:

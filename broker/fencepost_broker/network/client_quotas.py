@@ -64,6 +64,8 @@ class Rate:
     def forget(self, now_ms: int) -> bool:
         """Drop windows that are over; return whether none is left."""
         windows = self._windows
+        if windows and windows[-1][0] > now_ms:
+            windows.clear()  # the clock was set back
         while windows and now_ms - windows[0][1] >= WINDOWS * WINDOW_MS:
             del windows[0]
         return not windows

@@ -25,7 +25,7 @@ class ConnectionQuotas:
     ) -> None:
         """Refusals are counted in ``metrics``; ``log_of`` returns the log of a connection."""
         self.limits = limits
-        self._metrics = metrics
+        self.metrics = metrics
         self._log_of = log_of
         self._open = _Counted()
         self._handshakes = _Counted()
@@ -79,7 +79,7 @@ class ConnectionQuotas:
         else:
             return None
         self._log_of(connection).warning(excess, **told)
-        self._metrics.connections_dropped += 1
+        self.metrics.connections_dropped += 1
         return excess
 
 

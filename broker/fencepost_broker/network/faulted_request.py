@@ -30,7 +30,7 @@ from fencepost_broker.apis.request import (
     Request,
 )
 from fencepost_broker.apis.served import Served
-from fencepost_broker.faults.acts import change, corrupt, merge, refusal
+from fencepost_broker.faults.acts import Refusal, change, corrupt, merge, refusal
 from fencepost_broker.faults.compiled import Arrived, States, decoded
 from fencepost_broker.faults.rule import (
     Act,
@@ -210,7 +210,7 @@ class _FaultedRequest:
         message = decoded(self._api, request)
         arrived = Arrived(self._api, request, message, self._faults.states)
         answer: Answer | None = None
-        refusals: list[Any] = []
+        refusals: list[Refusal] = []
         is_changed = False
         corrupting: list[tuple[LoadedRule, CorruptRequest]] = []
         for rule in self._fired:
@@ -224,17 +224,20 @@ class _FaultedRequest:
             elif isinstance(act, CorruptRequest):
                 corrupting.append((rule, act))
             elif isinstance(act, Error):
-                refused, is_left = refusal(rule, arrived)
+                refused = refusal(rule, arrived)
+                refusals.append(refused)
                 is_changed = True
-                if is_left:
-                    refusals.append(refused)
-                else:
-                    answer = answer or refused
+                if not refused.carries_on:
+                    answer = answer or refused.answer
         if answer is None:
             answer = await self._carried_out(message, is_changed, corrupting)
+        if refusals and getattr(message, "acks", None) == 0:  # it gets no answer, so no error
+            raise _DropError(f"the fault rule {self._fired[0].name} refuses the request")
         for each in refusals:
-            if not isinstance(answer, list):
-                merge(answer, each)
+            if each.is_whole:
+                answer = each.answer
+            else:
+                merge(answer, each.answer)
         return await self._after(answer)
 
     async def _carried_out(

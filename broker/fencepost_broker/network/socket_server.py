@@ -8,13 +8,14 @@ from __future__ import annotations
 import asyncio
 import struct
 from collections.abc import Callable, Iterable
+from functools import partial
 from time import perf_counter_ns
 from typing import TYPE_CHECKING, Any, Final, cast
 
-from fencepost_protocol.apis import FLEXIBLE_FROM, WITHOUT_SCHEMA
+from fencepost_protocol.apis import FLEXIBLE_FROM
 from fencepost_protocol.exceptions import RemoteProtocolError
 from fencepost_protocol.framing import read_request_head
-from fencepost_protocol.generated.index import APIS, ApiKey
+from fencepost_protocol.generated.index import ApiKey
 
 from fencepost_broker.apis.context import HandlerContext
 from fencepost_broker.apis.request import Answer, CompletedRequest, Pieces, Request
@@ -31,6 +32,7 @@ from fencepost_broker.network.listeners import listen, set_buffers
 from fencepost_broker.network.queued_bytes import QueuedBytes
 from fencepost_broker.network.quota_manager import QuotaManager
 from fencepost_broker.network.receive_buffer import SharedBuffer
+from fencepost_broker.network.refusals import log_of, unserved
 from fencepost_broker.observability.metrics import TIMED_MASK, Histogram
 from fencepost_broker.ports import ReadyList
 from fencepost_broker.security.principals import ANONYMOUS
@@ -73,6 +75,7 @@ class SocketServer:
         self.ready = ready
         self.served = tuple(served)
         """The APIs that it serves."""
+        self._log_of: Callable[[Connection], Any] = partial(log_of, log)
         self.connection_quotas = ConnectionQuotas(limits, context.metrics, self._log_of)
         self._go_by(limits)
         self.parked_count = 0
@@ -175,6 +178,30 @@ class SocketServer:
             if ended := getattr(listener, "ended", None):
                 await ended()
 
+    async def close_connections(self, *, keep_idle: bool = False) -> bool:
+        """Close connections, all or those with a request; return whether it was not stopped."""
+        while closed := [each for each in self._connections if not (keep_idle and each.is_idle)]:
+            for connection in closed:
+                connection.end(Ending.AT_ONCE)
+            await asyncio.sleep(0)  # the loop reports a loss in a later turn
+        await self._large.close()
+        return self._idle is None
+
+    def exchange(
+        self, context: HandlerContext, ready: ReadyList, quotas: QuotaManager | None
+    ) -> None:
+        """Pass another context to the handlers; the caller has closed connections that wait."""
+        self.ready, self._quotas = ready, quotas
+        self._context, self._image = context, context.image
+        self.metrics = self.connection_quotas.metrics = context.metrics
+        for connection in self._connections:
+            assert connection.is_idle, "it waits for the old machines"
+            connection.metrics = context.metrics
+        self._large = LargeRequests()
+        self._make_routes()
+        if quotas is not None:
+            quotas.listen(self._make_routes)
+
     # -- what connections call -----------------------------------------------------------------
 
     def dispatch(self, connection: Connection, frame: memoryview) -> Pieces | None:
@@ -233,7 +260,8 @@ class SocketServer:
         """Count a request of an unknown version that is answered anyway (ApiVersions)."""
         api_key, version, *_ = read_request_head(frame)
         if api_key not in self._apis or not self._apis[api_key][0].answers_any_version:
-            raise self._unserved(api_key, version) from None
+            accepted = self._apis[api_key][0].accepted if api_key in self._apis else None
+            raise unserved(api_key, version, accepted) from None
         metrics = self.metrics.apis[api_key]
         metrics.unknown += 1
         return metrics.unknown
@@ -380,28 +408,6 @@ class SocketServer:
             RememberedAnswers() if is_remembered else None,
         )
 
-    def _unserved(self, api_key: int, version: int) -> RemoteProtocolError:
-        entry = APIS.get(api_key)
-        if entry is None and api_key not in WITHOUT_SCHEMA:
-            return RemoteProtocolError("there is no such API", api=f"API key {api_key}")
-        name = WITHOUT_SCHEMA[api_key] if entry is None else entry[0]
-        reason = "this broker does not serve this API, and ApiVersions does not list it"
-        if api_key in self._apis:
-            lowest, highest = self._apis[api_key][0].accepted
-            age = "too old" if version < lowest else "newer and did not use ApiVersions"
-            reason = f"only versions {lowest} to {highest} are served; the client is {age}"
-        return RemoteProtocolError(reason, api=name, version=version)
-
-    def _log_of(self, connection: Connection) -> Any:
-        """Return a logger whose lines name the connection; made only when a line is logged."""
-        bound = {"client": connection.client_host}
-        transport = connection.transport
-        if transport is not None and (peer := transport.get_extra_info("peername")):
-            bound["client"] = f"{connection.client_host}:{peer[1]}"
-        if connection.client_software_name:
-            bound["software"] = connection.client_software_name
-        return self._log.bind(**bound)
-
     def opened(self, connection: Connection) -> bool:
         """Count a connection, unless there are too many."""
         if connection.listener in self._names_users_by_certificate:
@@ -462,16 +468,16 @@ class SocketServer:
 
     def stats(self) -> dict[str, int]:
         """Return the counts of connections and bytes, for closed and open connections together."""
-        metrics, connections = self.metrics, self._connections
         return {
-            "open": len(connections),
-            "opened": metrics.connections_opened,
-            "dropped": metrics.connections_dropped,
+            "open": len(self._connections),
+            "in_handshake": self.connection_quotas.handshakes,
+            "opened": self.metrics.connections_opened,
+            "dropped": self.metrics.connections_dropped,
             "queued_bytes": self._shared.queued.count,
             "waiting_frames": self._shared.queued.waiting,
-            "parked_requests": sum(each.is_parked for each in connections),
-            "bytes_in": metrics.bytes_in + sum(each.bytes_in for each in connections),
-            "bytes_out": metrics.bytes_out + sum(each.bytes_out for each in connections),
+            "parked_requests": sum(each.is_parked for each in self._connections),
+            "bytes_in": self.metrics.bytes_in + sum(each.bytes_in for each in self._connections),
+            "bytes_out": self.metrics.bytes_out + sum(each.bytes_out for each in self._connections),
         }
 
     # -- idle connections ----------------------------------------------------------------------

@@ -129,6 +129,9 @@ class LazyLogs:
         self._make = make
         self._made: Logs | None = None
         self.levels = levels
+        self.on_line: Callable[[str, str, str, dict[str, Any]], None] | None = None
+        """Called with area, level, event and values of every line, whatever the levels are; lines
+        of debugging are left out."""
 
     def area(self, name: str) -> Logger:
         """Return the logger of an area."""
@@ -153,6 +156,8 @@ class _LazyLogger:
         return _LazyLogger(self._logs, self._area, self._bound | values)
 
     def _tell(self, level: str, event: str, values: dict[str, Any]) -> None:
+        if self._logs.on_line is not None and level != "debug":
+            self._logs.on_line(self._area, level, event, self._bound | values)
         if LEVELS[level] >= self._logs.levels.at_least(self._area):
             getattr(self._logs.made().area(self._area), level)(event, **self._bound | values)
 

@@ -146,13 +146,24 @@ class Metrics:
                 for key, api in sorted(self.apis.items())
                 if api.unknown or any(api.requests.values())
             },
-            "errors": {
-                _error_name(code): count
-                for code in range(_LOWEST_ERROR, _ERROR_CODES + _LOWEST_ERROR)
-                if (count := self.errors[code])
-            },
+            "errors": _by_name(self.errors),
             "log_events": dict(sorted(self.log_events.items())),
         }
+
+
+def errors_in(response: Message) -> dict[str, int]:
+    """Return how often each error is in a response, by name."""
+    metrics = Metrics()
+    metrics.note_errors(response)
+    return _by_name(metrics.errors)
+
+
+def _by_name(errors: list[int]) -> dict[str, int]:
+    return {
+        _error_name(code): count
+        for code in range(_LOWEST_ERROR, _ERROR_CODES + _LOWEST_ERROR)
+        if (count := errors[code])
+    }
 
 
 def _api_snapshot(api: ApiMetrics) -> dict[str, Any]:

@@ -100,6 +100,10 @@ class OfflinePartitions:
         """Stop retrying for a deleted partition."""
         self._waiting.pop(PartitionName(topic, number), None)
 
+    def jumped(self, by_ms: int) -> None:
+        """Retry as soon as before, now that the clock was set."""
+        self._again_ms += by_ms
+
     def try_again(self, now_ms: int) -> int | None:
         """Retry; return the time of the next retry, or ``None`` if all logs exist."""
         if self._waiting and now_ms >= self._again_ms:

@@ -107,6 +107,10 @@ class ReplicaManager(MetadataPublisher):
         """Retry to create missing logs; return the time of the next retry, ``None`` for none."""
         return self._offline.try_again(now_ms)
 
+    def jumped(self, by_ms: int) -> None:
+        """Retry as soon as before, now that the clock was set."""
+        self._offline.jumped(by_ms)
+
     # -- changes -------------------------------------------------------------------------------
 
     def prepare(self, topic: str, topic_id: bytes, number: int) -> None:

@@ -46,6 +46,7 @@ if TYPE_CHECKING:
     from fencepost_broker.controller.channel.remote import RemoteController, Wire
     from fencepost_broker.coordinator.runtime.coordinator_runtime import CoordinatorRuntime
     from fencepost_broker.coordinator.runtime.peer_brokers import Links
+    from fencepost_broker.coordinator.runtime.steps import OnStep
     from fencepost_broker.metadata.dynamic_config import DynamicConfig
     from fencepost_broker.metadata.image.metadata_image import MetadataImage
     from fencepost_broker.replication.partition import PartitionTable
@@ -85,6 +86,7 @@ class BrokerServer(SharedServer):
         log_levels: LogLevels | None = None,
         links: OtherProcesses | None = None,
         on_failure: Callable[[str], None] = lambda _: None,
+        on_step: OnStep | None = None,
     ) -> None:
         """Without ``links``, the broker is a cluster by itself; ``on_failure`` gets the reason."""
         super().__init__(settings, disk, clock, chance, worker, log_levels)
@@ -103,7 +105,7 @@ class BrokerServer(SharedServer):
         )
         to_brokers = None if links is None else partial(links.to_brokers, node_id, config, image)
         peers = PeerBrokers(node_id, image, to_brokers)
-        self.coordinators = Coordinators(self._make_coordinators, self.producer_ids, peers)
+        self.coordinators = Coordinators(self._make_coordinators, self.producer_ids, peers, on_step)
         self.replicas = self._make_replicas(links)
         self.quotas = QuotaManager(image, clock)
         self.topics = TopicCreation(self.controller, config, clock, self.warnings.add)
@@ -180,6 +182,7 @@ class BrokerServer(SharedServer):
             self.coordinators.peers,
             Loopback(self.context, SERVED, self.metrics, self._clock.call_later),
             self.log_levels,
+            self.coordinators.on_step,
         )
 
     def controller_context(self, metrics: Metrics) -> ControllerContext:
@@ -242,6 +245,11 @@ class BrokerServer(SharedServer):
         self.topics.stop()
         return self.log_manager.close(self._clock.now_ms(), self.registration.last_epoch)
 
+    def copied(self, copy: Callable[[], Disk]) -> None:
+        """Let ``copy`` copy the disk, and complete the copy as a clean stop does; all goes on."""
+        self.ready.drain()
+        self.log_manager.copied(copy, self.registration.last_epoch)
+
     # -- time ----------------------------------------------------------------------------------
 
     def deadline_ms(self) -> int | None:
@@ -258,6 +266,13 @@ class BrokerServer(SharedServer):
         self.controller.expire(now_ms)
         self.quotas.muted.expire(now_ms)
         self.coordinators.expire(now_ms)
+
+    def jumped(self, by_ms: int) -> None:
+        """Move the ends of durations: the clock was set."""
+        self.controller.jumped(by_ms)
+        self.coordinators.jumped(by_ms)
+        self.log_manager.jumped(by_ms)
+        self.replicas.jumped(by_ms)
 
     def take_events(self) -> list[LogEvent]:
         """Return the new events for the log."""

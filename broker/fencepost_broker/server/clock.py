@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Callable
-from typing import Final, Protocol
+from typing import Final, NamedTuple, Protocol
 
 SECOND_MS: Final = 1000
 MINUTE_MS: Final = 60 * SECOND_MS
@@ -29,15 +29,31 @@ class Follower(Protocol):
     def catch_up(self) -> None:
         """Do all maintenance that is due now."""
 
+    def jumped(self, by_ms: int) -> None:
+        """Move the ends of durations that were begun before the clock was set."""
+
+    def resumed(self) -> None:
+        """Go on with what waits for time to pass."""
+
+
+class ClockPosition(NamedTuple):
+    """Where a state clock stands."""
+
+    now_ms: int
+    ahead_ms: int
+    """How far it is ahead of the system's time."""
+
 
 class StateClock:
-    """State time: the system's time or, if it is ``manual``, moved by ``advance`` only."""
+    """State time: the system's time or, if it is ``manual``, moved by ``advance`` only.
+
+    A manual clock is one that is paused from its first moment; ``resume`` lets it run.
+    """
 
     def __init__(self, *, manual: bool = False, at_ms: int | None = None) -> None:
         """``at_ms`` is the first time, in milliseconds since 1970 (default: now)."""
         really_ms = wall_ms()
         begin_ms = really_ms if at_ms is None else at_ms
-        self.is_manual = manual
         self._stands_at_ms = begin_ms if manual else None
         self._ahead_ms = 0 if manual else begin_ms - really_ms
         self._followers: list[Follower] = []
@@ -46,6 +62,41 @@ class StateClock:
         """Return state time, in milliseconds since 1970."""
         stands_at_ms = self._stands_at_ms
         return wall_ms() + self._ahead_ms if stands_at_ms is None else stands_at_ms
+
+    @property
+    def is_manual(self) -> bool:
+        """Whether time stands still, unless it is moved."""
+        return self._stands_at_ms is not None
+
+    def pause(self) -> None:
+        """Let state time stand still; ``advance`` and ``jump`` still move it."""
+        self._stands_at_ms = self.now_ms()
+
+    def resume(self) -> None:
+        """Let state time run on from where it stands."""
+        if self._stands_at_ms is None:
+            return
+        self._ahead_ms, self._stands_at_ms = self._stands_at_ms - wall_ms(), None
+        for follower in self._followers.copy():
+            follower.resumed()
+
+    def jump(
+        self, *, days: float = 0, hours: float = 0, minutes: float = 0, seconds: float = 0,
+        ms: int = 0,
+    ) -> None:  # fmt: skip
+        """Set the clock forward, or back by a negative number, as an operator sets it.
+
+        No time passes by that. Sessions, rebalances and the times between two looks at logs go on
+        as before, because they are durations. Retention, timeouts of transactions, expiry of ids
+        and offsets, and the timestamps that the broker gives compare the clock, and see the step.
+        """
+        by_ms = _duration_ms(days, hours, minutes, seconds, ms)
+        self._step(by_ms)
+        for follower in self._followers.copy():
+            follower.jumped(by_ms)
+        for follower in self._followers.copy():
+            follower.expire()
+            follower.catch_up()
 
     def advance(
         self, *, days: float = 0, hours: float = 0, minutes: float = 0, seconds: float = 0,
@@ -57,11 +108,9 @@ class StateClock:
         come at their own time. Maintenance of logs is done once, at the end. A clock that is not
         manual continues from there.
         """
-        by_ms = ms + round(
-            days * DAY_MS + hours * HOUR_MS + minutes * MINUTE_MS + seconds * SECOND_MS
-        )
+        by_ms = _duration_ms(days, hours, minutes, seconds, ms)
         if by_ms < 0:
-            raise ValueError(f"state time cannot go back: {by_ms} ms")
+            raise ValueError(f"time cannot pass backwards ({by_ms} ms): jump sets the clock back")
         target_ms = self.now_ms() + by_ms
         while (due_ms := self._next_deadline_ms()) is not None and due_ms <= target_ms:
             self._move_to(due_ms)
@@ -70,6 +119,25 @@ class StateClock:
         self._move_to(target_ms)
         for follower in self._followers.copy():
             follower.catch_up()
+
+    @property
+    def position(self) -> ClockPosition:
+        """Where the clock stands, so that ``set`` can set a clock to it."""
+        now_ms = self.now_ms()
+        return ClockPosition(now_ms, now_ms - wall_ms() if self.is_manual else self._ahead_ms)
+
+    def set(self, position: ClockPosition) -> None:
+        """Set the clock to where a snapshot had it, unless another broker goes by it too.
+
+        A manual clock stands at the snapshot's time again. Another one is as far ahead of the
+        system's time as it was.
+        """
+        if len(self._followers) > 1:
+            return
+        if self._stands_at_ms is None:
+            self._ahead_ms = position.ahead_ms
+        else:
+            self._stands_at_ms = position.now_ms
 
     def follow(self, follower: Follower) -> None:
         """Call this broker whenever the clock is moved."""
@@ -85,7 +153,9 @@ class StateClock:
         return min((each for each in deadlines if each is not None), default=None)
 
     def _move_to(self, at_ms: int) -> None:
-        by_ms = max(at_ms - self.now_ms(), 0)
+        self._step(max(at_ms - self.now_ms(), 0))
+
+    def _step(self, by_ms: int) -> None:
         if self._stands_at_ms is None:
             self._ahead_ms += by_ms
         else:
@@ -97,12 +167,21 @@ class ProcessClock:
 
     def __init__(self, state: StateClock, loop: asyncio.AbstractEventLoop) -> None:
         self.now_ms: Callable[[], int] = state.now_ms
-        self.runs = not state.is_manual
+        self._state = state
         self._loop = loop
+
+    @property
+    def runs(self) -> bool:
+        """Whether state time passes by itself."""
+        return not self._state.is_manual
 
     def call_later(self, delay_ms: int, call: Callable[[], None]) -> asyncio.TimerHandle:
         """Make a call later, by wire time."""
         return self._loop.call_later(delay_ms / 1000, call)
+
+
+def _duration_ms(days: float, hours: float, minutes: float, seconds: float, ms: int) -> int:
+    return ms + round(days * DAY_MS + hours * HOUR_MS + minutes * MINUTE_MS + seconds * SECOND_MS)
 
 
 def wall_ms() -> int:

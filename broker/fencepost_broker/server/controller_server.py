@@ -85,6 +85,11 @@ class ControllerServer(SharedServer):
         """Fence brokers whose sessions are over."""
         self.controller.expire(now_ms)
 
+    def jumped(self, by_ms: int) -> None:
+        """Move the ends of durations: the clock was set."""
+        self.controller.jumped(by_ms)
+        self.log_manager.jumped(by_ms)
+
     def maintain(self, now_ms: int) -> int:
         """Do a part of the log's maintenance; returns when to call again."""
         self.flushes.look(self.log_manager.logs.values())

@@ -1,13 +1,10 @@
-"""A broker as a process: its event loop and signals, from its start to a clean stop."""
+"""A broker in an event loop, from its start to a clean stop."""
 
 from __future__ import annotations
 
 import asyncio
 import random
-import signal
-import sys
 from collections.abc import Awaitable, Callable, Coroutine
-from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Final, Protocol, TypeVar
 
 from fencepost_protocol.apis import Message
@@ -29,9 +26,11 @@ from fencepost_broker.observability.metrics import Metrics
 from fencepost_broker.ports import Address
 from fencepost_broker.replication.partition import topics_snapshot
 from fencepost_broker.server.broker_server import BrokerServer
-from fencepost_broker.server.clock import ProcessClock, StateClock, wall_ms
+from fencepost_broker.server.clock import ClockPosition, ProcessClock, StateClock, wall_ms
+from fencepost_broker.server.disk_faults import follow_faults
 from fencepost_broker.server.errors import BrokerFailedError
 from fencepost_broker.server.links.other_processes import OtherProcessLinks
+from fencepost_broker.storage.disk.faulty import FaultyDisk
 from fencepost_broker.storage.flush_scheduler import InlineWorker, Worker
 from fencepost_broker.storage.log import Disk
 from fencepost_broker.storage.log.checkpoints import cluster_id_of
@@ -41,24 +40,13 @@ T = TypeVar("T")
 if TYPE_CHECKING:
     import ssl
 
+    from fencepost_broker.coordinator.runtime.steps import OnStep
     from fencepost_broker.faults.rules import FaultRules
     from fencepost_broker.server.controller_server import ControllerServer
 
 MAINTENANCE_MS_MAX: Final = 1000
 FLUSHES_AT_ONCE: Final = 8
 """A disk flushes several files together in less time than one by one: its journal groups them."""
-_INTERRUPTED: Final = 130
-"""Exit code."""
-
-
-def run_loop(main: Coroutine[Any, Any, int]) -> int:
-    """Run on uvloop if it is installed, otherwise on asyncio's own loop."""
-    try:
-        import uvloop
-    except ImportError:
-        return asyncio.run(main)
-    with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
-        return runner.run(main)
 
 
 def start_soon(call: Coroutine[Any, Any, T]) -> Awaitable[T]:
@@ -83,7 +71,9 @@ class BrokerProcess:
         logs: AreaLogs,
         clock: StateClock | None = None,
         log_levels: LogLevels | None = None,
+        on_step: OnStep | None = None,
     ) -> None:
+        """``on_step`` is called with the name of each step of a transaction in a log."""
         self.settings = settings
         self.logs = logs
         self.log = logs.area("server")
@@ -96,7 +86,9 @@ class BrokerProcess:
         self.listening: tuple[str, ...] = ()
         """The ``listeners``, with actual ports instead of 0."""
         self._disk = disk
+        self._worker: Worker = InlineWorker()
         self._log_levels = log_levels or LogLevels()
+        self._on_step = on_step
         self.tap: TapPort | None = None
         self._maintenance: asyncio.TimerHandle | None = None
         self.links: OtherProcessLinks | None = None
@@ -108,22 +100,17 @@ class BrokerProcess:
         """Open the logs, listen and register; returns the addresses for clients."""
         settings, logs = self.settings, self.logs
         loop = asyncio.get_running_loop()
+        threads = WorkerThreads(loop, FLUSHES_AT_ONCE)
         # What is in memory needs no sync, so no thread either.
-        worker: Worker = InlineWorker()
         if settings.data_dirs:
-            worker = WorkerThreads(loop, FLUSHES_AT_ONCE)
-        clock = ProcessClock(self.clock, loop)
-        chance = random.SystemRandom()
-        log_levels = self._log_levels
+            self._worker = threads
         log, limits = logs.area("connection"), Limits.from_settings(settings)
         self.server: BrokerServer | ControllerServer
         if "broker" in settings.process_roles:
             if "controller" not in settings.process_roles:
                 settings = await self._join(settings)
             self.links = OtherProcessLinks(settings, logs.area, self._fail)
-            self.server = broker = BrokerServer(
-                settings, self._disk, clock, chance, worker, log_levels, self.links, self._fail
-            )
+            self.server = broker = self._make_broker(settings, self._disk)
             apis = served(settings)
             self.socket_server = SocketServer(
                 broker.context, apis, log, limits, broker.ready, broker.quotas
@@ -134,11 +121,17 @@ class BrokerProcess:
             from fencepost_broker.apis.controller.registry import SERVED_BY_CONTROLLER
             from fencepost_broker.server.controller_server import ControllerServer
 
-            self.server = ControllerServer(settings, self._disk, clock, chance, worker, log_levels)
+            clock, chance = ProcessClock(self.clock, loop), random.SystemRandom()
+            self.server = ControllerServer(
+                settings, self._disk, clock, chance, self._worker, self._log_levels
+            )
             apis = SERVED_BY_CONTROLLER
             context, ready = self.server.context, self.server.ready
             self.socket_server = SocketServer(context, apis, log, limits, ready)
         self.server.config.listen(self.socket_server.use)
+        if isinstance(self._disk, FaultyDisk):
+            follow_faults(self._disk.faults, lambda: self.server, threads)
+            self._disk.faults.on_crash = self._fail
         try:
             addresses = await self._listen()
             self.server.start(addresses)
@@ -147,7 +140,9 @@ class BrokerProcess:
                 await self._follow_controller(self.server)
             port = self._first_port
             identity = self.server.identity
-            facts = Facts(identity.node_id, identity.cluster_id, self.server.table, self.stats)
+            self._facts = facts = Facts(
+                identity.node_id, identity.cluster_id, self.server.table, self.stats
+            )
             in_force, tap_log = self.server.config.settings, logs.area("tap")
             self.tap = await open_tap(self.socket_server, in_force, facts, port, tap_log)
             await self.socket_server.serve()
@@ -171,6 +166,49 @@ class BrokerProcess:
         self._maintain()
         return addresses
 
+    def _make_broker(self, settings: Settings, disk: Disk) -> BrokerServer:
+        clock = ProcessClock(self.clock, asyncio.get_running_loop())
+        return BrokerServer(
+            settings, disk, clock, random.SystemRandom(), self._worker, self._log_levels,
+            self.links, self._fail, self._on_step,
+        )  # fmt: skip
+
+    async def exchange(self, disk: Disk, at: ClockPosition, *, keep_idle: bool = False) -> None:
+        """Continue with the state of another disk, behind the same listeners.
+
+        Connections are closed, all or those with a request under way. On an error, which may be any
+        of a start, the broker continues with the state that it had. This is for a broker that is a
+        cluster by itself.
+        """
+        if not await self.socket_server.close_connections(keep_idle=keep_idle):
+            raise RuntimeError("this broker was stopped")
+        # From here on to the end, the loop has no turn: no request meets half of the exchange.
+        old, before = self.broker, self.clock.position
+        self.clock.set(at)
+        try:
+            made = self._make_broker(self.settings, disk)
+            made.controller_addresses += old.controller_addresses
+            try:
+                made.start(old.addresses)
+            except BaseException:
+                made.release_waiting()
+                made.stop()
+                raise
+        except BaseException:
+            self.clock.set(before)
+            raise
+        old.release_waiting()
+        self._tell_events()
+        old.stop()
+        self._disk, self.server = disk, made
+        made.config.listen(self.socket_server.use)
+        self.socket_server.use(made.config.settings)
+        self.socket_server.exchange(made.context, made.ready, made.quotas)
+        self._facts.cluster_id, self._facts.table = made.identity.cluster_id, made.table
+        if self.clock.is_manual:
+            self.catch_up()
+        self._tell_events()
+
     def _check(self) -> None:
         if self._failure:
             raise BrokerFailedError(self._failure)
@@ -185,6 +223,11 @@ class BrokerProcess:
     def controller_addresses(self) -> list[Address]:
         """Addresses of this process's controller for brokers, if they may join."""
         return self.server.controller_addresses
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether this process is a whole cluster: a broker with its controller."""
+        return isinstance(self.server, BrokerServer) and self.server.has_controller
 
     @property
     def broker(self) -> BrokerServer:
@@ -202,11 +245,16 @@ class BrokerProcess:
             from fencepost_broker.server.states import BrokerStates
 
             is_broker = isinstance(self.server, BrokerServer)
-            states = BrokerStates(self.broker) if is_broker else NO_STATES
+            states = BrokerStates(lambda: self.broker) if is_broker else NO_STATES
             apis = self.socket_server.served
             self._fault_rules = FaultRules(apis, self.clock.now_ms, random.Random, states)
             self.socket_server.use_faults(Faults(self._fault_rules))
         return self._fault_rules
+
+    def clear_faults(self) -> None:
+        """Remove all fault rules, if there ever were any."""
+        if self._fault_rules is not None:
+            self._fault_rules.clear()
 
     async def ask(self, message: Message) -> Any:
         """Return the controller's decision, wherever it is; ``None`` if it is unknown."""
@@ -344,6 +392,14 @@ class BrokerProcess:
         self.log.info("stopped", clean=is_clean)
         return is_clean
 
+    async def cut_off(self) -> None:
+        """Close all connections without answers; the stop after this is as sudden as a kill."""
+        self.settings = self.settings.with_overrides(
+            {"controlled.shutdown.enable": False, "shutdown.timeout.ms": 0}
+        )
+        await self._close_links()
+        await self.socket_server.close_connections()
+
     async def _hand_over(self) -> None:
         """Let other brokers take over this one's leaderships."""
         if self.links is not None and self.links.controller is not None:
@@ -381,6 +437,16 @@ class BrokerProcess:
         self.server.catch_up(self.clock.now_ms())
         self.server.ready.drain()
         self._tell_events()
+
+    def jumped(self, by_ms: int) -> None:
+        """Move the ends of durations: the clock was set."""
+        self.server.jumped(by_ms)
+
+    def resumed(self) -> None:
+        """Go on with the maintenance: the clock runs again."""
+        if self._maintenance is not None:
+            self._maintenance.cancel()
+        self._maintain()
 
     def stats(self) -> dict[str, Any]:
         """Return all counters as plain data, for exporters and ``fencepost tap --stats``."""
@@ -432,64 +498,3 @@ class BrokerProcess:
             self.server.metrics.log_event(event.kind)
             tell = log.warning if event.unexpected else log.info
             tell(event.text, kind=event.kind, partition=event.partition or None)
-
-
-class Runnable(Protocol):
-    """A broker or a cluster that runs until it is stopped."""
-
-    on_failure: Callable[[str], None]
-    """Called with the reason if it cannot continue."""
-
-    async def start(self) -> Any:
-        """Start to serve."""
-
-    async def stop(self) -> bool:
-        """Stop; returns whether the stop was clean."""
-
-
-async def run_until_stopped(
-    broker: Runnable, ready: Callable[[], None], until_closed: int | None = None
-) -> int:
-    """Serve until SIGTERM or SIGINT (a second one exits at once), and return the exit code.
-
-    A signal during the start ends the start. ``until_closed`` is a pipe: when its other end is
-    closed, the broker stops. If the broker cannot continue, it is stopped cleanly, and a
-    ``BrokerFailedError`` says why.
-    """
-    loop = asyncio.get_running_loop()
-    stopping = asyncio.Event()
-    failures: list[str] = []
-
-    def on_failure(why: str) -> None:
-        failures.append(why)
-        stopping.set()
-
-    broker.on_failure = on_failure
-
-    def on_signal() -> None:
-        if stopping.is_set():
-            sys.exit(_INTERRUPTED)
-        stopping.set()
-
-    for number in (signal.SIGTERM, signal.SIGINT):
-        with suppress(NotImplementedError):  # Windows: KeyboardInterrupt stops the runner
-            loop.add_signal_handler(number, on_signal)
-    if until_closed is not None:
-        loop.add_reader(until_closed, stopping.set)
-    starting = loop.create_task(broker.start())
-    told = loop.create_task(stopping.wait())
-    await asyncio.wait({starting, told}, return_when=asyncio.FIRST_COMPLETED)
-    if not starting.done():  # it may wait for a controller that never comes
-        starting.cancel()
-        with suppress(asyncio.CancelledError):
-            await starting
-        return _INTERRUPTED
-    await starting
-    ready()
-    await told
-    if until_closed is not None:
-        loop.remove_reader(until_closed)
-    is_clean = await broker.stop()
-    if failures:
-        raise BrokerFailedError(failures[0])
-    return 0 if is_clean else 1

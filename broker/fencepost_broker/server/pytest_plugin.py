@@ -1,22 +1,27 @@
-"""The pytest fixture ``fencepost``: a broker for a test, available wherever Fencepost is installed.
+"""The pytest fixtures, which are available wherever Fencepost is installed.
 
     @pytest.mark.fencepost(topics={"orders": 3})
     def test_orders(fencepost):
         producer = confluent_kafka.Producer({"bootstrap.servers": fencepost.bootstrap})
 
 The mark has options of ``fencepost_broker.blocking.Broker``. The broker is imported when the first
-test asks for it.
+test asks for it. The report of a test that fails has a section about its brokers.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from collections.abc import Generator, Iterator
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any, Final
 
 import pytest
 
 if TYPE_CHECKING:
-    from fencepost_broker.blocking import Broker
+    from fencepost_broker.blocking import Broker, Cluster
+
+SECTION: Final = "fencepost"
+_used: Final = pytest.StashKey[list["Broker | Cluster"]]()
+"""The brokers and clusters of a test."""
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -24,7 +29,7 @@ def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line(
         "markers",
         "fencepost(**options): options of the broker that the fixture `fencepost` starts, as"
-        ' topics={"orders": 3}',
+        ' topics={"orders": 3}; `fencepost_cluster` also takes brokers=3',
     )
 
 
@@ -36,11 +41,117 @@ def fencepost(request: pytest.FixtureRequest) -> Iterator[Broker]:
     """
     from fencepost_broker.blocking import Broker
 
+    with Broker(**_options(request)) as broker:
+        _report_on(request, broker)
+        yield broker
+
+
+class _SessionBrokers:
+    """The brokers of a test run, by their options."""
+
+    def __init__(self) -> None:
+        self._brokers: dict[str, Broker] = {}
+
+    def empty(self, options: dict[str, Any]) -> Broker:
+        """Return the broker with these options, as it was right after its start."""
+        from fencepost_broker.blocking import Broker
+
+        key = repr(sorted(options.items()))
+        broker = self._brokers.get(key)
+        if broker is not None:
+            try:
+                broker.reset()
+            except Exception:  # noqa: BLE001 (a test has stopped or broken it: the next gets another)
+                self._brokers.pop(key).stop()
+            else:
+                return broker
+        broker = self._brokers[key] = Broker(**options)
+        broker.start()
+        return broker
+
+    def stop(self) -> None:
+        """Stop all of them."""
+        for broker in self._brokers.values():
+            broker.stop()
+
+
+@pytest.fixture(scope="session")
+def _fencepost_brokers() -> Iterator[_SessionBrokers]:
+    brokers = _SessionBrokers()
+    yield brokers
+    brokers.stop()
+
+
+@pytest.fixture
+def fencepost_session(
+    request: pytest.FixtureRequest, _fencepost_brokers: _SessionBrokers
+) -> Broker:
+    """A Kafka broker that is empty for each test, and runs from the first one to the last.
+
+    All tests whose marks differ in `topics` only share a broker, and its port.
+    """
+    from fencepost_broker.config.topic_spec import read_topics
+
+    options = _options(request)
+    topics = read_topics(options.pop("topics", ()))
+    broker = _fencepost_brokers.empty(options)
+    _report_on(request, broker)
+    for topic in topics:
+        broker.create_topic(topic.name, topic.partitions, topic.configs)
+    return broker
+
+
+@pytest.fixture
+def fencepost_cluster(request: pytest.FixtureRequest) -> Iterator[Cluster]:
+    """A cluster of this test's own: a controller and three brokers, or `brokers=2` in the mark.
+
+    Its other options are the mark's, as those of `fencepost`.
+    """
+    from fencepost_broker.blocking import Cluster
+
+    with Cluster(**_options(request)) as cluster:
+        _report_on(request, cluster)
+        yield cluster
+
+
+def _options(request: pytest.FixtureRequest) -> dict[str, Any]:
+    """Return the options of the mark."""
     mark = request.node.get_closest_marker("fencepost")
-    if mark is not None and mark.args:
+    if mark is None:
+        return {}
+    if mark.args:
         raise pytest.UsageError(
             f"{request.node.nodeid}: options of @pytest.mark.fencepost need names,"
             ' as topics={"orders": 3}'
         )
-    with Broker(**(mark.kwargs if mark else {})) as broker:
-        yield broker
+    return dict(mark.kwargs)
+
+
+# -- reports ---------------------------------------------------------------------------------------
+
+
+def _report_on(request: pytest.FixtureRequest, what: Broker | Cluster) -> None:
+    what.remember_requests()
+    request.node.stash.setdefault(_used, []).append(what)
+
+
+def _sections(used: Broker | Cluster) -> list[tuple[str, str]]:
+    """Describe a broker, or each of a cluster that runs."""
+    told = used.explain()
+    if isinstance(told, str):
+        return [(SECTION, told)]
+    return [(f"{SECTION} broker {number}", text) for number, text in told.items()]
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(
+    item: pytest.Item, call: pytest.CallInfo[None]
+) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    """Describe the brokers of a test that has failed, as they are now."""
+    report = yield
+    # Rules that never fired can fail a test here that has passed: call.when is "call" then.
+    if report.failed and call.when == "call":
+        for used in item.stash.get(_used, []):
+            with suppress(Exception):  # the failure itself is more important
+                report.sections += _sections(used)
+    return report

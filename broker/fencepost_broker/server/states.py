@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from fencepost_protocol.generated.describe_groups import DescribeGroupsRequest
@@ -15,19 +16,20 @@ from fencepost_broker.server.broker_server import BrokerServer
 class BrokerStates:
     """The states of a broker."""
 
-    def __init__(self, broker: BrokerServer) -> None:
-        self._broker = broker
+    def __init__(self, running: Callable[[], BrokerServer]) -> None:
+        """``running`` returns the broker, which is another one after a snapshot was restored."""
+        self._running = running
 
     @property
     def node_id(self) -> int:
         """The broker's node id."""
-        return self._broker.identity.node_id
+        return self._running().identity.node_id
 
     def state_of(self, kind: str, name: str) -> str | None:
         """Return the state of a transaction or a group; ``None`` if it is not here."""
         is_group = kind == "group"
         family = RecordFamily.GROUPS if is_group else RecordFamily.TRANSACTIONS
-        shard = self._broker.coordinators.runtime.shard(family, name)
+        shard = self._running().coordinators.runtime.shard(family, name)
         if shard is None:
             return None
         if is_group:
@@ -40,9 +42,9 @@ class BrokerStates:
 
     def topic_name(self, topic_id: bytes) -> str | None:
         """Return the name of the topic with an id."""
-        topic = self._broker.image.topics.by_id.get(topic_id)
+        topic = self._running().image.topics.by_id.get(topic_id)
         return None if topic is None else topic.name
 
     def fetched(self, session_id: int) -> list[tuple[str | bytes, int]]:
         """Return the topics, by name or id, and partitions of a fetch session."""
-        return self._broker.context.fetch_sessions.partitions_of(session_id)
+        return self._running().context.fetch_sessions.partitions_of(session_id)

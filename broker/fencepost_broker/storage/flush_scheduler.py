@@ -97,6 +97,10 @@ class FlushScheduler:
             self._is_scheduled = True
             self._clock.call_later(0, self._begin)
 
+    def use(self, worker: Worker) -> None:
+        """Do later flushes by this worker; the former one does nothing at the time."""
+        self._worker = worker
+
     async def close(self) -> None:
         """Wait for the running flushes and begin no others: closing the logs flushes them."""
         self._is_closed = True

@@ -141,7 +141,7 @@ def describe_groups(
 
     def read_new(answer: Any, _: object) -> Iterable[ItemResult[str, GroupDescription]]:
         for told in answer.groups:
-            group = _consumer_group(told, where.node_ids.get(told.group_id, -1))
+            group = consumer_group(told, where.node_ids.get(told.group_id, -1))
             yield ItemResult(told.group_id, told.error_code, told.error_message, group)
 
     def read_classic(answer: Any, _: object) -> Iterable[ItemResult[str, GroupDescription]]:
@@ -149,7 +149,7 @@ def describe_groups(
             code = told.error_code
             if code == ErrorCode.NONE and told.group_state == _DEAD:
                 code = ErrorCode.GROUP_ID_NOT_FOUND  # older versions say it by the state
-            group = _classic_group(told, where.node_ids.get(told.group_id, -1))
+            group = classic_group(told, where.node_ids.get(told.group_id, -1))
             yield ItemResult(told.group_id, code, told.error_message, group)
 
     new: ItemRequest[str, GroupDescription] = ItemRequest(
@@ -172,7 +172,8 @@ def describe_groups(
     return settle({each: done[each] for each in wanted if each in done}, failed)
 
 
-def _consumer_group(told: Any, coordinator_id: int) -> GroupDescription:
+def consumer_group(told: Any, coordinator_id: int) -> GroupDescription:
+    """A group of ConsumerGroupDescribe."""
     members = tuple(
         GroupMember(
             each.member_id,
@@ -211,7 +212,8 @@ def _partitions(assignment: Any) -> tuple[TopicPartition, ...]:
     return tuple(sorted(found))
 
 
-def _classic_group(told: Any, coordinator_id: int) -> GroupDescription:
+def classic_group(told: Any, coordinator_id: int) -> GroupDescription:
+    """A group of DescribeGroups."""
     is_consumer = told.protocol_type == _CONSUMER_PROTOCOL
     members = tuple(
         GroupMember(

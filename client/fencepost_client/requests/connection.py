@@ -160,7 +160,12 @@ class Connection:
         request = ApiVersionsRequest()
         if version >= FLEXIBLE_FROM[ApiKey.API_VERSIONS]:
             request = ApiVersionsRequest(SOFTWARE_NAME, __version__)
-        (frame,) = self._frame(request, version, now_ms + NEGOTIATION_TIMEOUT_MS, None)
+        return self._first_frame(now_ms, request, version)
+
+    def _first_frame(self, now_ms: int, request: Message, version: int) -> Buffer:
+        """Return the bytes of a request that comes before all others: versions, or a login."""
+        deadline_ms, silent_at_ms = now_ms + NEGOTIATION_TIMEOUT_MS, now_ms + SILENCE_MS
+        (frame,) = self._frame(request, version, deadline_ms, None, silent_at_ms)
         return frame
 
     def choose_version(self, api_key: int, version_max: int | None = None) -> int:
@@ -332,8 +337,7 @@ class Connection:
             request, version = self._steps.send(answer)
         except StopIteration as done:
             return self._logged_in(now_ms, done.value, events)
-        (frame,) = self._frame(request, version, now_ms + NEGOTIATION_TIMEOUT_MS, None)
-        return frame
+        return self._first_frame(now_ms, request, version)
 
     def _logged_in(self, now_ms: int, lifetime_ms: int, events: list[Event]) -> Buffer:
         self._steps = None

@@ -76,6 +76,10 @@ class Copier:
         task.cancel()
 
     def _told(self, word: str) -> None:
+        if word == "explain":
+            write_stacks()
+            say("explained")
+            return
         self.hurries.set()
         if word == "leave":
             self._shall_end()

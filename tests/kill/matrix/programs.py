@@ -19,6 +19,7 @@ from tests.support.up import PATIENCE_SECONDS
 ROOT: Final = Path(__file__).parents[3]
 SOURCE, SINK, GROUP = "input", "output", "copiers"
 SDK, JAVA = "fencepost", "java"
+EXPLAINING_S: Final = 5.0
 _SHOWN: Final = 16_000
 
 
@@ -50,8 +51,17 @@ class Stage:
                 if moved != self.moved:
                     moved, deadline = self.moved, time.monotonic() + PATIENCE_SECONDS
                 if time.monotonic() > deadline:
-                    raise AssertionError(f"{otherwise}: {[str(each) for each in self.programs]}")
+                    raise AssertionError(self._told(otherwise))
                 self.changed.wait(1.0)
+
+    def _told(self, otherwise: str) -> str:
+        """What each program said last and, if it can tell, what its tasks wait for."""
+        lines = [otherwise, *map(str, self.programs)]
+        for each in self.programs:
+            each.tell("explain")
+        # Java's programs and readers have nothing to tell.
+        self.changed.wait_for(lambda: all(map(Program.has_explained, self.programs)), EXPLAINING_S)
+        return "\n".join([*lines, *(f"{each.name}:\n{each.errors()}" for each in self.programs)])
 
 
 class Program:
@@ -121,7 +131,7 @@ class Program:
         try:
             code = self._process.wait(PATIENCE_SECONDS)
         except subprocess.TimeoutExpired as error:
-            raise AssertionError(f"{self} does not end: {self._said()}") from error
+            raise AssertionError(f"{self} does not end: {self.errors()}") from error
         self._listener.join()
         with suppress(BrokenPipeError):
             self._process.stdin.close()
@@ -131,9 +141,14 @@ class Program:
         """Nobody ends without being told."""
         if self._process is not None and not self.may_end:
             code = self._process.poll()
-            assert code is None, f"{self} ended by itself with {code}: {self._said()}"
+            assert code is None, f"{self} ended by itself with {code}: {self.errors()}"
 
-    def _said(self) -> str:
+    def has_explained(self) -> bool:
+        """Whether it has written what its tasks wait for."""
+        return self._last == "explained"
+
+    def errors(self) -> str:
+        """The end of what it wrote to standard error."""
         return self._stderr.read_text(errors="replace")[-_SHOWN:]
 
     def __str__(self) -> str:

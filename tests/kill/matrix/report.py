@@ -59,11 +59,10 @@ found each number once and in the order of its partition; the numbers below are 
 - *aborted*: begun, and not told to be committed: aborted by the copier, or left open by one that
   was killed and aborted by its successor's InitProducerId.
 
-In rounds with some thirty other programs on two cores, on 2026-11-22 and 23, five runs did not
-come to an end within their two minutes, so that their output was not compared. One was a fault of
-the copier itself (told to leave while it was still connecting, it had nobody to tell, and copied
-on), which is mended; the others may have been starved. A copier that has not ended a minute
-behind its being told says now what it waits for.
+On a machine that ran some thirty other programs on two cores, on 2026-11-22 and 23, five runs did
+not end within their two minutes, so their output was not compared. One was a fault of the copier:
+told to leave while it was still connecting, it copied on. It is fixed. The others may have been
+starved. A copier that has not ended a minute after it was told to now says what it waits for.
 """
 
 
@@ -85,7 +84,7 @@ def page(results: Sequence[Result], size: Size, when: str) -> str:
     exact = [each for each in results if each.is_exact]
     text = f"""\
 {when}, up to {size.records} records a transaction, broker sessions of
-{size.broker_session_ms / 1000:g} s, on two cores that other programs used, too, at a lower weight.
+{size.broker_session_ms / 1000:g} s, on two cores that other programs used, too.
 {len(exact)} of {len(results)} runs lost nothing, doubled nothing and kept the order.
 """
     return f"{_HEAD}\n{text}\n{table(results, _NAMES)}\n"

@@ -201,5 +201,6 @@ def run_form(form: Form, client: str, size: Size, folder: Path) -> Result:
     """Run it once; what is not exact is for who asked to say."""
     try:
         return Run(form, client, size, folder).run()
-    except AssertionError as error:
-        raise AssertionError(f"{form} {client}: {error}") from error
+    except Exception as error:
+        error.add_note(f"in {form} {client}")
+        raise

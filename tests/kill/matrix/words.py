@@ -15,7 +15,8 @@ says
     begun, committed, aborted WHY
 
 and is told ``hurry`` (wait no more) and ``leave`` (end behind the transaction that is open, as when
-its input ends). SIGTERM is a clean end at once: what is open is aborted.
+its input ends); ours also ``explain`` (write to standard error what its tasks wait for, and say
+``explained``). SIGTERM is a clean end at once: what is open is aborted.
 
 A reader is called as READER BOOTSTRAP --sink=TOPIC --partitions=N. It reads committed records from
 the beginning of all partitions, says ``values PARTITION VALUE VALUE...``, and ends when it is told

@@ -62,13 +62,13 @@ def errors_in(response: Any) -> set[str]:
 class OneOfEach(PlausibleMaker):
     """Makes requests whose lists have one element each."""
 
-    def _value(self, field: Field, version: int) -> Any:
+    def value(self, field: Field, version: int) -> Any:
         if isinstance(field.type, Array):
             element = field.type.element
             if isinstance(element, Primitive):
                 return [self._primitive(element.name)]
             return [self._one(element.name, version)]
-        return super()._value(field, version)
+        return super().value(field, version)
 
 
 @pytest.mark.parametrize("api", REFUSABLE, ids=lambda api: api.key.name)

@@ -24,12 +24,10 @@ from fencepost_protocol.records.reader import iter_records
 from fencepost_protocol.records.writer import build_batch
 
 from tests.machine.server.harness import Clock, started
-from tests.machine.storage.harness import Faults, FaultyDisk
+from tests.machine.storage.harness import Faults, faulty_disk
 
 OK, FULL = ErrorCode.NONE, ErrorCode.KAFKA_STORAGE_ERROR
-WRITES = frozenset(
-    {"pwrite", "write", "rename", "remove", "remove_folder", "make_folder", "truncate", "reserve"}
-)
+WRITES = frozenset({"write", "replace", "rename", "remove", "make_folder", "truncate", "reserve"})
 TIMES_MAX = 50
 
 
@@ -117,7 +115,7 @@ def test_any_failure_of_the_disk_is_survived(lasting: int, torn_bytes: int) -> N
     while True:
         faults = Faults(only=WRITES, torn_bytes=torn_bytes, lasting=True)
         memory = MemoryDisk()
-        node = started(FaultyDisk(memory, faults))
+        node = started(faulty_disk(memory, faults))
         faults.countdown = first
         for step in SCRIPT:
             carry_out(node, step, faults, lasting)
@@ -125,7 +123,7 @@ def test_any_failure_of_the_disk_is_survived(lasting: int, torn_bytes: int) -> N
         for later_ms in (60_000, 120_000, 180_000):
             node.maintain(node.context.clock.now_ms() + later_ms)
         assert state(node) == EXPECTED, first
-        memory._locked = False  # as after a crash
+        memory.unlock()  # as after a crash
         node = started(memory, seed=2)
         assert state(node) == EXPECTED, f"{first}, after a crash"
         assert node.stop()

@@ -4,23 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, ClassVar
 
+from fencepost_broker.storage.disk.faults import DiskFault, Operation
+from fencepost_broker.storage.disk.faulty import DiskFaults, FaultyDisk
 from fencepost_broker.storage.disk.memory import MemoryDisk
 from fencepost_broker.storage.disk.memory_chunks import MemoryBudget, SpillFile
 from fencepost_broker.storage.log import (
     AppendResult,
     Disk,
-    DiskFile,
-    DiskUsage,
     LoadOptions,
     LogConfig,
     PartitionLog,
-    StorageError,
     UpperBound,
     load_partition,
 )
-from fencepost_broker.storage.log.disk import Buffer, DirectoryLock, FolderEntry, Sync
 from fencepost_protocol.records.batch import BatchHeader, split_batches
 from fencepost_protocol.records.reader import iter_records
 from fencepost_protocol.records.writer import build_batch
@@ -180,15 +178,17 @@ class Faults:
     """All later ones fail as well, as on a disk that is full."""
     torn_bytes: int = 0
     """A write that fails leaves so many of its bytes behind."""
-    no_space: bool = True
     only: frozenset[str] = frozenset()
     """Only operations of these names count; all of them, if it is empty."""
     below: tuple[str, ...] = ("",)
     """Only paths count that begin with one of these."""
     failed: int = 0
+    seen: int = 0
+    """How many operations there were, of any kind."""
 
     def check(self, operation: str, path: str) -> bool:
         """Whether this operation fails."""
+        self.seen += 1
         if self.countdown is None or (self.only and operation not in self.only):
             return False
         if not path.startswith(self.below):
@@ -201,124 +201,27 @@ class Faults:
         self.failed += 1
         return True
 
-    def hit(self, operation: str, path: str) -> None:
-        """Fail if it is this operation's turn."""
-        if self.check(operation, path):
-            raise self.error(operation, path)
 
-    def error(self, operation: str, path: str) -> StorageError:
-        return StorageError(operation, path, "no space left", no_space=self.no_space)
+class _AnyFault(DiskFault, kw_only=True, frozen=True, tag="any"):
+    """A fault of any operation, which a test moves while it runs."""
 
+    faults: Faults
 
-class FaultyDisk:
-    """A disk between a log and another disk."""
+    reason: ClassVar[str] = "no space left"
+    no_space: ClassVar[bool] = True
 
-    def __init__(self, disk: Disk, faults: Faults) -> None:
-        self.disk = disk
-        self.faults = faults
+    def concerns(self, operation: Operation, path: str, start: int = 0, length: int = 0) -> bool:
+        return self.faults.check(operation, path)
 
-    @property
-    def name(self) -> str:
-        return self.disk.name
-
-    def open(self, path: str) -> DiskFile:
-        return FaultyFile(self.disk.open(path), path, self.faults)
-
-    def list_folder(self, path: str) -> list[FolderEntry]:
-        self.faults.hit("list", path)
-        return self.disk.list_folder(path)
-
-    def exists(self, path: str) -> bool:
-        return self.disk.exists(path)
-
-    def make_folder(self, path: str) -> None:
-        self.faults.hit("make_folder", path)
-        self.disk.make_folder(path)
-
-    def read(self, path: str) -> bytes | None:
-        self.faults.hit("read", path)
-        return self.disk.read(path)
-
-    def write(self, path: str, data: Buffer, *, durable: bool) -> None:
-        self.faults.hit("write", path)
-        self.disk.write(path, data, durable=durable)
-
-    def rename(self, source: str, target: str) -> None:
-        self.faults.hit("rename", source)
-        self.disk.rename(source, target)
-
-    def remove(self, path: str) -> None:
-        self.faults.hit("remove", path)
-        self.disk.remove(path)
-
-    def remove_folder(self, path: str) -> None:
-        self.faults.hit("remove_folder", path)
-        self.disk.remove_folder(path)
-
-    def sync_folder_later(self, path: str) -> Sync:
-        self.faults.hit("sync_folder", path)
-        return self.disk.sync_folder_later(path)
-
-    def sync_all(self) -> bool:
-        self.faults.hit("sync", "")
-        return self.disk.sync_all()
-
-    def lock(self, path: str) -> DirectoryLock:
-        return self.disk.lock(path)
-
-    def usage(self) -> DiskUsage:
-        return self.disk.usage()
+    def kept(self, size: int, written: int) -> int | None:
+        return min(size, self.faults.torn_bytes)
 
 
-class FaultyFile:
-    """A file of a faulty disk."""
-
-    def __init__(self, file: DiskFile, path: str, faults: Faults) -> None:
-        self._file = file
-        self._path = path
-        self._faults = faults
-
-    def size(self) -> int:
-        return self._file.size()
-
-    def pread(self, position: int, length: int) -> bytes | memoryview:
-        self._faults.hit("pread", self._path)
-        return self._file.pread(position, length)
-
-    def views(self, position: int, length: int) -> list[memoryview]:
-        self._faults.hit("pread", self._path)
-        return self._file.views(position, length)
-
-    def pwrite(self, position: int, data: Buffer) -> None:
-        if self._faults.check("pwrite", self._path):
-            torn = self._faults.torn_bytes
-            if torn:
-                self._file.pwrite(position, memoryview(data)[:torn])
-            raise self._faults.error("write", self._path)
-        self._file.pwrite(position, data)
-
-    def seal(self) -> None:
-        self._file.seal()
-
-    def reserve(self, size: int) -> None:
-        self._faults.hit("reserve", self._path)
-        self._file.reserve(size)
-
-    def truncate(self, size: int) -> None:
-        self._faults.hit("truncate", self._path)
-        self._file.truncate(size)
-
-    def sync_later(self) -> Sync:
-        sync = self._file.sync_later()
-
-        def checked() -> None:
-            self._faults.hit("sync", self._path)
-            sync()
-
-        return checked
-
-    def close(self) -> None:
-        self._file.close()
+def faulty_disk(disk: Disk, faults: Faults) -> FaultyDisk:
+    """A disk that fails as these faults say."""
+    loaded = DiskFaults()
+    loaded.add(_AnyFault(faults=faults))
+    return FaultyDisk(disk, loaded)
 
 
 def every_file(disk: Disk, folder: str = FOLDER) -> Iterator[tuple[str, bytes]]:

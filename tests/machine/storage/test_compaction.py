@@ -21,11 +21,11 @@ from tests.machine.storage.harness import (
     FOLDER,
     NOW,
     Faults,
-    FaultyDisk,
     append,
     base_offsets,
     batch,
     every_file,
+    faulty_disk,
     keys_and_values,
     kinds,
     memory_disk,
@@ -413,10 +413,10 @@ def test_a_crash_at_any_moment_of_a_run_loses_nothing(clean: bool) -> None:
     producers = plain.describe_producers()
     compact(plain)
     number = 0
-    writes = frozenset({"pwrite", "write", "truncate", "rename", "remove", "sync", "pread"})
+    writes = frozenset({"write", "replace", "truncate", "rename", "remove", "sync", "read"})
     while True:
         faults = Faults(lasting=True, only=writes)
-        disk = FaultyDisk(memory_disk(), faults)
+        disk = faulty_disk(memory_disk(), faults)
         log = compacted_log(disk)
         filled(log)
         faults.countdown = number

@@ -12,10 +12,10 @@ from tests.machine.storage.harness import (
     FOLDER,
     NOW,
     Faults,
-    FaultyDisk,
     append,
     base_offsets,
     batch,
+    faulty_disk,
     fill,
     kinds,
     memory_disk,
@@ -47,9 +47,9 @@ def recovered(log: PartitionLog) -> PartitionLog:
 @pytest.mark.parametrize("torn_bytes", range(LARGE_SIZE + 1))
 def test_what_follows_a_failed_write_survives_a_kill(torn_bytes: int, preallocate: bool) -> None:
     """The retried batch rolls the segment, so nothing is written over the torn bytes."""
-    faults = Faults(torn_bytes=torn_bytes, only=frozenset({"pwrite"}))
+    faults = Faults(torn_bytes=torn_bytes, only=frozenset({"write"}))
     settings = SETTINGS | {"segment_bytes": 800, "preallocate": preallocate}
-    log = open_log(FaultyDisk(memory_disk(), faults), **settings)
+    log = open_log(faulty_disk(memory_disk(), faults), **settings)
     append(log, batch([SMALL]))
     append(log, batch([SMALL]))
     faults.countdown = 0
@@ -68,8 +68,8 @@ def test_a_followers_failed_write_leaves_nothing(torn_bytes: int) -> None:
     for value in (SMALL, LARGE, SMALL):
         append(leader, batch([value]))
     fetched = [memoryview(bytearray(data)) for _, data in read_all(leader)]
-    faults = Faults(torn_bytes=torn_bytes, only=frozenset({"pwrite"}))
-    log = open_log(FaultyDisk(memory_disk(), faults), **SETTINGS)
+    faults = Faults(torn_bytes=torn_bytes, only=frozenset({"write"}))
+    log = open_log(faulty_disk(memory_disk(), faults), **SETTINGS)
     assert not log.append_as_follower(fetched[0], 0, NOW).error
     faults.countdown = 0
     assert log.append_as_follower(fetched[1], 0, NOW).error
@@ -81,8 +81,8 @@ def test_a_followers_failed_write_leaves_nothing(torn_bytes: int) -> None:
 
 
 def test_nothing_is_written_before_torn_bytes_could_be_cut() -> None:
-    faults = Faults(torn_bytes=200, lasting=True, only=frozenset({"pwrite", "truncate"}))
-    log = open_log(FaultyDisk(memory_disk(), faults), **SETTINGS)
+    faults = Faults(torn_bytes=200, lasting=True, only=frozenset({"write", "truncate"}))
+    log = open_log(faulty_disk(memory_disk(), faults), **SETTINGS)
     append(log, batch([SMALL]))
     size = log.segments.active.size
     faults.countdown = 0
@@ -109,8 +109,10 @@ def test_nothing_is_written_before_torn_bytes_could_be_cut() -> None:
 
 
 def test_a_failed_write_of_an_index_leaves_nothing_after_its_entries() -> None:
-    faults = Faults(torn_bytes=30, only=frozenset({"pwrite"}), below=(f"{FOLDER}/",))
-    log = open_log(FaultyDisk(memory_disk(), faults), segment_bytes=100_000, index_interval_bytes=1)
+    faults = Faults(torn_bytes=30, only=frozenset({"write"}), below=(f"{FOLDER}/",))
+    log = open_log(
+        faulty_disk(memory_disk(), faults), segment_bytes=100_000, index_interval_bytes=1
+    )
     fill(log, 8)
     faults.countdown = 0
     with pytest.raises(StorageError):

@@ -19,16 +19,17 @@ from fencepost_broker.storage.log import (
     LogManager,
     StorageError,
 )
+from fencepost_broker.storage.log.disk import DirectoryLock
 from fencepost_protocol.records.batch import renew_crc
 from fencepost_protocol.records.compression import Compression
 
 from tests.machine.storage.harness import (
     NOW,
     Faults,
-    FaultyDisk,
     append,
     base_offsets,
     batch,
+    faulty_disk,
     fill,
     of_producer,
     read_all,
@@ -111,11 +112,19 @@ def test_partitions_are_found_again(disk: Disk) -> None:
     assert again.take_events() == []
 
 
-def test_after_a_crash_logs_are_recovered(disk: Disk) -> None:
+def test_after_a_crash_logs_are_recovered(disk: Disk, monkeypatch: pytest.MonkeyPatch) -> None:
+    locks = list[DirectoryLock]()
+    take = disk.lock
+
+    def lock(path: str) -> DirectoryLock:
+        locks.append(take(path))
+        return locks[-1]
+
+    monkeypatch.setattr(disk, "lock", lock)
     manager = open_manager(disk)
     log = manager.create("orders", 0, ID_A, LogConfig(), NOW)
     fill(log, 5)
-    manager._lock.release()  # type: ignore[union-attr]
+    locks[0].release()
     again = open_manager(disk)
     assert not again.was_clean
     assert again.logs["orders", 0].log_end_offset == 5
@@ -308,8 +317,8 @@ def test_a_pass_over_many_partitions_is_divided() -> None:
 
 
 def test_a_stop_with_a_broken_disk_is_not_clean() -> None:
-    faults = Faults(lasting=True, only=frozenset({"pwrite", "write"}))
-    disk = FaultyDisk(MemoryDisk(), faults)
+    faults = Faults(lasting=True, only=frozenset({"write", "replace"}))
+    disk = faulty_disk(MemoryDisk(), faults)
     manager = open_manager(disk)
     log = manager.create("orders", 0, ID_A, LogConfig(), NOW)
     fill(log, 3)
@@ -323,8 +332,8 @@ def test_a_stop_with_a_broken_disk_is_not_clean() -> None:
 
 
 def test_a_failed_creation_leaves_nothing_registered() -> None:
-    faults = Faults(only=frozenset({"write"}))
-    disk = FaultyDisk(MemoryDisk(), faults)
+    faults = Faults(only=frozenset({"replace"}))
+    disk = faulty_disk(MemoryDisk(), faults)
     manager = open_manager(disk)
     faults.countdown = 0
     with pytest.raises(StorageError):
@@ -371,3 +380,22 @@ def test_what_is_to_be_done_often_does_not_wait_for_the_first_time(interval: str
     manager = open_manager(MemoryDisk(), **intervals)
     assert manager.maintain(NOW) == NOW + 100
     assert open_manager(MemoryDisk(), checkpoint=1 << 40).maintain(NOW) == NOW + 15_000
+
+
+@pytest.mark.parametrize("by_ms", [-1_000_000, 1_000_000])
+def test_a_clock_that_is_set_leaves_the_times_between_two_looks(by_ms: int) -> None:
+    disk = MemoryDisk()
+    config = LogConfig(segment_bytes=200, file_delete_delay_ms=300, retention_bytes=0)
+    manager = open_manager(disk, config, log_initial_task_delay=0, log_retention_check_interval=500)
+    fill(manager.create("a", 0, ID_A, config, NOW), 3)
+    while manager.maintain(NOW) <= NOW:
+        pass
+    assert any(name.endswith(".deleted") for name in listing(disk, "a-0"))
+    now = NOW + by_ms
+    manager.jumped(by_ms)
+    due_ms = manager.maintain(now)
+    assert due_ms == now + 300, "the removal of files"
+    while manager.maintain(due_ms) <= due_ms:
+        pass
+    assert not any(name.endswith(".deleted") for name in listing(disk, "a-0"))
+    assert manager.maintain(due_ms) == now + 500, "the next look at retention"

@@ -15,9 +15,9 @@ from tests.machine.storage.harness import (
     FOLDER,
     NOW,
     Faults,
-    FaultyDisk,
     append,
     batch,
+    faulty_disk,
     kinds,
     memory_disk,
     of_producer,
@@ -76,10 +76,10 @@ def test_any_single_failure_is_survived(torn_bytes: int) -> None:
     script(unharmed)
     expected = read_all(unharmed)
     number = 0
-    writes = frozenset({"pwrite", "write", "truncate", "rename", "remove", "reserve"})
+    writes = frozenset({"write", "replace", "truncate", "rename", "remove", "reserve"})
     while True:
         faults = Faults(countdown=None, torn_bytes=torn_bytes, only=writes)
-        disk = FaultyDisk(memory_disk(), faults)
+        disk = faulty_disk(memory_disk(), faults)
         log = open_log(disk, **SETTINGS)
         faults.countdown = number
         assert len(script(log)) == 14
@@ -105,7 +105,7 @@ def test_any_single_failure_is_survived(torn_bytes: int) -> None:
 def test_a_crash_right_after_a_failed_write_leaves_no_trace_of_it() -> None:
     for torn_bytes in range(1, 117, 5):
         faults = Faults(torn_bytes=torn_bytes)
-        log = open_log(FaultyDisk(memory_disk(), faults), **SETTINGS)
+        log = open_log(faulty_disk(memory_disk(), faults), **SETTINGS)
         append(log, of_producer(0))
         faults.countdown = 0
         assert log.append_as_leader(of_producer(1, 5), 0, NOW).error
@@ -142,7 +142,7 @@ def test_a_full_disk_is_told_and_the_log_recovers_when_there_is_room() -> None:
 
 def test_reads_that_fail_say_so() -> None:
     faults = Faults()
-    log = open_log(FaultyDisk(memory_disk(), faults))
+    log = open_log(faulty_disk(memory_disk(), faults))
     append(log, batch(1))
     faults.countdown = 0
     result = log.read(0, 100)
@@ -153,7 +153,7 @@ def test_reads_that_fail_say_so() -> None:
 
 def test_a_failure_while_opening_is_raised() -> None:
     faults = Faults()
-    disk = FaultyDisk(memory_disk(), faults)
+    disk = faulty_disk(memory_disk(), faults)
     log = open_log(disk, **SETTINGS)
     script(log)
     log.close()
@@ -176,7 +176,7 @@ def test_a_failure_while_opening_is_raised() -> None:
 
 def test_a_retention_that_cannot_rename_still_ends() -> None:
     faults = Faults(only=frozenset({"rename"}), lasting=True)
-    log = open_log(FaultyDisk(memory_disk(), faults), segment_bytes=300, file_delete_delay_ms=0)
+    log = open_log(faulty_disk(memory_disk(), faults), segment_bytes=300, file_delete_delay_ms=0)
     for number in range(6):
         append(log, of_producer(number))
     log.delete_records(4)

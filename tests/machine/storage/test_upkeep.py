@@ -12,11 +12,11 @@ from tests.machine.storage.harness import (
     FOLDER,
     NOW,
     Faults,
-    FaultyDisk,
     append,
     base_offsets,
     batch,
     every_file,
+    faulty_disk,
     fill,
     kinds,
     memory_disk,
@@ -182,10 +182,10 @@ def test_a_flush_that_a_truncation_overtook_does_not_count() -> None:
 
 
 def test_after_a_failed_sync_nothing_is_appended() -> None:
-    disk = FaultyDisk(memory_disk(), Faults(only=frozenset({"sync"})))
-    log = open_log(disk)
+    faults = Faults(only=frozenset({"sync"}))
+    log = open_log(faulty_disk(memory_disk(), faults))
     fill(log, 1)
-    disk.faults.countdown = 0
+    faults.countdown = 0
     task = log.begin_flush()
     with pytest.raises(Exception, match="no space left") as caught:
         task.run()

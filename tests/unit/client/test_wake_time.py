@@ -2,34 +2,10 @@
 
 from __future__ import annotations
 
-import heapq
-from typing import Any
-
 import pytest
 from fencepost_client.network.wake_time import wake_time
 
-
-class ExactLoop:
-    """A loop whose timers fire at their very time, as those of a simulation do."""
-
-    def __init__(self, at: float) -> None:
-        self._at = at
-        self.timers: list[tuple[float, int, Any]] = []
-
-    def time(self) -> float:
-        return self._at
-
-    def call_at(self, when: float, call: Any) -> None:
-        heapq.heappush(self.timers, (when, len(self.timers), call))
-
-    def run(self, most: int) -> int:
-        """Fire timers; gives how many there were."""
-        fired = 0
-        while self.timers and fired < most:
-            self._at, _, call = heapq.heappop(self.timers)
-            fired += 1
-            call()
-        return fired
+from tests.support.exact_loop import ExactLoop
 
 
 @pytest.mark.parametrize("begin", [0.0, 1234.567, 98_765.4321, 1e7 + 1 / 3])

@@ -93,8 +93,7 @@ def test_connections_side_by_side_and_ports_used_again() -> None:
     first = conversation()
     other = Conversation(40_001).open()
     other.send(captures.request(5), from_client=True)
-    again = Conversation(40_000)
-    again._sent = {True: 900_000, False: 800_000}
+    again = Conversation(40_000, sent={True: 900_000, False: 800_000})
     again.open().send(captures.request(6), from_client=True)
     mixed = first.packets[:4] + other.packets + first.packets[4:] + again.packets
     found = told(frames(pcap(mixed)))

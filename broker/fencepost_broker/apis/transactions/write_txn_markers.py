@@ -27,6 +27,7 @@ from fencepost_broker.apis.controller.brokers_only import may_ask
 from fencepost_broker.apis.produce.flush_waits import AnswerAfterFlush
 from fencepost_broker.apis.request import Answer, Request
 from fencepost_broker.coordinator.records import RecordFamily
+from fencepost_broker.coordinator.runtime.steps import AFTER, BEFORE, marker_step
 from fencepost_broker.replication.partition import Partition
 from fencepost_broker.storage.log import AppendResult, StorageError
 
@@ -175,6 +176,9 @@ def _write(
         return ErrorCode.NOT_LEADER_OR_FOLLOWER  # its machine must apply markers; retry later
     committed = marker.transaction_result
     log = partition.log
+    on_step = context.coordinators.on_step
+    if on_step is not None:
+        on_step(marker_step(name, number, BEFORE))
     appended = log.append_marker(
         marker.producer_id,
         marker.producer_epoch,
@@ -186,6 +190,8 @@ def _write(
     )
     if appended.error:
         return appended.error
+    if on_step is not None:
+        on_step(marker_step(name, number, AFTER))
     # The marker is in the log now, even if its flush fails.
     is_unflushed = log.log_end_offset >= log.flush_at_offset
     if is_unflushed or not partition.is_plain:

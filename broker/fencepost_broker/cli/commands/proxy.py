@@ -88,7 +88,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> int:
     """Run a proxy until it is stopped, and return the exit code."""
     from fencepost_broker.network.listeners import ListenError
-    from fencepost_broker.server.process import run_loop, run_until_stopped
+    from fencepost_broker.server.running import run_loop, run_until_stopped
 
     try:
         until_closed = parent_descriptor() if options.exit_with_parent else None

@@ -25,7 +25,12 @@ from fencepost_broker.cli.commands.readiness import (
 from fencepost_broker.cli.commands.user_options import add_user_options, how_to_log_in, users_of
 from fencepost_broker.config.errors import SettingsError
 from fencepost_broker.config.sources.arguments import add_settings_arguments, settings_from
-from fencepost_broker.config.values.endpoints import NO_HOST, PORT_MAX, is_host
+from fencepost_broker.config.values.endpoints import (
+    NO_HOST,
+    PORT_MAX,
+    check_control_address,
+    is_host,
+)
 from fencepost_broker.observability.logging import add_log_arguments, logs_from
 
 if TYPE_CHECKING:
@@ -33,7 +38,7 @@ if TYPE_CHECKING:
 
     from fencepost_broker.config import Settings
     from fencepost_broker.config.setting import Value
-    from fencepost_broker.server.embedded import Broker
+    from fencepost_broker.server.embedded.broker import Broker
     from fencepost_broker.storage.log import StorageError
 
 DEFAULT_PORT: Final = 9092
@@ -49,6 +54,7 @@ EPILOG: Final = """\
 examples:
   fencepost up --topic orders:3                        in memory, gone at exit
   fencepost up --data-dir data --port 9092 -c num.partitions=6
+  fencepost up --topic orders:3 --control 9093         with a control port, at 127.0.0.1:9093
   fencepost up --brokers 3 --topic orders:6            a controller and three brokers
 exit code: 0 stopped cleanly, 1 failed, 2 invalid settings or options, 3 cannot listen on an
 address, 4 another broker uses the data directory, 5 the data directory cannot be used,
@@ -74,6 +80,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--tls-cert", metavar="FILE", help="use TLS with this certificate (PEM)")
     parser.add_argument("--tls-key", metavar="FILE", help="the certificate's private key (PEM)")
     parser.add_argument(
+        "--control", type=_control_address, metavar="[HOST:]PORT",
+        help="open the control port there: HTTP and JSON (at 127.0.0.1; 0: a free port)",
+    )  # fmt: skip
+    parser.add_argument(
+        "--control-token-file", metavar="FILE",
+        help="requests to the control port must have the token in FILE; any address but loopback"
+        " needs one",
+    )  # fmt: skip
+    parser.add_argument(
         "--brokers", type=number("a number of brokers", BROKERS_MAX, 1), metavar="N",
         help="run a cluster of N brokers and a controller, each in a process of its own",
     )  # fmt: skip
@@ -83,6 +98,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )  # fmt: skip
     parser.add_argument(
         "--run-dir", metavar="DIR", help="the directory where commands find the cluster"
+    )
+    parser.add_argument(
+        "--faults", metavar="FILE", help="add the fault rules of this TOML file at the start"
     )
     ending = parser.add_mutually_exclusive_group()
     ending.add_argument(
@@ -120,6 +138,12 @@ def _host(text: str) -> str:
     return text
 
 
+def _control_address(text: str) -> str:
+    if wrong := check_control_address(text):
+        raise argparse.ArgumentTypeError(wrong)
+    return text
+
+
 def run(options: argparse.Namespace) -> int:
     """Run a broker or a cluster until it is stopped, and return the exit code."""
     try:
@@ -138,6 +162,11 @@ def run(options: argparse.Namespace) -> int:
             EXIT_USAGE,
         )
     if options.brokers is not None:
+        if settings.control_address is not None:
+            return _fail(
+                ["--control and --brokers: only a single broker has a control port so far"],
+                EXIT_USAGE,
+            )
         from fencepost_broker.cli.commands.up_cluster import run_cluster
 
         try:
@@ -146,9 +175,9 @@ def run(options: argparse.Namespace) -> int:
             forget_pid(options.pid_file)
     from fencepost_broker.network.listeners import ListenError
     from fencepost_broker.server.clock import wall_ms
-    from fencepost_broker.server.embedded import Broker
+    from fencepost_broker.server.embedded.broker import Broker
     from fencepost_broker.server.errors import BrokerFailedError
-    from fencepost_broker.server.process import run_loop, run_until_stopped
+    from fencepost_broker.server.running import run_loop, run_until_stopped
     from fencepost_broker.storage.log import LockedError, StorageError
 
     try:
@@ -169,7 +198,7 @@ def run(options: argparse.Namespace) -> int:
         return _fail([str(error)], EXIT_USAGE)
     try:
         until_closed = options.until_closed
-        return run_loop(run_until_stopped(broker, lambda: _announce(options, broker), until_closed))
+        return run_loop(run_until_stopped(broker, lambda: _begin(options, broker), until_closed))
     except SettingsError as error:
         return _fail(error.problems, EXIT_USAGE)  # an invalid certificate
     except ListenError as error:
@@ -193,6 +222,12 @@ def _check_given(options: argparse.Namespace) -> None:
 
     if options.data_dir == "":
         raise ValueError("--data-dir is empty: name a directory")
+    if options.faults is not None:
+        if options.brokers is not None:
+            raise ValueError("--faults is for a single broker: leave out --brokers")
+        from fencepost_broker.faults.plan import read_plan
+
+        read_plan(options.faults)
     if options.pid_file is not None:
         check_pid_file(options.pid_file)
     for topic in read_topics(options.topic):
@@ -210,6 +245,10 @@ def _overrides(options: argparse.Namespace) -> dict[str, Value]:
         overrides["producer.id.block.import"] = options.import_producer_id_block
     if options.recover_metadata:
         overrides["metadata.log.recover"] = True
+    if options.control is not None:
+        overrides["control.address"] = options.control
+    if options.control_token_file is not None:
+        overrides["control.token.file"] = options.control_token_file
     return overrides
 
 
@@ -234,6 +273,12 @@ def _port(options: argparse.Namespace, settings: Settings) -> int | None:
     return DEFAULT_PORT if given is None and not settings.given("listeners") else given
 
 
+def _begin(options: argparse.Namespace, broker: Broker) -> None:
+    if options.faults is not None:
+        broker.faults.load(options.faults)
+    _announce(options, broker)
+
+
 def _announce(options: argparse.Namespace, broker: Broker) -> None:
     """Report that the broker is ready, in each way that options ask for."""
     kept = broker.settings.data_dirs[0] if broker.settings.data_dirs else None
@@ -241,11 +286,14 @@ def _announce(options: argparse.Namespace, broker: Broker) -> None:
         "bootstrap": broker.bootstrap,
         "listeners": {each.listener: each.bootstrap for each in broker.addresses},
         "controller": broker.controller,
+        "control": broker.control,
         "pid": os.getpid(),
         "data_dir": kept,
     }
     where = f"in {kept}" if kept else "in memory, gone at exit"
     line = f"ready at {_reached_at(broker)} (topics are kept {where})"
+    if broker.control is not None:
+        line += f"\ncontrol port at http://{broker.control}"
     announce(options, told, line + how_to_log_in(broker.settings, options.users))
 
 

@@ -32,8 +32,8 @@ from fencepost_broker.observability.log_levels import LEVELS
 from fencepost_broker.observability.logging import import_structlog
 from fencepost_broker.security.principals import ANONYMOUS
 from fencepost_broker.server.bootstrap_users import check_users, settings_for
-from fencepost_broker.server.embedded import DEFAULT_HOST, certificate_settings
-from fencepost_broker.server.process import run_loop, run_until_stopped
+from fencepost_broker.server.embedded.settings import DEFAULT_HOST, certificate_settings
+from fencepost_broker.server.running import run_loop, run_until_stopped
 
 if TYPE_CHECKING:
     import argparse

@@ -6,6 +6,7 @@ import re
 from typing import Final
 
 from fencepost_broker.config.setting import Setting, boolean, double, integer, long, string, strings
+from fencepost_broker.config.values.endpoints import check_control_address
 from fencepost_broker.config.values.value_text import check_form
 from fencepost_broker.config.values.version_caps import check_version_caps
 
@@ -14,7 +15,7 @@ _CLUSTER_ID: Final = re.compile(r"[\w-]{1,249}", re.ASCII)
 
 
 class OwnSettings:
-    """Fencepost's own settings: durability, memory, KIP-609, and the tap."""
+    """Fencepost's own settings: durability, memory, KIP-609, the tap and the control port."""
 
     kafka_defaults = boolean(
         False,
@@ -155,4 +156,18 @@ class OwnSettings:
         own=True,
         at_least=1024,
         at_most=65_507,
+    )
+    control_address: Setting[str | None] = string(
+        None,
+        "where the control port listens: PORT, which is at 127.0.0.1, or HOST:PORT; without it,"
+        " there is no control port",
+        own=True,
+        check=check_control_address,
+        range_text="PORT or HOST:PORT",
+    )
+    control_token_file: Setting[str | None] = string(
+        None,
+        "a file with the token that requests to the control port must have; an address that other"
+        " machines reach needs one",
+        own=True,
     )

@@ -53,6 +53,28 @@ def is_host(given: str) -> bool:
     return _LISTENER.fullmatch(str(Endpoint("NAME", given, 0))) is not None
 
 
+def parse_control_address(given: str) -> tuple[str, int]:
+    """Parse ``PORT``, which is at 127.0.0.1, or ``HOST:PORT``; raises ValueError."""
+    try:
+        endpoint = parse_endpoint(
+            f"CONTROL://127.0.0.1:{given}" if given.isdigit() else f"CONTROL://{given}"
+        )
+    except ValueError:
+        raise ValueError(
+            f"{given} is neither PORT nor HOST:PORT, with a port up to {PORT_MAX}"
+        ) from None
+    return endpoint.host, endpoint.port
+
+
+def check_control_address(given: str) -> str | None:
+    """Return what is wrong with control.address, or ``None``."""
+    try:
+        parse_control_address(given)
+    except ValueError as error:
+        return str(error)
+    return None
+
+
 def parse_endpoints(given: tuple[str, ...]) -> tuple[Endpoint, ...]:
     """Parse a list of listeners that was checked before."""
     return tuple(map(parse_endpoint, given))

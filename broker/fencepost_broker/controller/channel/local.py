@@ -165,6 +165,11 @@ class LocalController:
         while (due_ms := self.machine.deadline()) is not None and due_ms <= now_ms:
             self.commit(self.machine.expire(now_ms))
 
+    def jumped(self, by_ms: int) -> None:
+        """Let the brokers' sessions last as long as before, now that the clock was set."""
+        self.machine.jumped(by_ms)
+        self._standstill.jumped(by_ms)
+
     def release_waiting(self) -> None:
         """Answer waiting fetches: the process stops."""
         for fetch in list(self.waiting):

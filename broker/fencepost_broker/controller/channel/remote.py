@@ -79,6 +79,9 @@ class RemoteController:
     def expire(self, now_ms: int) -> None:
         """Nothing is due here."""
 
+    def jumped(self, by_ms: int) -> None:
+        """Nothing is due here."""
+
     def release_waiting(self) -> None:
         """No fetches wait here."""
 

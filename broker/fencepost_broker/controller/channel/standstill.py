@@ -48,6 +48,11 @@ class StandstillClock:
         if self._due_ms is None:
             self._due_ms = now_ms + FIRST_LOOK_MS
 
+    def jumped(self, by_ms: int) -> None:
+        """Check as soon as before, now that the clock was set."""
+        if self._due_ms is not None:
+            self._due_ms += by_ms
+
     def check(self, now_ms: int, *, is_watched: bool) -> Check:
         """Check the time; ``is_watched``: heartbeats of other brokers are expected."""
         late_ms = 0 if self._due_ms is None else now_ms - self._due_ms

@@ -39,3 +39,21 @@ class TopicsChanged:
     names: Sequence[str]
     created: bool
     """Whether at least one is new, so that regular expressions may match it."""
+
+
+@dataclass(slots=True)
+class Rebalance:
+    """Begin a rebalance, as a change of members does; the answer is whether one has begun."""
+
+    group_id: str
+
+
+@dataclass(slots=True)
+class EndSession:
+    """End a member's session as its timeout does; the answer is whether it had to end.
+
+    As in Kafka, the session of a classic member does not end while the member waits for an answer.
+    """
+
+    group_id: str
+    member_id: str

@@ -17,6 +17,7 @@ from __future__ import annotations
 import functools
 import importlib
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any, Final
 
 from fencepost_protocol.generated.error_code import ErrorCode
@@ -32,13 +33,21 @@ from fencepost_broker.coordinator.group.classic.group import ClassicGroup
 from fencepost_broker.coordinator.group.classic.rebalance import (
     joining_is_over,
     parked_replies,
+    rebalance,
     restored_sessions,
     session_is_over,
     syncing_is_over,
 )
 from fencepost_broker.coordinator.group.classic.records import restored_group
-from fencepost_broker.coordinator.group.commands import Ask, TopicsChanged, TopicsDeleted
+from fencepost_broker.coordinator.group.commands import (
+    Ask,
+    EndSession,
+    Rebalance,
+    TopicsChanged,
+    TopicsDeleted,
+)
 from fencepost_broker.coordinator.group.consumer.fencing import (
+    begin_group_epoch,
     member_is_overdue,
     restored_members,
     revocation_is_overdue,
@@ -70,6 +79,8 @@ from fencepost_broker.coordinator.records import LogRecord
 from fencepost_broker.metadata.decision import Decision
 from fencepost_broker.ports import Chance
 
+Command = Ask | TopicsChanged | TopicsDeleted | Rebalance | EndSession
+
 
 class GroupCoordinator:
     """The groups and offsets of one partition."""
@@ -93,13 +104,38 @@ class GroupCoordinator:
 
     # -- the contract of machines ----------------------------------------------------------------
 
-    def handle(self, now_ms: int, command: Ask | TopicsChanged | TopicsDeleted) -> Decision[Any]:
+    def handle(self, now_ms: int, command: Command) -> Decision[Any]:
         """Return the decision on a request or an event; the state does not change."""
+        if isinstance(command, Ask):
+            return _decider(command.request.NAME)(self._context, now_ms, command)
         if isinstance(command, TopicsDeleted):
             return delete_offsets_of_topics(self._context, now_ms, command)
         if isinstance(command, TopicsChanged):
             return topics_changed(self._context, command)
-        return _decider(command.request.NAME)(self._context, now_ms, command)
+        if isinstance(command, Rebalance):
+            return self._rebalance(now_ms, command)
+        return self._end_session(now_ms, command)
+
+    def _rebalance(self, now_ms: int, command: Rebalance) -> Decision[bool]:
+        group = self._context.groups.get(command.group_id)
+        if isinstance(group, ClassicGroup):
+            return rebalance(self._context, now_ms, group)
+        if isinstance(group, ConsumerGroup) and group.members:
+            return begin_group_epoch(self._context, group)
+        return Decision(answer=False)
+
+    def _end_session(self, now_ms: int, command: EndSession) -> Decision[bool]:
+        key = TimerKey(Timer.SESSION, command.group_id, command.member_id)
+        group = self._context.groups.get(command.group_id)
+        if isinstance(group, ClassicGroup):
+            ended = session_is_over(self._context, now_ms, key)
+        elif isinstance(group, ConsumerGroup):
+            ended = member_is_overdue(self._context, now_ms, key)
+        else:
+            return Decision(answer=False)
+        if ended.soft == (SetTimer(key, None),):
+            return Decision(answer=False)  # there is no member, or it waits for an answer
+        return replace(ended, answer=True)
 
     def replay(self, record: LogRecord, offset: int, producer_id: int = -1) -> None:
         """Apply a record of the log; ``producer_id`` is set for a transactional batch."""
@@ -150,6 +186,10 @@ class GroupCoordinator:
         if expiry is None:
             return Decision(soft=(SetTimer(key, None),))  # the group no longer exists
         return expiry(self._context, now_ms, key)
+
+    def jumped(self, by_ms: int) -> None:
+        """Let sessions and rebalances last as long as before, now that the clock was set."""
+        self._context.timers.shift(by_ms)
 
     def put_off(self) -> None:
         """Skip the deadline that ``expire`` would handle next: its record could not be written."""

@@ -48,6 +48,12 @@ class Timers:
             for each, at_ms in self._at.items():
                 self._push(each, at_ms)
 
+    def shift(self, by_ms: int) -> None:
+        """Move all deadlines, since the clock was set."""
+        self._at = {key: at_ms + by_ms for key, at_ms in self._at.items()}
+        self._in_heap = {key: at_ms + by_ms for key, at_ms in self._in_heap.items()}
+        self._heap = [(at_ms + by_ms, number, key) for at_ms, number, key in self._heap]
+
     def next(self) -> tuple[int, Hashable] | None:
         """Return the earliest deadline and its key; of equal ones, the one that was set first."""
         heap = self._heap

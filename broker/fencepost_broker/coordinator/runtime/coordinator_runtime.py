@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from fencepost_protocol.errors import ErrorCode
 from fencepost_protocol.generated.create_topics import CreatableTopicResult
@@ -48,6 +48,9 @@ from fencepost_broker.replication.replica_manager import ReplicaManager
 from fencepost_broker.storage.log import CorruptFileError, StorageError
 from fencepost_broker.storage.log.results import LogEvent
 
+if TYPE_CHECKING:
+    from fencepost_broker.coordinator.runtime.steps import OnStep
+
 _LOAD_STEPS: Final = 16
 """The number of log pieces replayed before other work has its turn: 2 MB, in 0.1 to 0.2 s."""
 _THROUGH: Final = object()
@@ -75,8 +78,10 @@ class CoordinatorRuntime:
         peers: PeerBrokers,
         loopback: Dispatch,
         log_levels: LogLevels,
+        on_step: OnStep | None = None,
     ) -> None:
-        """``loopback`` carries this broker's requests to itself."""
+        """``loopback`` carries this broker's requests to itself; ``on_step``: see ``steps``."""
+        self.loopback = loopback
         self.node_id = node_id
         self._clock = clock
         self._ready = ready
@@ -90,6 +95,7 @@ class CoordinatorRuntime:
         self._topics = topics
         self._producer_ids = producer_ids
         self._log_levels = log_levels
+        self._on_step = on_step
         self.shards: dict[tuple[str, int], Shard] = {}
         """By topic and partition."""
         self.sender = MarkerSender(clock, ready, loopback, peers)
@@ -187,8 +193,7 @@ class CoordinatorRuntime:
         self.stop_leading(partition.topic, partition.number)
         if partition.log.failure is not None:
             return  # it is unknown how much of the log is on disk: see flush_failed
-        machine = self._machine(family, partition)
-        shard = Shard(self, family, partition, machine)
+        shard = self._shard(family, partition)
         self.shards[partition.topic, partition.number] = shard
         if self._is_started:
             self._loading.append((shard, shard.load()))
@@ -199,6 +204,24 @@ class CoordinatorRuntime:
         shard = self.shards.pop((topic, number), None)
         if shard is not None:
             shard.unload()
+
+    def unload(self, shard: Shard, answer: ErrorCode) -> None:
+        """Unload a coordinator until ``begin_to_lead`` is called; clients get this error.
+
+        It is NOT_COORDINATOR or COORDINATOR_LOAD_IN_PROGRESS.
+        """
+        if answer is ErrorCode.NOT_COORDINATOR:
+            self.stop_leading(shard.partition.topic, shard.partition.number)
+        else:
+            shard.unload()
+
+    def _shard(self, family: RecordFamily, partition: Partition) -> Shard:
+        machine = self._machine(family, partition)
+        if self._on_step is None:
+            return Shard(self, family, partition, machine)
+        from fencepost_broker.coordinator.runtime.steps import SteppedShard
+
+        return SteppedShard(self._on_step, self, family, partition, machine)
 
     def _machine(self, family: RecordFamily, partition: Partition) -> Machine:
         settings = self._config.settings
@@ -269,7 +292,7 @@ class CoordinatorRuntime:
         partition = shard.partition
         if not (self._is_started and self._stands_for(shard)):
             return
-        again = Shard(self, shard.family, partition, self._machine(shard.family, partition))
+        again = self._shard(shard.family, partition)
         self.shards[partition.topic, partition.number] = again
         self._loading.append((again, again.load()))
         self._clock.call_later(0, self._load_on)

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from fencepost_broker.config import Settings
     from fencepost_broker.coordinator.runtime.coordinator_runtime import CoordinatorRuntime
     from fencepost_broker.coordinator.runtime.peer_brokers import PeerBrokers
+    from fencepost_broker.coordinator.runtime.steps import OnStep
     from fencepost_broker.coordinator.transaction.producer_id_manager import ProducerIdSource
     from fencepost_broker.metadata.decision import Decision
     from fencepost_broker.metadata.image.changes import Changes
@@ -33,12 +34,15 @@ class Coordinators(MetadataPublisher):
         make: Callable[[], CoordinatorRuntime],
         producer_ids: ProducerIdSource,
         peers: PeerBrokers,
+        on_step: OnStep | None = None,
     ) -> None:
         self._make = make
         self._made: CoordinatorRuntime | None = None
         self._is_started = False
         self.producer_ids = producer_ids
         self.peers = peers
+        self.on_step = on_step
+        """Called with the name of each step of a transaction in a log (``steps``)."""
 
     @cached_property
     def runtime(self) -> CoordinatorRuntime:
@@ -103,6 +107,11 @@ class Coordinators(MetadataPublisher):
         """Carry out everything that is due."""
         if self._made is not None:
             self._made.expiries.expire(now_ms)
+
+    def jumped(self, by_ms: int) -> None:
+        """Move the ends of durations: the clock was set."""
+        if self._made is not None:
+            self._made.expiries.jumped(by_ms)
 
     def take_events(self) -> list[LogEvent]:
         """Return and clear the events for the log."""

@@ -69,6 +69,11 @@ class Expiries:
                     self._note_refusal(shard, error)
         self.look_at_deadline(self.deadline_ms(), now_ms)
 
+    def jumped(self, by_ms: int) -> None:
+        """Move the ends of durations in all machines: the clock was set."""
+        for shard in self._shards.values():
+            shard.machine.jumped(by_ms)
+
     def look_at_deadline(self, deadline_ms: int | None, now_ms: int) -> None:
         """Have the machines woken at this state time, or earlier."""
         if deadline_ms is None or (self._timer_ms is not None and self._timer_ms <= deadline_ms):

@@ -77,17 +77,21 @@ class Hold:
     def __init__(
         self,
         sender: MarkerSender,
+        number: int,
         transactional_id: str | None,
         topic: str | None,
         partition: int | None,
     ) -> None:
         self._sender = sender
-        self._wanted = (transactional_id, topic, partition)
+        self.number = number
+        """Counts the holds of this broker."""
+        self.wanted = (transactional_id, topic, partition)
+        """Whose markers it holds back; ``None`` for any."""
 
     def covers(self, transactional_id: str, topic: str, partition: int) -> bool:
         """Whether this marker is held back."""
         given = (transactional_id, topic, partition)
-        return all(want in (None, is_) for want, is_ in zip(self._wanted, given, strict=True))
+        return all(want in (None, is_) for want, is_ in zip(self.wanted, given, strict=True))
 
     def release(self) -> None:
         """End the hold and send the markers."""
@@ -137,6 +141,7 @@ class MarkerSender:
         self._queue: list[_Sending] = []
         self._held: list[_Sending] = []
         self._holds: list[Hold] = []
+        self._holds_begun = 0
         self._backing_off: set[_Sending] = set()
         self._is_scheduled = False
         self._is_stopped = False
@@ -158,9 +163,15 @@ class MarkerSender:
         partition: int | None = None,
     ) -> Hold:
         """Hold back the markers of a transaction, a topic or a partition, or all markers."""
-        hold = Hold(self, transactional_id, topic, partition)
+        self._holds_begun += 1
+        hold = Hold(self, self._holds_begun, transactional_id, topic, partition)
         self._holds.append(hold)
         return hold
+
+    @property
+    def holds(self) -> Sequence[Hold]:
+        """The holds in force, in the order of their numbers."""
+        return tuple(self._holds)
 
     def release(self, hold: Hold) -> None:
         """End a hold and send its markers."""

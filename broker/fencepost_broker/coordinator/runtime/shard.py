@@ -101,6 +101,9 @@ class Machine(Protocol):
     def expire(self, now_ms: int) -> Decision[None]:
         """Return the decision on the next thing that is due."""
 
+    def jumped(self, by_ms: int) -> None:
+        """Move the ends of durations: the clock was set."""
+
     def put_off(self) -> None:
         """Skip what ``expire`` would do next: its record could not be written."""
 

@@ -158,3 +158,32 @@ class ExplainTransaction:
     """Ask what an id is waiting for; the answer is ``TransactionWaits``, ``None`` if unknown."""
 
     transactional_id: str
+
+
+# -- what time or a producer would do, done at once -----------------------------------------------
+
+
+@dataclass(slots=True)
+class TimeOut:
+    """Abort an open transaction as its timeout does; the answer is whether one was open."""
+
+    transactional_id: str
+
+
+@dataclass(slots=True)
+class Expire:
+    """Delete an unused id as its expiration does; the answer is whether it was unused."""
+
+    transactional_id: str
+
+
+@dataclass(slots=True)
+class BumpEpoch:
+    """Bump a producer's epoch between two transactions; the answer is whether that was possible.
+
+    The producer may ask for the new epoch with its old one (KIP-360).
+    """
+
+    transactional_id: str
+    epoch: int | None = None
+    """The new epoch; ``None`` for the next one."""

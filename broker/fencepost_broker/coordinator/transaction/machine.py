@@ -14,26 +14,29 @@ from typing import Any, Final
 from fencepost_protocol.errors import ErrorCode
 from fencepost_protocol.generated.transaction_log import TransactionLogKey, TransactionLogValue
 
-from fencepost_broker.coordinator.effects import Tell
 from fencepost_broker.coordinator.records import LogRecord
 from fencepost_broker.coordinator.transaction import (
     adding,
     describing,
     ending,
+    enforcing,
     initializing,
     markers,
     parking,
 )
 from fencepost_broker.coordinator.transaction.commands import (
     AddPartitions,
+    BumpEpoch,
     DescribeTransaction,
     EndTxn,
+    Expire,
     ExplainTransaction,
     GiveUp,
     InitProducerId,
     ListTransactions,
     MarkersWritten,
     SendMarkers,
+    TimeOut,
     VerifyPartitions,
 )
 from fencepost_broker.coordinator.transaction.context import Context
@@ -45,7 +48,7 @@ from fencepost_broker.coordinator.transaction.soft import (
     Park,
     Unpark,
 )
-from fencepost_broker.coordinator.transaction.states import State, may_follow
+from fencepost_broker.coordinator.transaction.states import State
 from fencepost_broker.metadata.decision import Decision
 
 Soft = SendMarkers | MarkersAnswered | EpochAskedFor | Park | Unpark
@@ -128,16 +131,14 @@ class TransactionCoordinator:
             return Decision()
         transaction = self._transactions[first[1]]
         if transaction.state is State.ONGOING:
-            decision = ending.fence(self._context, now_ms, transaction)
-            text = (
-                f"{transaction.transactional_id}: aborted, because it was open for its timeout of"
-                f" {transaction.timeout_ms} ms"
-            )
-            decision.effects = (*decision.effects, Tell("transaction-timed-out", text))
-            return decision
-        assert may_follow(transaction.state, State.DEAD)
-        key = TransactionLogKey(transaction.transactional_id)
-        return Decision(records=(LogRecord(key, None),))
+            return enforcing.timed_out(self._context, now_ms, transaction)
+        return enforcing.expired(transaction)
+
+    def jumped(self, by_ms: int) -> None:
+        """Change nothing: as in Kafka, a transaction's timeout compares the clock with its start.
+
+        The time of that start is in the log.
+        """
 
     def put_off(self) -> None:
         """Skip the entry that ``expire`` would handle next: its record could not be written."""
@@ -175,12 +176,15 @@ Decider = Callable[[Context, int, Any], Decision[Any]]
 
 _DECIDERS: Final[dict[type, Decider]] = {
     AddPartitions: adding.add_partitions,
+    BumpEpoch: enforcing.bump_epoch,
     DescribeTransaction: lambda context, _, command: describing.describe(context, command),
     EndTxn: ending.end_txn,
+    Expire: lambda context, _, command: enforcing.expire(context, command),
     ExplainTransaction: lambda context, _, command: describing.explain(context, command),
     GiveUp: lambda context, _, command: parking.give_up(context, command),
     InitProducerId: initializing.init_producer_id,
     ListTransactions: describing.list_transactions,
     MarkersWritten: markers.markers_written,
+    TimeOut: enforcing.time_out,
     VerifyPartitions: lambda context, _, command: adding.verify_partitions(context, command),
 }

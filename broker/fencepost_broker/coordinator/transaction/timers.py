@@ -138,7 +138,7 @@ class Timers:
                 due_ms = self.expiry_of(transaction)
                 if due_ms == at_ms:
                     return heap[0]
-                if due_ms is not None and due_ms > at_ms:
+                if due_ms is not None:  # an earlier one, if the clock was set back before its use
                     heapq.heapreplace(heap, (due_ms, name))
                     continue
                 transaction.has_expiry_entry = False

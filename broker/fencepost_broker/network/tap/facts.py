@@ -17,12 +17,12 @@ class Facts:
     def __init__(self, node_id: int, cluster_id: str, table: PartitionTable, stats: Stats) -> None:
         self.node_id = node_id
         self.cluster_id = cluster_id
-        self._table = table
+        self.table = table
         self._stats = stats
 
     def topic_name(self, topic_id: bytes) -> str | None:
         """Return the name of the topic with this id, or ``None``."""
-        topic = self._table.by_id.get(topic_id)
+        topic = self.table.by_id.get(topic_id)
         return None if topic is None else topic.name
 
     def stats(self) -> bytes:

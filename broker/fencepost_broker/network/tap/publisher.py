@@ -1,6 +1,6 @@
 """The tap's watcher: it turns a server's traffic into events and sends them to subscribers.
 
-The server knows it only as ``SocketServer.watcher``, which is set only while there are subscribers.
+It watches the server only while there are subscribers.
 Events go to each subscription's outbox at once, without waiting; a task sends the outboxes every
 few milliseconds. An error in this module ends the watching, never a request.
 """
@@ -22,6 +22,7 @@ from fencepost_broker.config import Settings
 from fencepost_broker.network.connection import Connection
 from fencepost_broker.network.socket_server import SocketServer
 from fencepost_broker.network.tap.facts import Facts
+from fencepost_broker.network.watchers import unwatch, watch
 from fencepost_broker.observability.tap.datagrams import (
     Event,
     EventKind,
@@ -88,7 +89,7 @@ class Tap:
 
     async def stop(self) -> None:
         """Send the outboxes, and tell subscribers that the broker has stopped."""
-        self._server.watcher = None
+        unwatch(self._server, self)
         if self._timer is not None:
             self._timer.cancel()
         self._sending.cancel()
@@ -149,10 +150,10 @@ class Tap:
             self._timer = None
         deadline_ms = self.leases.deadline()
         if deadline_ms is None:
-            self._server.watcher = None
+            unwatch(self._server, self)
             self._connections.clear()
         else:
-            self._server.watcher = self
+            watch(self._server, self)
             self._timer = self._loop.call_at(deadline_ms / 1000 + GATHER_S, self._attach)
 
     # -- events of the server -----------------------------------------------------------------
@@ -208,7 +209,7 @@ class Tap:
             self._put(*arguments, **named)
         except Exception:  # noqa: BLE001 (told, and the watching is over)
             self._log.exception("the tap failed and is off: please report this")
-            self._server.watcher = None
+            unwatch(self._server, self)
             self.leases.active.clear()
 
     def _put(

@@ -61,8 +61,7 @@ class BrokerLinks:
         key = broker_id, api_key_of(message)
         channel = self._channels.get(key)
         if channel is None:
-            channel = self._channels[key] = _Channel(broker_id, type(message).__name__)
-            channel.task = asyncio.get_running_loop().create_task(self._run(channel))
+            channel = self._channels[key] = self._open(broker_id, type(message).__name__)
         channel.queue.append(OutgoingRequest(message, then))
         if channel.link is not None and channel.link.is_ready:
             self._send_all(channel, channel.link)
@@ -87,20 +86,24 @@ class BrokerLinks:
 
     # -- one channel ----------------------------------------------------------------------------
 
+    def _open(self, broker_id: int, name: str) -> _Channel:
+        channel = _Channel(broker_id, name)
+        channel.task = asyncio.get_running_loop().create_task(self._run(channel))
+        # A task that is cancelled before its first step never runs, nor does its finally.
+        channel.task.add_done_callback(lambda _: self._fail(channel))
+        return channel
+
     async def _run(self, channel: _Channel) -> None:
-        try:
-            while True:
-                channel.wake.clear()
-                if not channel.queue:
-                    await channel.wake.wait()
-                    continue
-                try:
-                    await self._connect(channel)
-                except (KafkaError, OSError, TimeoutError) as error:
-                    self._fail(channel)
-                    self._lost(channel, str(error) or type(error).__name__)
-        finally:
-            self._fail(channel)
+        while True:
+            channel.wake.clear()
+            if not channel.queue:
+                await channel.wake.wait()
+                continue
+            try:
+                await self._connect(channel)
+            except (KafkaError, OSError, TimeoutError) as error:
+                self._fail(channel)
+                self._lost(channel, str(error) or type(error).__name__)
 
     async def _connect(self, channel: _Channel) -> None:
         settings = self._config.settings

@@ -14,6 +14,7 @@ from typing import Any, Final
 
 from fencepost_client.errors import KafkaError
 from fencepost_client.network.link import Link
+from fencepost_client.network.wake_time import wake_time
 from fencepost_protocol.apis import Message
 from fencepost_protocol.errors import ErrorCode
 from fencepost_protocol.framing import api_key_of
@@ -309,7 +310,7 @@ class ControllerLink:
                 return
             self._giving_up.cancel()
         self._give_up_ms = deadline_ms
-        self._giving_up = self._loop.call_at(deadline_ms / 1000, self._give_up)
+        self._giving_up = self._loop.call_at(wake_time(deadline_ms), self._give_up)
 
     def _give_up(self) -> None:
         self._giving_up = None

@@ -6,17 +6,22 @@ even after kill -9, and it takes one descriptor however many segments lie in it.
 
 The written bytes of a chunk stay as they are as long as there are views of them: bytes that were
 cut off are never written over, since a chunk is copied when it is cut.
+
+A copy of a disk shares its chunks. A shared chunk is only as long as its written bytes, and
+read-only, so an append finds no room in it: it goes to a larger copy of the chunk, as it does when
+a chunk is full. Appends to files that were never copied pay nothing for this.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Final, TypeAlias
 
 from fencepost_broker.storage.disk.memory_chunks import (
     CHUNK_BITS,
     CHUNK_SIZE,
     MemoryBudget,
+    SharedChunk,
     SpillFile,
     memory_of,
 )
@@ -42,13 +47,33 @@ _Chunk: TypeAlias = memoryview | int
 class MemoryFile:
     """One file in memory."""
 
-    __slots__ = ("_budget", "_chunks", "_path", "_size")
+    __slots__ = ("_budget", "_chunks", "_path", "_shared", "_size")
 
     def __init__(self, budget: MemoryBudget, path: str) -> None:
         self._budget = budget
         self._path = path
         self._chunks: list[_Chunk] = []
         self._size = 0
+        self._shared: dict[int, SharedChunk] | None = None
+        """The chunks, by number, that copies of this file may have too."""
+
+    def copy(self) -> MemoryFile:
+        """Return a file with the same bytes; both share the chunks until they write to them."""
+        if self._shared is None:
+            self._shared = {}
+        for number, chunk in enumerate(self._chunks):
+            if number not in self._shared:
+                self._shared[number] = SharedChunk(self._budget, chunk)
+                if not isinstance(chunk, int):
+                    self._chunks[number] = chunk[: self._used(number)].toreadonly()
+        made = MemoryFile(self._budget, self._path)
+        made._chunks, made._shared = self._chunks.copy(), self._shared.copy()
+        made._size = self._size
+        return made
+
+    def _used(self, number: int) -> int:
+        """Return how many bytes of a chunk are the file's."""
+        return max(min(self._size - (number << CHUNK_BITS), CHUNK_SIZE), 0)
 
     def size(self) -> int:
         return self._size
@@ -118,6 +143,8 @@ class MemoryFile:
         budget = self._budget
         if number < len(chunks):
             chunk = chunks[number]
+            if self._shared and number in self._shared:
+                return self._own_chunk(self._shared, number, size)
             if isinstance(chunk, int) or size <= len(chunk):
                 return chunk
             # Only a file's first chunk grows; the old one is left to those who have views of it.
@@ -132,10 +159,26 @@ class MemoryFile:
             budget.give_back(len(chunk))
             chunks[number] = position
             return position
-        room = CHUNK_SIZE if number else _room_for(size)
-        chunk = memory_of(room) if budget.take(room) else self._spill()
+        chunk = self._new_chunk(number, size)
         chunks.append(chunk)
         return chunk
+
+    def _new_chunk(self, number: int, size: int) -> _Chunk:
+        room = CHUNK_SIZE if number else _room_for(size)
+        return memory_of(room) if self._budget.take(room) else self._spill()
+
+    def _own_chunk(self, shared: dict[int, SharedChunk], number: int, size: int) -> _Chunk:
+        """Replace a shared chunk by a copy, which has room for ``size`` bytes."""
+        used = self._used(number)
+        made = self._new_chunk(number, max(size, used))
+        for data in self.views(number << CHUNK_BITS, used):
+            if isinstance(made, int):
+                self._budget_spill().write(made, data)
+            else:
+                made[:used] = data
+        self._chunks[number] = made
+        del shared[number]
+        return made
 
     def _budget_spill(self) -> SpillFile:
         spill = self._budget.spill
@@ -146,7 +189,9 @@ class MemoryFile:
     def _spill(self) -> int:
         return self._budget_spill().take()
 
-    def _release(self, chunk: _Chunk) -> None:
+    def _release(self, number: int, chunk: _Chunk) -> None:
+        if self._shared and self._shared.pop(number, None) is not None:
+            return  # the last of the files that share it gives it back
         if isinstance(chunk, int):
             self._budget_spill().give_back(chunk)
         else:
@@ -162,14 +207,18 @@ class MemoryFile:
         if size >= self._size:
             return
         keep = (size + CHUNK_SIZE - 1) >> CHUNK_BITS
-        for chunk in self._chunks[keep:]:
-            self._release(chunk)
+        for number, chunk in enumerate(self._chunks[keep:], keep):
+            self._release(number, chunk)
         del self._chunks[keep:]
+        self._size = size
         if keep:
             last = self._chunks[-1]
-            if not isinstance(last, int):
+            if isinstance(last, int):
+                return
+            if self._shared and keep - 1 in self._shared:
+                self._chunks[-1] = last[: self._used(keep - 1)]
+            else:
                 self._chunks[-1] = memoryview(bytearray(last))
-        self._size = size
 
     def sync_later(self) -> Sync:
         return _nothing
@@ -202,6 +251,35 @@ class MemoryDisk:
         self._files: dict[str, MemoryFile] = {}
         self._folders: dict[str, set[str]] = {"": set()}
         self._locked = False
+
+    def copy(self, budget: MemoryBudget | None = None) -> MemoryDisk:
+        """Return a disk with the same files, which is not locked.
+
+        With the same budget, both share all chunks until one of them writes to them.
+        """
+        made = MemoryDisk(budget or self.budget, self._name)
+        made._folders = {path: names.copy() for path, names in self._folders.items()}
+        for path, file in self._files.items():
+            if made.budget is self.budget:
+                made._files[path] = file.copy()
+                continue
+            copied = made._files[path] = MemoryFile(made.budget, path)
+            for position in range(0, file.size(), CHUNK_SIZE):
+                copied.pwrite(position, file.pread(position, CHUNK_SIZE))
+        return made
+
+    def walk(self) -> Iterator[tuple[str, MemoryFile]]:
+        """Yield all files with their paths."""
+        yield from sorted(self._files.items())
+
+    def discard(self) -> None:
+        """Give all memory back: nothing uses the disk any more."""
+        for file in self._files.values():
+            file.drop()
+        self._files, self._folders = {}, {"": set()}
+
+    def __del__(self) -> None:
+        self.discard()
 
     @property
     def name(self) -> str:

@@ -107,6 +107,24 @@ class MemoryBudget:
         self.used_bytes -= size
 
 
+class SharedChunk:
+    """A chunk that files of several disks have; the last file that drops it gives it back."""
+
+    __slots__ = ("_budget", "_position", "_size")
+
+    def __init__(self, budget: MemoryBudget, chunk: memoryview | int) -> None:
+        """``chunk`` is memory, or the position of an extent of the spill file."""
+        self._budget = budget
+        self._position = chunk if isinstance(chunk, int) else None
+        self._size = 0 if isinstance(chunk, int) else len(chunk)
+
+    def __del__(self) -> None:
+        if self._position is None:
+            self._budget.give_back(self._size)
+        elif self._budget.spill is not None:
+            self._budget.spill.give_back(self._position)
+
+
 _ANONYMOUS: Final[int] = getattr(mmap, "MAP_PRIVATE", 0) | getattr(mmap, "MAP_ANONYMOUS", 0)
 _ADVICE: Final = tuple(
     advice

@@ -174,9 +174,7 @@ class IndexFile:
     def close(self) -> None:
         """Write what is left and close the file."""
         self.write_out()
-        if self._file is not None:
-            self._file.close()
-            self._file = None
+        self.let_go()
 
     def move(self, path: str) -> None:
         """Go on under another name; the file is closed."""
@@ -186,6 +184,10 @@ class IndexFile:
     def forget(self) -> None:
         """Close the file without writing: it is about to go."""
         self._tail = b""
+        self.let_go()
+
+    def let_go(self) -> None:
+        """Close the file; the next use opens it again."""
         if self._file is not None:
             self._file.close()
             self._file = None

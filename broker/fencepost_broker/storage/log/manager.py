@@ -39,6 +39,7 @@ from fencepost_broker.storage.log.names import (
     stray_folder_name,
 )
 from fencepost_broker.storage.log.partition import PartitionLog
+from fencepost_broker.storage.log.producer_snapshots import ProducerSnapshots
 from fencepost_broker.storage.log.removals import Removals
 from fencepost_broker.storage.log.results import LogEvent
 
@@ -280,6 +281,11 @@ class LogManager:
             if name[0] == topic:
                 log.configure(config)
 
+    def reopen_files(self) -> None:
+        """Open all files again, since the disk gives others for them now."""
+        for log in self.logs.values():
+            log.reopen_files()
+
     def checkpointed_high_watermark(self, topic: str, partition: int) -> int:
         """Return the high watermark that was last written for a partition, 0 if none was."""
         return self._high_watermarks.get(PartitionName(topic, partition), 0)
@@ -315,6 +321,14 @@ class LogManager:
                 self._checkpoint_at,
             ),
         )
+
+    def jumped(self, by_ms: int) -> None:
+        """Do everything as soon as before, now that the clock was set."""
+        self._retention_at += by_ms
+        self._expiry_at += by_ms
+        self._checkpoint_at += by_ms
+        self._cleaner.due_ms += by_ms
+        self._removals.shift(by_ms)
 
     def _begin_pass(self, now_ms: int) -> Iterator[PartitionLog]:
         """Look at all partitions: retention each time, producers when that is due."""
@@ -392,6 +406,24 @@ class LogManager:
         if self._written.get(file_name) != data:
             self.disk.write(file_name, data, durable=durable)
             self._written[file_name] = data
+
+    def copied(self, copy: Callable[[], Disk], broker_epoch: int) -> None:
+        """Let ``copy`` copy the disk, and complete the copy as a clean stop does; all stays open.
+
+        Without the mark of a clean stop, which a failed log does not get, the next start recovers.
+        """
+        logs = self.logs.values()
+        for log in logs:
+            log.segments.active.write_out_indexes(final=True)
+        self.write_checkpoints()
+        disk = copy()
+        for log in logs:
+            if log.log_end_offset > log.segments.first.base_offset:
+                snapshots = ProducerSnapshots(disk, log.folder, log.snapshots.offsets)
+                snapshots.write(log.producers, log.log_end_offset)
+        if all(log.failure is None and not log.segments.active.is_torn for log in logs):
+            mark = checkpoints.format_clean_shutdown(broker_epoch)
+            disk.write(CLEAN_SHUTDOWN, mark, durable=True)
 
     def close(self, now_ms: int, broker_epoch: int = -1) -> bool:
         """Close everything; return whether the stop was clean, so that the next start is quick."""

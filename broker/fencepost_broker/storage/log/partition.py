@@ -211,6 +211,10 @@ class PartitionLog(LogState):
         """Remove segments that are too old or too many, or deleted; return how many."""
         return upkeep.apply_retention(self, now_ms)
 
+    def forget_producer(self, producer_id: int) -> bool:
+        """Forget a producer as if it had expired; return whether it had no open transaction."""
+        return self.producers.forget(producer_id)
+
     def expire_producers(self, now_ms: int) -> int:
         """Forget producers that were idle for ``producer.id.expiration.ms``."""
         return self.producers.remove_expired(now_ms, self.config.producer_id_expiration_ms)
@@ -221,6 +225,12 @@ class PartitionLog(LogState):
         if events:
             self.events = []
         return events
+
+    def reopen_files(self) -> None:
+        """Open all files again, since the disk gives others for them now."""
+        self.stop_compaction()
+        for segment in self.segments:
+            segment.reopen(is_sealed=segment is not self.segments.active)
 
     def close(self) -> None:
         """Write everything that the next start reads: indexes, a producer snapshot."""

@@ -349,6 +349,15 @@ class ProducerState:
                 del self.verifications[producer_id]
         return len(expired)
 
+    def forget(self, producer_id: int) -> bool:
+        """Forget a producer as if it had expired; return whether it had no open transaction."""
+        producer = self.producers.get(producer_id)
+        if producer is None or producer.transaction_start >= 0:
+            return False
+        del self.producers[producer_id]
+        self.verifications.pop(producer_id, None)
+        return True
+
     def describe(self) -> list[ProducerDescription]:
         """What DescribeProducers shows."""
         return [

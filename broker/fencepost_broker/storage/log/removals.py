@@ -39,6 +39,10 @@ class Removals:
         """Remove a folder later."""
         self._push(due_ms, (path,), is_folder=True)
 
+    def shift(self, by_ms: int) -> None:
+        """Move all times, since the clock was set."""
+        self._heap = [(each[0] + by_ms, *each[1:]) for each in self._heap]
+
     def _push(self, due_ms: int, paths: tuple[str, ...], *, is_folder: bool) -> None:
         if self._at_once:
             due_ms = 0

@@ -421,6 +421,16 @@ class Segment:
         for index in (self.offsets, self.times, self.transactions):
             index.forget()
 
+    def reopen(self, *, is_sealed: bool) -> None:
+        """Open the files again, since the disk gives others for them now."""
+        if self.file is not None:
+            self.file.close()
+            self.file = None
+            if is_sealed:
+                self.open().seal()
+        for index in (self.offsets, self.times, self.transactions):
+            index.let_go()
+
     def rename(self, state: str) -> None:
         """Rename the files; views that were given out stay good. The .log goes last.
 

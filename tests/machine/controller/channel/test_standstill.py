@@ -6,6 +6,7 @@ import random
 from collections.abc import Callable
 from typing import NoReturn
 
+import pytest
 from fencepost_broker.config import Settings
 from fencepost_broker.controller.bootstrap import registration
 from fencepost_broker.controller.channel.standstill import FIRST_LOOK_MS, LOOKS_A_SESSION, READ_MS
@@ -191,3 +192,18 @@ def test_nobody_looks_while_there_is_nobody_to_wait_for() -> None:
     controller.run(BEGIN_MS + 2 * SESSION_MS)
     assert controller.fenced == {1, 2}
     assert controller.node.deadline_ms() is None
+
+
+@pytest.mark.parametrize("by_ms", [-100 * SESSION_MS, 100 * SESSION_MS])
+def test_a_clock_that_is_set_ends_no_session_and_prolongs_none(by_ms: int) -> None:
+    controller = Running()
+    controller.node.take_events()
+    controller.clock.ms += by_ms
+    controller.node.jumped(by_ms)
+    controller.look()
+    assert controller.node.take_events() == []
+    controller.run(controller.clock.ms + SESSION_MS - 1)
+    assert controller.fenced == set()
+    controller.hear(1)
+    controller.run(controller.clock.ms + SESSION_MS - 1)
+    assert controller.fenced == {2}

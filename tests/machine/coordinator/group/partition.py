@@ -152,6 +152,11 @@ class Partition:
             self._take(self.machine.expire(self.now_ms))
         self.now_ms = until_ms
 
+    def jump(self, by_ms: int) -> None:
+        """Sets the clock."""
+        self.now_ms += by_ms
+        self.machine.jumped(by_ms)
+
     def restart(self) -> None:
         """What is not in the log is forgotten."""
         self.machine = self._replayed()

@@ -168,6 +168,14 @@ class TestSharing:
 
 
 class TestTopics:
+    def test_more_partitions_after_the_clock_was_set_back(
+        self, group: Consumers, partition: Partition
+    ) -> None:
+        group.join("m", "t")
+        partition.create_topic("t", 6)
+        partition.jump(-900_000)
+        assert group.given(group.beat("m", 2, ALL)) == {"t": [0, 1, 2, 3, 4, 5]}
+
     def test_more_partitions(self, group: Consumers, partition: Partition) -> None:
         group.join("m", "t")
         partition.create_topic("t", 6)
@@ -366,6 +374,18 @@ class TestPatterns:
         partition.advance(10_000)
         group.beat("m", 2)
         partition.advance(1)
+        group.beat("m", 2)
+        partition.advance(0)
+        assert group.given(group.beat("m", 2)) == {"t": [0, 1, 2, 3], "tt": [0]}
+
+    def test_new_topics_are_seen_after_the_clock_was_set_back(
+        self, group: Consumers, partition: Partition
+    ) -> None:
+        self.regex(group, "m", "t.*")
+        partition.advance(0)
+        group.beat("m", 1)
+        partition.create_topic("tt", 1)
+        partition.jump(-900_000)
         group.beat("m", 2)
         partition.advance(0)
         assert group.given(group.beat("m", 2)) == {"t": [0, 1, 2, 3], "tt": [0]}

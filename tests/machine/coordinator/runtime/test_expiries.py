@@ -12,6 +12,7 @@ from fencepost_broker.coordinator import LogRecord, RecordFamily
 from fencepost_broker.coordinator.runtime.coordinator_runtime import CoordinatorRuntime
 from fencepost_broker.coordinator.runtime.shard import Shard
 from fencepost_broker.coordinator.transaction import TransactionCoordinator, TransactionSettings
+from fencepost_broker.coordinator.transaction.commands import DescribeTransaction
 from fencepost_broker.coordinator.transaction.states import State
 from fencepost_broker.observability.log_levels import LogLevels
 from fencepost_broker.ports import ReadyList
@@ -113,7 +114,8 @@ class Setting:
         self.coordination.look_at_deadline(self.machine.deadline(), self.clock.at_ms)
 
     def is_aborted(self, name: str) -> bool:
-        return self.machine._transactions[name].state is State.PREPARE_ABORT
+        told = self.machine.handle(self.clock.at_ms, DescribeTransaction(name)).answer
+        return bool(told.transaction_state == "PrepareAbort")
 
     def mend(self) -> None:
         """The log takes everything from now on."""

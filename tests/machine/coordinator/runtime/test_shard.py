@@ -47,6 +47,9 @@ class Machine:
     def expire(self, now_ms: int) -> Decision[None]:
         return Decision()
 
+    def jumped(self, by_ms: int) -> None:
+        raise AssertionError
+
     def put_off(self) -> None:
         raise AssertionError
 

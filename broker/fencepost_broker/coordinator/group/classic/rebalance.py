@@ -153,6 +153,15 @@ def remove_member(work: Work, member_id: str) -> None:
     work.end_session(member_id)
 
 
+def rebalance(ctx: Context, now_ms: int, group: ClassicGroup) -> Decision[bool]:
+    """Begin a rebalance on request; answer whether the group could begin one."""
+    if group.state not in {State.STABLE, State.COMPLETING_REBALANCE}:
+        return Decision(answer=False)
+    work = Work(ctx, now_ms, group)
+    prepare_rebalance(work)
+    return work.decision(answer=True)
+
+
 # -- deadlines -----------------------------------------------------------------------------------
 
 

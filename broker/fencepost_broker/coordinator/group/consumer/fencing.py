@@ -65,6 +65,13 @@ def go_away(group: ConsumerGroup, member: ConsumerMember) -> Decision[Any]:
     return Decision(answer, (current_record(group.group_id, away),))
 
 
+def begin_group_epoch(ctx: Context, group: ConsumerGroup) -> Decision[bool]:
+    """Begin a new group epoch on request: members get a new assignment by their heartbeats."""
+    known = metadata_hash(ctx.topics, Roster(group).topics())
+    record = epoch_record(group.group_id, group.group_epoch + 1, known)
+    return Decision(answer=True, records=(record,))
+
+
 # -- deadlines -----------------------------------------------------------------------------------
 
 

@@ -95,14 +95,15 @@ def _is_due(
     if not group.resolved:
         return True
     last_ms = max(each.at_ms for each in group.resolved.values())
-    if now_ms <= last_ms + PAUSE_MS:
+    age_ms = now_ms - last_ms  # negative, if the clock was set back
+    if 0 <= age_ms <= PAUSE_MS:
         return False
     refresh_ms = ctx.settings.group_consumer_regex_refresh_interval_ms
     return (
         new_one
         or wanted != group.resolved.keys()
         or min(each.version for each in group.resolved.values()) < ctx.new_topics_version
-        or now_ms > last_ms + refresh_ms
+        or not 0 <= age_ms <= refresh_ms
     )
 
 

@@ -70,12 +70,15 @@ def metadata_hash(topics: Topics, names: Iterable[str]) -> int:
 
 
 def may_assign(ctx: Context, group: ConsumerGroup, now_ms: int) -> bool:
-    """Whether ``group.consumer.assignment.interval.ms`` has passed since the last assignment."""
+    """Whether ``group.consumer.assignment.interval.ms`` has passed since the last assignment.
+
+    An assignment of a time that is to come was made before the clock was set back.
+    """
     interval_ms = ctx.configs.number(group.group_id, "consumer.assignment.interval.ms")
     if interval_ms is None:
         interval_ms = ctx.settings.group_consumer_assignment_interval_ms
     since_ms = group.assignment_at_ms
-    return not since_ms or not interval_ms or now_ms >= since_ms + interval_ms
+    return not since_ms or not since_ms <= now_ms < since_ms + interval_ms
 
 
 def preferred_assignor(ctx: Context, roster: Roster) -> str:

@@ -8,29 +8,26 @@ It runs in the event loop in which it was started; several brokers can share a l
 
 from __future__ import annotations
 
-import os
-import sys
 from collections.abc import Awaitable, Callable, Coroutine, Iterable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, Literal, Self
-
-from fencepost_protocol.errors import ErrorCode
-from fencepost_protocol.generated.create_topics import (
-    CreatableTopic,
-    CreatableTopicConfig,
-    CreateTopicsRequest,
-    CreateTopicsResponse,
-)
+from typing import TYPE_CHECKING, Any, Final, Literal, Self, TypeVar
 
 from fencepost_broker.config import Settings, Value
-from fencepost_broker.config.table import CODE, Origin, Source
 from fencepost_broker.config.topic_spec import WantedTopic, read_topics
-from fencepost_broker.config.values.endpoints import NO_HOST, PORT_MAX, Endpoint, is_host
-from fencepost_broker.observability.log_levels import LogLevels
-from fencepost_broker.observability.logging import LazyLogs, Logs
+from fencepost_broker.observability.logging import LazyLogs
 from fencepost_broker.ports import Address
 from fencepost_broker.server.clock import StateClock, wall_ms
+from fencepost_broker.server.embedded.settings import (
+    certificate_settings,
+    control_settings,
+    log_lines,
+    settings_of,
+    state_clock,
+)
+from fencepost_broker.server.embedded.snapshot import Snapshot
+from fencepost_broker.server.embedded.wanted_topics import check_created, creation_of
 from fencepost_broker.server.process import BrokerProcess, start_soon
+from fencepost_broker.storage.disk.faulty import DiskFaults, FaultyDisk
 from fencepost_broker.storage.disk.files import FileDisk
 from fencepost_broker.storage.disk.memory import MemoryDisk
 from fencepost_broker.storage.disk.memory_chunks import MemoryBudget, SpillFile
@@ -41,17 +38,16 @@ if TYPE_CHECKING:
 
     from fencepost_broker.coordinator.runtime.explaining import Explaining
     from fencepost_broker.coordinator.runtime.marker_sender import Hold
+    from fencepost_broker.coordinator.runtime.steps import OnStep
     from fencepost_broker.faults.rules import FaultRules
     from fencepost_broker.observability.explained import ExplainedPartition, ExplainedTransaction
+    from fencepost_broker.operations import Operation
+    from fencepost_broker.server.control.port import ControlPort
+    from fencepost_broker.server.embedded.last_requests import LastRequests
     from fencepost_broker.server.faults import Fault, Faults
 
-DEFAULT_HOST: Final = "127.0.0.1"
-DEFAULT_CONTROLLER_LISTENER: Final = "CONTROLLER"
+ResultT = TypeVar("ResultT")
 DEFAULT_LOG_LEVEL: Final = "warning"
-
-
-class TopicRefusedError(ValueError):
-    """A topic of the start cannot be created."""
 
 
 class Broker:
@@ -71,8 +67,14 @@ class Broker:
                       two PEM files: the listener uses TLS
           clock       time of topics, groups and transactions: "manual" is a clock that only
                       `broker.clock.advance(days=8)` moves; brokers may share a StateClock
+          control     address of its control port: a port at 127.0.0.1 (0: a free one), or
+                      "HOST:PORT"; without it, there is none
+          control_token_file
+                      file with the token that requests to the control port must have
           log_level   lowest level of log lines on standard error: "warning"
           logs        destination of all log lines instead
+          on_step     called with the name of each step of a transaction in a log, before and after
+                      it; `fencepost_broker.crash_at` makes one that ends the process there
 
     Raises SettingsError for invalid settings and certificates, StorageError for a data directory
     that cannot be used, ListenError for an address that cannot be listened on, TopicRefusedError
@@ -92,17 +94,25 @@ class Broker:
         tls_cert: str | Path | None = None,
         tls_key: str | Path | None = None,
         clock: StateClock | Literal["manual"] | None = None,
+        control: int | str | None = None,
+        control_token_file: str | Path | None = None,
         log_level: str = DEFAULT_LOG_LEVEL,
         logs: LazyLogs | None = None,
+        on_step: OnStep | None = None,
     ) -> None:
         self._users = dict(users or {})
         certificate = certificate_settings(tls_cert, tls_key)
-        self.settings = _settings(settings or {}, host, port, data_dir, self._users, certificate)
+        made = settings_of(settings or {}, host, port, data_dir, self._users, certificate)
+        self.settings = made.with_overrides(control_settings(control, control_token_file))
         """Settings in force; after the start, ``listeners`` has the actual ports."""
-        self.clock = _state_clock(clock)
+        self.clock = state_clock(clock)
         """State time; ``advance`` moves it."""
+        self.disk = DiskFaults()
+        """Faults of the disk: ``disk.add(DiskFull())`` until ``remove`` of what it returns."""
         self.addresses: list[Address] = []
         """Addresses for clients, by listener, once it is started."""
+        self.control: str | None = None
+        """``host:port`` of its control port, once it is started with one."""
         self.failure = ""
         """Why it has stopped by itself, or ``None``."""
         self.on_failure: Callable[[str], None] = self._stop_by_itself
@@ -111,10 +121,17 @@ class Broker:
         """The stop after a failure; a call of ``stop`` waits for it."""
         self._controller: str | None = None
         self._topics = read_topics(topics)
-        self._logs = logs or _log_lines(log_level)
+        self._on_step = on_step
+        self._logs = logs or log_lines(log_level)
         self._disk: Disk | None = None
+        self.snapshots: dict[str, Snapshot] = {}
+        """The snapshots that have names."""
+        self._at_start: Snapshot | None = None
+        """The state right after the start, for ``reset``."""
         self._process: BrokerProcess | None = None
         self._faults: Faults[Fault] | None = None
+        self._control_port: ControlPort | None = None
+        self._last_requests: LastRequests | None = None
 
     # -- starting and stopping -----------------------------------------------------------------
 
@@ -124,8 +141,10 @@ class Broker:
             raise RuntimeError("this broker is already running")
         if self._disk is None:
             self._disk = _make_disk(self.settings)
+        self.disk.begin()
+        faulty = FaultyDisk(self._disk, self.disk)
         process = BrokerProcess(
-            self.settings, self._disk, self._logs, self.clock, self._logs.levels
+            self.settings, faulty, self._logs, self.clock, self._logs.levels, self._on_step
         )
         self.failure, self._stopping = "", None
         process.on_failure = lambda why: self.on_failure(why)
@@ -137,6 +156,9 @@ class Broker:
             await self._make_users(process)
             for topic in self._topics:
                 await self._create_at_start(topic)
+            await self._open_control_port(process)
+            if self._has_snapshots:
+                self._at_start = self.snapshot()
         except BaseException:
             await self.stop()
             raise
@@ -151,10 +173,25 @@ class Broker:
             is_clean = await self._stopping
         return is_clean
 
+    async def kill(self) -> None:
+        """End at once, as a killed process ends: without answers, and what is in memory is gone."""
+        if self.settings.data_dirs:
+            raise RuntimeError(
+                "only a broker in memory can be killed here: start a process for one with files,"
+                " as by `fencepost up --data-dir`"
+            )
+        if self._process is not None:
+            await self._process.cut_off()
+        await self.stop()
+        disk, self._disk = self._disk, None
+        if isinstance(disk, MemoryDisk):
+            disk.discard()
+
     def _stop(self) -> Coroutine[Any, Any, bool]:
         """Mark the broker as stopped; returns the coroutine that does the rest."""
         process, self._process = self._process, None
-        return _stopped(process)
+        control_port, self._control_port = self._control_port, None
+        return _stopped(process, control_port)
 
     def _stop_by_itself(self, why: str) -> None:
         self.failure = why
@@ -196,6 +233,107 @@ class Broker:
             raise RuntimeError("this broker is not running")
         return self._process.stats()
 
+    # -- snapshots -----------------------------------------------------------------------------
+
+    def snapshot(self, name: str | None = None) -> Snapshot:
+        """Return the state as it is now; ``restore`` and ``fork`` continue from it.
+
+        With a name it is also kept in ``snapshots``. Only brokers in memory that are no part of a
+        cluster have snapshots. Raises StorageError if no memory is left.
+        """
+        process, disk = self._with_snapshots()
+        copies: list[MemoryDisk] = []
+
+        def copy() -> MemoryDisk:
+            copies.append(disk.copy())
+            return copies[0]
+
+        process.broker.copied(copy)
+        made = Snapshot(copies[0], self.clock.position, name or "")
+        if name:
+            self.snapshots[name] = made
+        return made
+
+    async def restore(
+        self, snapshot: Snapshot | str, connections: Literal["close", "keep"] = "close"
+    ) -> None:
+        """Continue from a snapshot, or the one with this name, at the same addresses.
+
+        Connections are closed, and clients connect again; with "keep", only those are closed that
+        have a request under way, as one that waits for records. It is as if the broker had been
+        restarted when the snapshot was made: what is in logs comes back, and nothing else. A manual
+        clock stands at the snapshot's time again; another one continues. Raises StorageError if the
+        snapshot is damaged or is another node's; then nothing has changed.
+        """
+        process, disk = self._with_snapshots()
+        if connections not in ("close", "keep"):
+            raise ValueError(f'connections={connections!r}: it is "close" or "keep"')
+        if isinstance(snapshot, str):
+            snapshot = self._named(snapshot)
+        restored = snapshot.disk(disk.budget)
+        faulty = FaultyDisk(restored, self.disk)
+        await process.exchange(faulty, snapshot.at, keep_idle=connections == "keep")
+        self._disk = restored
+        disk.discard()
+
+    async def reset(self) -> None:
+        """Go back to the state right after the start, as ``restore`` does; removes all faults."""
+        process, _ = self._with_snapshots()
+        process.clear_faults()
+        self.disk.clear()
+        assert self._at_start is not None, "a start ends with a snapshot"
+        await self.restore(self._at_start)
+
+    def fork(self, snapshot: Snapshot | str | None = None) -> Broker:
+        """Return another broker with the state of a snapshot, by default with this broker's.
+
+        It has the same settings, a port of its own and a clock of its own, and still has to be
+        started: ``async with broker.fork() as other``.
+        """
+        _, disk = self._with_snapshots()
+        if isinstance(snapshot, str):
+            snapshot = self._named(snapshot)
+        snapshot = snapshot or self.snapshot()
+        listeners = ",".join(str(each._replace(port=0)) for each in self.settings.endpoints)
+        ports: dict[str, Value] = {"listeners": listeners}
+        if self.settings.control_address is not None:
+            ports["control.address"] = f"{self.settings.control_address.rpartition(':')[0]}:0"
+        at_ms = snapshot.at.now_ms if self.clock.is_manual else wall_ms() + snapshot.at.ahead_ms
+        made = Broker(
+            settings=self.settings.with_overrides(ports),
+            users=self._users,
+            clock=StateClock(manual=self.clock.is_manual, at_ms=at_ms),
+            logs=self._logs,
+        )
+        made._disk = snapshot.disk(disk.budget)
+        return made
+
+    def _named(self, name: str) -> Snapshot:
+        if name not in self.snapshots:
+            known = ", ".join(map(repr, self.snapshots)) or "none"
+            raise KeyError(f"there is no snapshot {name!r}; there is {known}")
+        return self.snapshots[name]
+
+    @property
+    def _has_snapshots(self) -> bool:
+        process = self._process
+        is_alone = process is not None and self._controller is None and process.is_whole
+        return is_alone and isinstance(self._disk, MemoryDisk)
+
+    def _with_snapshots(self) -> tuple[BrokerProcess, MemoryDisk]:
+        """Return the running process and its disk, if there can be snapshots of it."""
+        if self._process is None:
+            raise RuntimeError("this broker is not running")
+        disk = self._disk
+        if self.settings.data_dirs or not isinstance(disk, MemoryDisk):
+            raise RuntimeError(
+                "only brokers in memory have snapshots, and this one has a data directory: stop it,"
+                " and use Snapshot.from_data_dir"
+            )
+        if not self._has_snapshots:
+            raise RuntimeError("a broker that is part of a cluster has no snapshots")
+        return self._process, disk
+
     # -- what tests ask for --------------------------------------------------------------------
 
     def create_topic(
@@ -203,6 +341,17 @@ class Broker:
     ) -> None:
         """Create a topic, unless it exists; raises ``TopicRefusedError``."""
         self._create(WantedTopic(name, partitions, configs or {}))
+
+    async def perform(self, operation: Operation[ResultT]) -> ResultT:
+        """Carry out an operation of ``fencepost_broker.operations``; returns what is then.
+
+        Raises ``OperationRefusedError`` if it cannot work; then nothing has changed.
+        """
+        if self._process is None:
+            raise RuntimeError("this broker is not running")
+        from fencepost_broker.server.operations import perform
+
+        return await perform(self._process.broker, operation)
 
     def hold_markers(
         self,
@@ -249,6 +398,31 @@ class Broker:
             raise RuntimeError("this broker is not running")
         return self._process.fault_rules
 
+    def remember_requests(self) -> None:
+        """Remember the last requests from now on, for ``explain``; forgets those of before."""
+        if self._process is None:
+            raise RuntimeError("this broker is not running")
+        from fencepost_broker.network.watchers import watch
+        from fencepost_broker.server.embedded.last_requests import LastRequests
+
+        self._last_requests = self._last_requests or LastRequests()
+        self._last_requests.forget()
+        watch(self._process.socket_server, self._last_requests)
+
+    async def explain(self) -> str:
+        """Describe errors, open transactions, readers that wait, and groups, in a few lines.
+
+        After ``remember_requests``, the last requests come next.
+        """
+        if self._process is None:
+            return f"the broker has stopped{': ' if self.failure else ''}{self.failure}"
+        from fencepost_broker.server.embedded.overview import Overview
+
+        lines = await Overview(self._process.broker, self.bootstrap).lines()
+        if self._last_requests is not None:
+            lines += ["last requests:", *(f"  {each}" for each in self._last_requests.lines())]
+        return "\n".join(lines)
+
     def _explaining(self) -> Explaining:
         if self._process is None:
             raise RuntimeError("this broker is not running")
@@ -261,7 +435,17 @@ class Broker:
             raise RuntimeError("this broker is not running")
         if not self._process.broker.has_controller:
             raise RuntimeError("this broker's controller is another process: use an Admin")
-        _check_created(wanted, self._process.broker.controller.command(_creation(wanted)))
+        check_created(wanted, self._process.broker.controller.command(creation_of(wanted)))
+
+    async def _open_control_port(self, process: BrokerProcess) -> None:
+        if self.settings.control_address is None:
+            return
+        from fencepost_broker.server.control.port import ControlPort
+
+        self._control_port = ControlPort(process, self.addresses, self._logs)
+        self.control = await self._control_port.open()
+        at = self._control_port.listens_at
+        self.settings = self.settings.with_overrides({"control.address": at})
 
     async def _make_users(self, process: BrokerProcess) -> None:
         if not self._users:
@@ -273,117 +457,13 @@ class Broker:
 
     async def _create_at_start(self, wanted: WantedTopic) -> None:
         assert self._process is not None
-        _check_created(wanted, await self._process.ask(_creation(wanted)))
+        check_created(wanted, await self._process.ask(creation_of(wanted)))
 
 
-def _state_clock(clock: StateClock | str | None) -> StateClock:
-    if clock is None or isinstance(clock, StateClock):
-        return clock or StateClock()
-    if clock != "manual":
-        raise ValueError(f'clock={clock!r}: it must be "manual" or a StateClock')
-    return StateClock(manual=True)
-
-
-async def _stopped(process: BrokerProcess | None) -> bool:
+async def _stopped(process: BrokerProcess | None, control_port: ControlPort | None) -> bool:
+    if control_port is not None:
+        await control_port.close()
     return process is None or await process.stop()
-
-
-def _creation(wanted: WantedTopic) -> CreateTopicsRequest:
-    configs = [CreatableTopicConfig(name, value) for name, value in wanted.configs.items()]
-    topic = CreatableTopic(wanted.name, wanted.partitions, -1, configs=configs)
-    return CreateTopicsRequest(topics=[topic])
-
-
-def _check_created(wanted: WantedTopic, answer: CreateTopicsResponse | None) -> None:
-    if answer is None:
-        raise TopicRefusedError(f"topic {wanted.name!r}: the connection to the controller was lost")
-    result = answer.topics[0]
-    if result.error_code not in (ErrorCode.NONE, ErrorCode.TOPIC_ALREADY_EXISTS):
-        raise TopicRefusedError(f"topic {wanted.name!r}: {result.error_message}")
-
-
-def _settings(
-    given: Mapping[str, Value], host: str | None, port: int | None, data_dir: str | Path | None,
-    users: Mapping[str, str], certificate: list[tuple[str, Value, Source]],
-) -> Settings:  # fmt: skip
-    if port is not None and not 0 <= port <= PORT_MAX:
-        raise ValueError(f"port={port}: a port is 0 to {PORT_MAX}")
-    if host is not None and not is_host(host):
-        raise ValueError(f"host={host!r}: {NO_HOST}")
-    settings = given if isinstance(given, Settings) else Settings().with_overrides(given)
-    made: dict[str, Value] = {}
-    if users:
-        from fencepost_broker.server.bootstrap_users import check_users, settings_for
-
-        check_users(users)
-        made |= settings_for(users)
-    if settings.given("listeners"):
-        if host is not None or port is not None:
-            made["listeners"] = str(_moved(settings, host, port))
-    else:
-        encrypted = "SSL" if certificate else "PLAINTEXT"
-        name = f"SASL_{encrypted}" if users else encrypted
-        if "broker" not in settings.process_roles:
-            name = (settings.controller_listener_names or (DEFAULT_CONTROLLER_LISTENER,))[0]
-            made["controller.listener.names"] = name
-        made["listeners"] = str(Endpoint(name, host or DEFAULT_HOST, port or 0))
-    if data_dir is not None:
-        made["log.dirs"] = os.fspath(data_dir)
-    ours = ((name, value, CODE) for name, value in made.items())
-    settings = settings.with_given(iter([*certificate, *ours]))
-    if users:
-        _check_some_listener(settings, "SASL_", "users need a SASL_* listener")
-    if certificate:
-        _check_some_listener(settings, "SSL", "a certificate needs a listener with TLS")
-    return settings
-
-
-def _moved(settings: Settings, host: str | None, port: int | None) -> Endpoint:
-    """Return the only listener at another address, with its name and protocol."""
-    if len(settings.endpoints) > 1:
-        raise ValueError(
-            f"{_listeners_told(settings)} has the addresses of {len(settings.endpoints)} listeners:"
-            " leave out the host and the port"
-        )
-    [endpoint] = settings.endpoints
-    return Endpoint(
-        endpoint.name,
-        endpoint.host if host is None else host,
-        endpoint.port if port is None else port,
-    )
-
-
-def _check_some_listener(settings: Settings, protocol: str, why: str) -> None:
-    """Raise ValueError if no listener uses the protocol, so that an option would have no effect."""
-    if any(protocol in (settings.protocol(each.name) or "") for each in settings.endpoints):
-        return  # the controller's, if no other: users may be brokers
-    raise ValueError(f"{why}, and {_listeners_told(settings)} has none: remove one of the two")
-
-
-def _listeners_told(settings: Settings) -> str:
-    return f"listeners={settings.shown('listeners')} ({settings.source('listeners')})"
-
-
-def certificate_settings(
-    certificate: str | Path | None, key: str | Path | None
-) -> list[tuple[str, Value, Source]]:
-    """Return the settings for two PEM files; raises ValueError if one is missing."""
-    if certificate is None and key is None:
-        return []
-    if key is None:
-        raise ValueError(f"--tls-cert {certificate} needs the certificate's key: --tls-key FILE")
-    if certificate is None:
-        raise ValueError(f"--tls-key {key} needs the key's certificate: --tls-cert FILE")
-    from fencepost_broker.network.pem import read
-
-    made: list[tuple[str, Value, Source]] = []
-    for name, option, path in (
-        ("ssl.keystore.certificate.chain", "--tls-cert", certificate),
-        ("ssl.keystore.key", "--tls-key", key),
-    ):
-        place = f"{option} {path}"
-        made.append((name, read(str(path), place, ValueError), Source(Origin.OPTION, place)))
-    return made
 
 
 def _make_disk(settings: Settings) -> Disk:
@@ -394,11 +474,3 @@ def _make_disk(settings: Settings) -> Disk:
     if len(folders) > 1:
         raise ValueError(f"only one data directory is supported, {len(folders)} are given")
     return FileDisk(folders[0])
-
-
-def _log_lines(level: str) -> LazyLogs:
-    # The stream is looked up when there is something to say: under pytest it is another in each
-    # test.
-    return LazyLogs(
-        lambda: Logs(sys.stderr, wall_ms, level="debug", as_json=False), LogLevels(level)
-    )

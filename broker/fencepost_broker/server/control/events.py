@@ -1,0 +1,149 @@
+"""The live stream: what happens is told to each reader, and no reader is waited for.
+
+Every event is encoded once, for all readers. A reader that does not keep up misses events and is
+told how many, so that it costs a bounded amount of memory.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import deque
+from collections.abc import Callable, Collection
+from http import HTTPStatus
+from typing import Annotated, Any, Final
+
+import msgspec
+from msgspec import Meta, Struct
+
+from fencepost_broker.server.control.problems import ProblemError
+
+WAITING_EVENTS_MAX: Final = 500
+"""How many events wait for a reader; a larger number would only delay the loss."""
+READERS_MAX: Final = 32
+_TAKEN_BYTES: Final = 1 << 16
+"""After so many bytes of events, a stream waits until they are sent."""
+TEXT_MAX: Final = 1_000
+"""The longest text in an event: clients choose some of them."""
+
+
+class LogLine(Struct, frozen=True, tag="log"):
+    """A line of the broker's log, whatever the log's level is; lines of debugging are left out."""
+
+    at_ms: Annotated[int, Meta(description="the machine's time, in milliseconds since 1970")]
+    area: str
+    level: str
+    text: str
+    values: dict[str, str]
+
+
+class Lost(Struct, frozen=True, tag="lost"):
+    """The reader was too slow for some events, which came before the next one of the stream."""
+
+    lost: Annotated[int, Meta(description="how many events are missing here")]
+
+
+class EventHub:
+    """Tells readers what happens."""
+
+    def __init__(self) -> None:
+        self._readers: set[Reader] = set()
+
+    @property
+    def readers(self) -> int:
+        """The number of open streams."""
+        return len(self._readers)
+
+    def wants(self, kind: str) -> bool:
+        """Whether any reader wants events of this kind; if not, they need not be made."""
+        return any(reader.wants(kind) for reader in self._readers)
+
+    def publish(self, event: Struct) -> None:
+        """Tell an event to all readers that want its kind, which is its tag."""
+        kind = str(event.__struct_config__.tag)
+        if self.wants(kind):
+            encoded = encode_event(event)
+            for reader in self._readers:
+                if reader.wants(kind):
+                    reader.put(encoded)
+
+    def open(self, kinds: Collection[str]) -> Reader:
+        """Return a new reader of these kinds of events; of all, if none are given."""
+        if len(self._readers) >= READERS_MAX:
+            raise ProblemError(
+                HTTPStatus.SERVICE_UNAVAILABLE,
+                f"{READERS_MAX} event streams are open, and there cannot be more",
+                advice="Close one of them.",
+            )
+        reader = Reader(self, frozenset(kinds))
+        self._readers.add(reader)
+        return reader
+
+    def forget(self, reader: Reader) -> None:
+        """Tell a reader nothing any more."""
+        self._readers.discard(reader)
+
+    def close(self) -> None:
+        """End all streams."""
+        for reader in self._readers.copy():
+            reader.close()
+
+
+class Reader:
+    """One reader's queue."""
+
+    def __init__(self, hub: EventHub, kinds: frozenset[str]) -> None:
+        self._hub = hub
+        self._kinds = kinds
+        self._waiting: deque[bytes] = deque()
+        self._lost = 0
+        self._something = asyncio.Event()
+        self._is_closed = False
+        self.on_close: list[Callable[[], None]] = []
+        """Called when it is closed."""
+
+    def wants(self, kind: str) -> bool:
+        """Whether it reads this kind of events."""
+        return not self._kinds or kind in self._kinds
+
+    def put(self, encoded: bytes) -> None:
+        """Add an event, or count it as lost."""
+        if self._lost or len(self._waiting) >= WAITING_EVENTS_MAX:
+            self._lost += 1
+        else:
+            self._waiting.append(encoded)
+        self._something.set()
+
+    async def take(self) -> bytes | None:
+        """Wait for events and return some of them; ``None`` at the end of the stream."""
+        while not self._waiting and not self._is_closed:
+            self._something.clear()
+            await self._something.wait()
+        taken: list[bytes] = []
+        size = 0
+        while self._waiting and size < _TAKEN_BYTES:
+            taken.append(self._waiting.popleft())
+            size += len(taken[-1])
+        if self._lost and not self._waiting:
+            taken.append(encode_event(Lost(self._lost)))
+            self._lost = 0
+        return b"".join(taken) or None
+
+    def close(self) -> None:
+        """End the stream after what waits."""
+        self._is_closed = True
+        self._something.set()
+        self._hub.forget(self)
+        while self.on_close:
+            self.on_close.pop()()
+
+
+def encode_event(event: Struct) -> bytes:
+    """Encode an event for a stream; its kind is also the stream's ``event`` field."""
+    kind = event.__struct_config__.tag
+    return b"event: %b\ndata: %b\n\n" % (str(kind).encode(), msgspec.json.encode(event))
+
+
+def cut(text: Any) -> str:
+    """Return a text as events have it: not longer than ``TEXT_MAX``."""
+    text = str(text)
+    return text if len(text) <= TEXT_MAX else f"{text[:TEXT_MAX]}..."

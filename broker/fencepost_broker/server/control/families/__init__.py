@@ -1,0 +1,1 @@
+"""Families of routes: each module has handlers, their types, and ``ROUTES``."""

@@ -1,0 +1,125 @@
+"""Routes of the control port, each declared once, and what their handlers are given."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from http import HTTPStatus
+from typing import TYPE_CHECKING, Any, Final
+
+from fencepost_protocol.apis import Message
+
+from fencepost_broker.apis.loopback import Loopback
+from fencepost_broker.apis.registry import SERVED
+from fencepost_broker.server.control.problems import ProblemError
+
+if TYPE_CHECKING:
+    from msgspec import Struct
+
+    from fencepost_broker.coordinator.runtime.coordinator_runtime import CoordinatorRuntime
+    from fencepost_broker.ports import Address
+    from fencepost_broker.server.broker_server import BrokerServer
+    from fencepost_broker.server.control.events import EventHub
+    from fencepost_broker.server.control.seen import RequestsSeen
+    from fencepost_broker.server.process import BrokerProcess
+
+ASK_SECONDS: Final = 10.0
+"""How long an answer of the broker to itself may take."""
+
+
+class ControlContext:
+    """The parts of a running broker that handlers of the control port may use."""
+
+    def __init__(
+        self,
+        process: BrokerProcess,
+        addresses: Sequence[Address],
+        routes: Sequence[Route],
+        events: EventHub,
+        requests: RequestsSeen,
+    ) -> None:
+        self.process = process
+        self.clock = process.clock
+        """State time."""
+        self.addresses = addresses
+        """Where clients reach this broker."""
+        self.routes = routes
+        """All routes of the control port."""
+        self.events = events
+        self.requests = requests
+
+    @property
+    def server(self) -> BrokerServer:
+        """The broker of this process; raises ``ProblemError`` if it is a controller by itself."""
+        if "broker" not in self.process.settings.process_roles:
+            raise ProblemError(
+                HTTPStatus.CONFLICT,
+                "this process is a controller by itself, and has no topics, groups or transactions",
+                advice="Ask the control port of a broker.",
+            )
+        return self.process.broker
+
+    @property
+    def coordinators(self) -> CoordinatorRuntime:
+        """The coordinators of this broker."""
+        return self.server.coordinators.runtime
+
+    async def ask(self, message: Message, version: int) -> Any:
+        """Return this broker's response to a request of the protocol."""
+        server = self.server
+        loop = asyncio.get_running_loop()
+        answer: asyncio.Future[Any] = loop.create_future()
+
+        def then(told: Any) -> None:
+            if not answer.done():  # it may have come too late
+                answer.set_result(told)
+
+        later = server.context.clock.call_later
+        Loopback(server.context, SERVED, server.metrics, later).ask(message, version, then)
+        async with asyncio.timeout(ASK_SECONDS):
+            return await answer
+
+
+@dataclass(frozen=True, slots=True)
+class Route:
+    """A method and a path, with their handler.
+
+    Fields of ``request`` that the path names are parts of the path; with GET and DELETE, the others
+    are in the query, and otherwise in the body.
+    """
+
+    method: str
+    path: str
+    handler: Callable[..., Any]
+    """Called with a ``ControlContext`` and with the request, if there is one; it may be a
+    coroutine function. It returns the response, or raises ``ProblemError``."""
+    summary: str
+    request: type[Struct] | None = None
+    response: Any = None
+    """The type of the response; ``None``: it has no content. For a stream, the type of an event."""
+    errors: tuple[HTTPStatus, ...] = ()
+    """The errors of this route alone; see ``openapi.ERRORS`` for those of all routes."""
+    status: HTTPStatus = HTTPStatus.OK
+    is_stream: bool = False
+    """Whether the response is a stream of Server-Sent Events; the handler returns a ``Reader``."""
+
+    @property
+    def names_in_path(self) -> list[str]:
+        """The names in braces in the path."""
+        return [part[1:-1] for part in self.path.split("/") if part.startswith("{")]
+
+    @property
+    def has_body(self) -> bool:
+        """Whether requests have a body."""
+        return self.request is not None and self.method not in ("GET", "DELETE")
+
+    @property
+    def name(self) -> str:
+        """The name of the operation, for generated clients."""
+        return self.handler.__name__
+
+    @property
+    def family(self) -> str:
+        """The name of the family that it belongs to."""
+        return self.handler.__module__.rpartition(".")[2]

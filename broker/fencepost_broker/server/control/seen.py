@@ -1,0 +1,196 @@
+"""The requests that clients sent last: a bounded list, kept only after a client has asked for it.
+
+A watcher costs each request something, so the server has this one only while it is asked for.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable
+from time import perf_counter_ns
+from typing import Annotated, Any, Final, cast
+
+from fencepost_protocol.apis import response_class
+from fencepost_protocol.framing import read_response_head
+from fencepost_protocol.generated.index import APIS
+from msgspec import Meta, Struct
+
+from fencepost_broker.apis.request import Pieces, Request
+from fencepost_broker.network.connection import Connection
+from fencepost_broker.network.socket_server import SocketServer
+from fencepost_broker.network.watchers import unwatch, watch
+from fencepost_broker.observability.metrics import errors_in
+from fencepost_broker.server.clock import wall_ms
+from fencepost_broker.server.control.events import EventHub, cut
+
+KEPT_MAX: Final = 1_000
+_READ_BYTES_MAX: Final = 1 << 20
+"""Errors in a larger answer are not looked for."""
+_SIZE_BYTES: Final = 4
+KIND: Final = "request"
+
+
+class RequestSeen(Struct, tag=KIND):
+    """A request that a client sent."""
+
+    number: Annotated[int, Meta(description="counts the requests since the watch began")]
+    at_ms: Annotated[int, Meta(description="the machine's time, in milliseconds since 1970")]
+    listener: str
+    address: Annotated[str, Meta(description="the client's host and port")]
+    client_id: str | None
+    software: Annotated[str, Meta(description="name and version of the client's library")]
+    user: str
+    api: str
+    version: int
+    correlation_id: int
+    request_bytes: int
+    has_waited: Annotated[bool, Meta(description="whether it was not answered at once")] = False
+    took_us: Annotated[
+        int | None, Meta(description="microseconds until the answer; null: there is none yet")
+    ] = None
+    answer_bytes: int | None = None
+    errors: Annotated[
+        dict[str, int] | None,
+        Meta(description="how often each error is in the answer; null: it is too large to look"),
+    ] = None
+    dropped: Annotated[
+        str, Meta(description="why the broker closed the connection in place of an answer")
+    ] = ""
+
+
+class _Asked:
+    """The request that a connection waits for."""
+
+    __slots__ = ("seen", "started_ns")
+
+    def __init__(self, seen: RequestSeen) -> None:
+        self.seen = seen
+        self.started_ns = perf_counter_ns()
+
+
+class RequestsSeen:
+    """Watches the requests of a server for those who ask."""
+
+    def __init__(self, server: SocketServer, events: EventHub, log: Any) -> None:
+        self._server = server
+        self._events = events
+        self._log = log
+        self._kept: deque[RequestSeen] = deque(maxlen=KEPT_MAX)
+        self._open: dict[Connection, _Asked] = {}
+        self._streams = 0
+        self.is_kept = False
+        """Whether requests are kept; streams watch without that."""
+        self.count = 0
+        """The number of requests seen."""
+
+    def last(self, count: int) -> list[RequestSeen]:
+        """Return the last requests, the oldest first; the first call begins to keep them."""
+        if not self.is_kept:
+            self.is_kept = True
+            watch(self._server, self)
+        return list(self._kept)[-count:] if count else []
+
+    def forget(self) -> None:
+        """Forget all requests, and keep none until a client asks again."""
+        self.is_kept = False
+        self._kept.clear()
+        self._unwatch()
+
+    def stream(self) -> Callable[[], None]:
+        """Watch for a stream; returns the function that ends this."""
+        self._streams += 1
+        watch(self._server, self)
+
+        def end() -> None:
+            self._streams -= 1
+            self._unwatch()
+
+        return end
+
+    def close(self) -> None:
+        """Watch no more."""
+        self._streams = 0
+        self.forget()
+
+    def _unwatch(self) -> None:
+        if not self.is_kept and not self._streams:
+            unwatch(self._server, self)
+            self._open.clear()
+            self.count = 0
+
+    # -- what the server tells ------------------------------------------------------------------
+
+    def opened(self, connection: Connection) -> None:
+        """Do nothing: connections are not listed."""
+
+    def requested(self, request: Request) -> None:
+        """Keep a request."""
+        connection = cast("Connection", request.peer)
+        self.count += 1
+        software = f"{connection.client_software_name} {connection.client_software_version}"
+        seen = RequestSeen(
+            number=self.count,
+            at_ms=wall_ms(),
+            listener=connection.listener,
+            address=_address(connection),
+            client_id=None if request.client_id is None else cut(request.client_id),
+            software=cut(software.strip()),
+            user=cut(connection.user),
+            api=APIS[request.api_key][0],
+            version=request.version,
+            correlation_id=request.correlation_id,
+            request_bytes=len(request.frame),
+        )
+        self._open[connection] = _Asked(seen)
+        if self.is_kept:
+            self._kept.append(seen)
+
+    def parked(self, request: Request) -> None:
+        """Note that a request waits."""
+        asked = self._open.get(cast("Connection", request.peer))
+        if asked is not None:
+            asked.seen.has_waited = True
+
+    def answered(self, request: Request, pieces: Pieces) -> None:
+        """Note an answer, and tell the streams."""
+        asked = self._open.pop(cast("Connection", request.peer), None)
+        if asked is None:
+            return  # it came before the watch
+        seen = asked.seen
+        seen.took_us = (perf_counter_ns() - asked.started_ns) // 1000
+        seen.answer_bytes = max(0, sum(map(len, pieces)) - _SIZE_BYTES)
+        seen.errors = self._errors(request, pieces, seen.answer_bytes)
+        self._events.publish(seen)
+
+    def dropped(self, connection: Connection, reason: str) -> None:
+        """Note that the broker closes a connection, and tell the streams."""
+        asked = self._open.pop(connection, None)
+        if asked is not None:
+            asked.seen.dropped = cut(reason)
+            self._events.publish(asked.seen)
+
+    def closed(self, connection: Connection, reason: str) -> None:
+        """Forget a connection."""
+        del reason
+        self._open.pop(connection, None)
+
+    def _errors(self, request: Request, pieces: Pieces, size: int) -> dict[str, int] | None:
+        if not size:
+            return {}
+        if size > _READ_BYTES_MAX:
+            return None
+        try:
+            frame = memoryview(b"".join(pieces))[_SIZE_BYTES:]
+            _, body = read_response_head(frame, request.api_key, request.version)
+            answer, _ = response_class(request.api_key).decode(frame, request.version, body)
+        except Exception:  # noqa: BLE001 (told; a watcher's bug must not fail a request)
+            self._log.exception("an answer cannot be read again: please report this")
+            return None
+        return errors_in(answer)
+
+
+def _address(connection: Connection) -> str:
+    transport = connection.transport
+    peer = transport.get_extra_info("peername") if transport is not None else None
+    host, port = peer[:2] if peer else (connection.client_host.lstrip("/"), 0)
+    return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"

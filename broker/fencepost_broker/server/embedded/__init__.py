@@ -1,0 +1,1 @@
+"""Brokers and clusters inside Python programs: options, snapshots, and reports for tests."""
