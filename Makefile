@@ -250,6 +250,10 @@ bench-spark-sink: $(STAMP) ## the sink beside Spark's (5 to 20 minutes); docs/be
 bench-inside: $(STAMP) ## where a request's CPU time goes, by bytecodes; writes docs/bench/inside.md
 	$(BIN)/python -m tests.bench.inside
 
+.PHONY: bench-proxy
+bench-proxy: $(STAMP) ## what `fencepost proxy` costs, beside a bare relay; writes docs/bench/proxy.md
+	$(BIN)/python -m tests.bench.proxy $(BENCH)
+
 .PHONY: walks
 walks: $(STAMP) ## calls of functions on three walks through the broker
 	$(BIN)/python -m tests.bench.walks

@@ -105,6 +105,8 @@ class Terminal:
                     self._stop_brokers()
                 is_first = False
                 self._start(command)
+            elif re.match(r"fencepost proxy\b", command):
+                self._start(command)
             elif not command.startswith("pip install "):
                 program = command.split()[0]
                 if shutil.which(program, path=self._environment["PATH"]) is None:
@@ -112,7 +114,7 @@ class Terminal:
                 self._run(self._addressed(command), shown)
 
     def _start(self, command: str) -> None:
-        """Run a broker, or a cluster, in a terminal of its own."""
+        """Run a broker, a cluster or a proxy, in a terminal of its own."""
         has_port = re.search(r"--port|listeners=", command)
         port = "" if has_port else f" --port {self._port(DEFAULT_PORT)}"
         with (self._folder / f"terminal-{len(self._brokers)}").open("wb") as stderr:

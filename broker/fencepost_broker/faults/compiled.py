@@ -264,7 +264,7 @@ def _tests(rule: Rule, apis: list[Served], states: States) -> Iterator[Test]:
     if match.listener is not None:
         yield lambda arrived: arrived.request.peer.listener == match.listener
     if match.broker is not None:
-        yield lambda _: states.node_id == match.broker
+        yield lambda arrived: arrived.states.node_id == match.broker
     if match.topic is not None or match.partition is not None:
         yield lambda arrived: any(is_entry(match, *entry) for entry in arrived.entries)
     for entity in ENTITIES:

@@ -28,6 +28,11 @@ TOUCHED_MAX: Final = 100
 _PARTS: Final = 1 << 30
 
 
+def _can_do_all(rule: Rule) -> str:
+    del rule
+    return ""
+
+
 class Held:
     """A request or an answer that a rule holds."""
 
@@ -155,11 +160,14 @@ class FaultRules:
         now_ms: Callable[[], int],
         make_chance: Callable[[int], Chance],
         states: States = NO_STATES,
+        why_not: Callable[[Rule], str] = _can_do_all,
     ) -> None:
+        """``why_not`` says why a rule cannot work in this place, or nothing."""
         self._served = {api.key.name: api for api in served}
         self._now_ms = now_ms
         self._make_chance = make_chance
         self.states = states
+        self._why_not = why_not
         self._rules: dict[str, LoadedRule] = {}
         self._number = 0
         """The last number in a name that was made up."""
@@ -199,6 +207,8 @@ class FaultRules:
             if rule.after is not None and rule.after not in names:
                 near = near_name(rule.after, names)
                 raise RuleError(f"{rule.name}: after: there is no rule {rule.after!r}{near}")
+            if reason := self._why_not(rule):
+                raise RuleError(f"{rule.name}: {reason}")
             names.add(rule.name)
             compiled = compile_rule(rule, self._served, self.states)
             self._added += 1

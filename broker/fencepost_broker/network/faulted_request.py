@@ -11,7 +11,7 @@ import asyncio
 from collections.abc import Callable, Iterable
 from contextlib import suppress
 from functools import partial
-from typing import TYPE_CHECKING, Any, Final, cast
+from typing import Any, Final, Protocol, cast
 
 from fencepost_protocol.apis import response_class
 from fencepost_protocol.exceptions import LocalProtocolError
@@ -26,12 +26,13 @@ from fencepost_broker.apis.request import (
     NO_ANSWER,
     Answer,
     CompletedRequest,
+    Peer,
     Pieces,
     Request,
 )
 from fencepost_broker.apis.served import Served
 from fencepost_broker.faults.acts import Refusal, change, corrupt, merge, refusal
-from fencepost_broker.faults.compiled import Arrived, decoded
+from fencepost_broker.faults.compiled import Arrived, States, decoded
 from fencepost_broker.faults.rule import (
     Act,
     Blackhole,
@@ -53,9 +54,6 @@ from fencepost_broker.faults.rule import (
 )
 from fencepost_broker.faults.rules import FaultRules, Held, LoadedRule
 
-if TYPE_CHECKING:
-    from fencepost_broker.network.connection import Connection
-
 CarryOut = Callable[[Request], Answer | None]
 """Decodes a request, and runs the steps and the handler of its API."""
 Encode = Callable[[Request, Answer], Pieces]
@@ -68,12 +66,27 @@ class _DropError(Exception):
     """The connection is closed without an answer."""
 
 
+class ClientConnection(Peer, Protocol):
+    """A client's connection, as far as rules act on it."""
+
+    def end(self, *, answer: Pieces) -> None:
+        """Close the connection after the last answer."""
+
+    def mute(self, on_end: Callable[[], None]) -> bool:
+        """Carry out no requests until ``unmute``; return whether the connection was muted."""
+
+    def unmute(self) -> None:
+        """Carry out waiting and new requests again."""
+
+
 class Faults:
     """The fault rules of a server, and the requests that they have fired on."""
 
-    def __init__(self, rules: FaultRules) -> None:
+    def __init__(self, rules: FaultRules, states: States | None = None) -> None:
+        """``states`` are those of the broker that is asked, if ``rules`` are for several."""
         self.rules = rules
-        self._late: dict[Connection, Pieces] = {}
+        self.states = states or rules.states
+        self._late: dict[ClientConnection, Pieces] = {}
         """Answers that are sent after the next one of their connection."""
         self._tasks: set[asyncio.Task[None]] = set()
         self.stopped = asyncio.Event()
@@ -97,7 +110,7 @@ class Faults:
     def match(self, api: Served, request: Request) -> list[LoadedRule]:
         """Return the rules that fire on a request."""
         message = decoded(api, request)
-        return self.rules.match(Arrived(api, request, message, self.rules.states))
+        return self.rules.match(Arrived(api, request, message, self.states))
 
     def start(
         self,
@@ -120,7 +133,7 @@ class Faults:
         self.stopped.set()
         self.rules.clear()
 
-    def send_late(self, connection: Connection, pieces: Pieces) -> None:
+    def send_late(self, connection: ClientConnection, pieces: Pieces) -> None:
         """Keep an answer until the next one of its connection is sent."""
         self._late[connection] = [*self._late.get(connection, ()), *pieces]
         self._changed()
@@ -129,13 +142,17 @@ class Faults:
         """Return an answer, followed by the one that was kept."""
         if not (self._late and pieces):
             return pieces
-        late = self._late.pop(cast("Connection", request.peer), None)
-        if late is None:
-            return pieces
-        self._changed()
-        return [*pieces, *late]
+        return [*pieces, *self.take_late(cast("ClientConnection", request.peer))]
 
-    def forget(self, connection: Connection) -> None:
+    def take_late(self, connection: ClientConnection) -> Pieces:
+        """Return the answer of a connection that was kept, if any, to be sent now."""
+        late = self._late.pop(connection, None)
+        if late is None:
+            return NO_ANSWER
+        self._changed()
+        return late
+
+    def forget(self, connection: ClientConnection) -> None:
         """Forget a connection that is closed."""
         if self._late.pop(connection, None) is not None:
             self._changed()
@@ -163,7 +180,7 @@ class _FaultedRequest:
         self._on_loss: Callable[[], None] | None = None
         self._drop_reason = ""
         # The attributes of a Peer.
-        connection = cast("Connection", request.peer)
+        connection = cast("ClientConnection", request.peer)
         self.connection = connection
         self.listener = connection.listener
         self.client_host = connection.client_host
@@ -199,7 +216,7 @@ class _FaultedRequest:
     async def _answer(self) -> Answer:
         request = self._request
         message = decoded(self._api, request)
-        arrived = Arrived(self._api, request, message, self._faults.rules.states)
+        arrived = Arrived(self._api, request, message, self._faults.states)
         answer: Answer | None = None
         refusals: list[Refusal] = []
         is_changed = False

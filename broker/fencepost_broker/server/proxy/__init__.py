@@ -1,0 +1,1 @@
+"""A proxy in front of a cluster: clients reach its brokers through it, and fault rules apply."""
