@@ -42,7 +42,12 @@ class Operation(
     """An operation with the type of its result."""
 
 
-class Result(msgspec.Struct):
+def _tag_of_result(name: str) -> str:
+    """Return the type of a result in JSON: ``TransactionNow`` is ``transaction``."""
+    return _tag(name.removesuffix("Now"))
+
+
+class Result(msgspec.Struct, tag=_tag_of_result, tag_field="type"):
     """State after an operation."""
 
 
@@ -287,6 +292,17 @@ AnyOperation: TypeAlias = (
     | UnfenceBroker
 )
 """Any operation, as JSON and TOML name it."""
+
+AnyResult: TypeAlias = (
+    TransactionNow
+    | MarkersNow
+    | ProducersNow
+    | GroupNow
+    | CoordinatorNow
+    | PartitionNow
+    | BrokerNow
+)
+"""The result of any operation."""
 
 OPERATIONS: Final[dict[str, type[Operation[Any]]]] = {
     str(each.__struct_config__.tag): each for each in get_args(AnyOperation)

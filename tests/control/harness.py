@@ -85,7 +85,7 @@ async def open_port() -> AsyncIterator[OpenPort]:
         aiohttp.ClientSession() as session,
     ):
         logs = LazyLogs(_no_logs, LogLevels())
-        port = ControlPort(broker.process, broker.server.addresses, logs)
+        port = ControlPort(broker.process, broker.server.addresses, logs, Broker(log_level="error"))
         try:
             yield OpenPort(session, await port.open(), port, broker)
         finally:

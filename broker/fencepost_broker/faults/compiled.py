@@ -31,6 +31,7 @@ from fencepost_broker.faults.rule import (
     Rule,
     Throttle,
 )
+from fencepost_broker.operations import AnyOperation, OperationRefusedError
 
 _WHILE: Final = re.compile(r"(transaction|group)(?::(.+))?=(\w+)")
 _OF_KIND: Final = {"transaction": "transactional_id", "group": "group"}
@@ -54,6 +55,9 @@ class States(Protocol):
     def fetched(self, session_id: int) -> list[tuple[str | bytes, int]]:
         """Return the topics, by name or id, and partitions of a fetch session."""
 
+    async def perform(self, operation: AnyOperation) -> None:
+        """Perform an operation; raises ``OperationRefusedError`` if it cannot work."""
+
     @property
     def node_id(self) -> int:
         """The broker's node id."""
@@ -73,6 +77,10 @@ class _NoStates:
     def fetched(self, session_id: int) -> list[tuple[str | bytes, int]]:
         del session_id
         return []
+
+    async def perform(self, operation: AnyOperation) -> None:
+        del operation
+        raise OperationRefusedError("a controller by itself performs no operations")
 
 
 NO_STATES: Final[States] = _NoStates()

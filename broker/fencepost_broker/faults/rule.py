@@ -11,6 +11,8 @@ from typing import Annotated, Any, Final, Literal, TypeAlias, get_args
 import msgspec
 from msgspec import Meta, Struct, field
 
+from fencepost_broker.operations import AnyOperation
+
 SHARE_MAX: Final = 1.0
 MS_MAX: Final = 7 * 24 * 3_600_000
 """The longest delay, a week."""
@@ -179,6 +181,16 @@ class Blackhole(Act, tag="blackhole"):
     ] = "both"
 
 
+class Run(Act, tag="run"):
+    """Perform an operation, such as to time out a transaction or to move a leader."""
+
+    operation: Annotated[AnyOperation, Meta(description="the operation, by its type")]
+    when: Annotated[
+        Literal["before", "after"],
+        Meta(description="before the request is carried out, or after it, before the answer"),
+    ] = "before"
+
+
 AnyAct: TypeAlias = (
     Error
     | ChangeRequest
@@ -195,6 +207,7 @@ AnyAct: TypeAlias = (
     | CorruptAnswer
     | Throttle
     | Blackhole
+    | Run
 )
 ACTS: Final[tuple[type[Act], ...]] = get_args(AnyAct)
 
@@ -251,6 +264,9 @@ class Status(Struct, kw_only=True, frozen=True):
     matched: Annotated[int, Meta(description="how many requests had all that the match asks for")]
     held: Annotated[int, Meta(description="how many requests or answers it holds now")]
     is_over: Annotated[bool, Meta(description="whether it cannot fire any more")]
+    refused: Annotated[
+        str, Meta(description="why its operation could not be performed the last time")
+    ] = ""
     rule: Rule
 
 

@@ -68,6 +68,8 @@ class LoadedRule:
     touched: deque[Touched] = field(default_factory=lambda: deque(maxlen=TOUCHED_MAX))
     holds: list[Held] = field(default_factory=list)
     is_removed: bool = False
+    refused: str = ""
+    """Why its operation could not be performed the last time."""
     _waiting: list[tuple[int, Callable[[], None]]] = field(default_factory=list)
 
     @property
@@ -147,6 +149,7 @@ class LoadedRule:
             matched=self.matched,
             held=len(self.holds),
             is_over=self.is_over(now_ms),
+            refused=self.refused,
             rule=self.rule,
         )
 

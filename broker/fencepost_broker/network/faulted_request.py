@@ -49,10 +49,12 @@ from fencepost_broker.faults.rule import (
     Hold,
     ReorderAnswer,
     RepeatAnswer,
+    Run,
     Side,
     Throttle,
 )
 from fencepost_broker.faults.rules import FaultRules, Held, LoadedRule
+from fencepost_broker.operations import OperationRefusedError
 
 CarryOut = Callable[[Request], Answer | None]
 """Decodes a request, and runs the steps and the handler of its API."""
@@ -231,6 +233,8 @@ class _FaultedRequest:
                 is_changed = True
             elif isinstance(act, CorruptRequest):
                 corrupting.append((rule, act))
+            elif isinstance(act, Run) and act.when == "before":
+                await self._perform(rule, act)
             elif isinstance(act, Error):
                 refused = refusal(rule, arrived)
                 refusals.append(refused)
@@ -286,6 +290,8 @@ class _FaultedRequest:
             await self._wait(rule, "answer")
             if isinstance(act, DropAnswer):
                 await self._drop(rule, "answer", silently=act.silently)
+            elif isinstance(act, Run) and act.when == "after":
+                await self._perform(rule, act)
             elif isinstance(act, ChangeAnswer | Throttle):
                 answer = self._as_message(answer)
                 if isinstance(act, ChangeAnswer) and answer is not NO_ANSWER:
@@ -338,6 +344,14 @@ class _FaultedRequest:
                     await self._faults.stopped.wait()
         elif _holds(act, side):
             await _held(rule)
+
+    async def _perform(self, rule: LoadedRule, act: Run) -> None:
+        """Perform a rule's operation; if it is refused, the rule says why."""
+        try:
+            await self._faults.rules.states.perform(act.operation)
+            rule.refused = ""
+        except OperationRefusedError as error:
+            rule.refused = str(error)
 
     async def _drop(self, rule: LoadedRule, what: str, *, silently: bool) -> None:
         if silently:

@@ -17,6 +17,7 @@ from typing import Any, Final, Generic, Literal, TypedDict, TypeVar, Unpack
 from fencepost_broker.faults import rule as rules
 from fencepost_broker.faults.rule import AnyAct, Match, Rule, Status, Touched
 from fencepost_broker.faults.rules import FaultRules, LoadedRule
+from fencepost_broker.operations import AnyOperation
 
 R = TypeVar("R")
 F = TypeVar("F", bound="LoadedFault")
@@ -90,6 +91,11 @@ class LoadedFault:
     def held(self) -> int:
         """How many requests or answers it holds."""
         return len(self._loaded.holds)
+
+    @property
+    def refused(self) -> str:
+        """Why its operation could not be performed the last time, or ``""``."""
+        return self._loaded.refused
 
     @property
     def requests(self) -> list[Touched]:
@@ -269,6 +275,19 @@ class Faults(Generic[F]):
     ) -> F:
         """Let nothing of a connection through until ``remove``."""
         return self._add(rules.Blackhole(way=way), options)
+
+    def run(
+        self,
+        operation: AnyOperation,
+        *,
+        when: Literal["before", "after"] = "before",
+        **options: Unpack[Options],
+    ) -> F:
+        """Perform an operation before the request is carried out, or after it.
+
+        An operation that cannot work changes nothing; ``refused`` says why.
+        """
+        return self._add(rules.Run(operation=operation, when=when), options)
 
     def _add(self, act: AnyAct, options: Options) -> F:
         given: dict[str, Any] = dict(options)

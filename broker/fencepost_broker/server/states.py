@@ -10,6 +10,7 @@ from fencepost_protocol.generated.describe_groups import DescribeGroupsRequest
 from fencepost_broker.coordinator.group.commands import Ask
 from fencepost_broker.coordinator.records import RecordFamily
 from fencepost_broker.coordinator.transaction.commands import DescribeTransaction
+from fencepost_broker.operations import AnyOperation
 from fencepost_broker.server.broker_server import BrokerServer
 
 
@@ -44,6 +45,12 @@ class BrokerStates:
         """Return the name of the topic with an id."""
         topic = self._running().image.topics.by_id.get(topic_id)
         return None if topic is None else topic.name
+
+    async def perform(self, operation: AnyOperation) -> None:
+        """Perform an operation; raises ``OperationRefusedError`` if it cannot work."""
+        from fencepost_broker.server.operations import perform
+
+        await perform(self._running(), operation)
 
     def fetched(self, session_id: int) -> list[tuple[str | bytes, int]]:
         """Return the topics, by name or id, and partitions of a fetch session."""

@@ -11,6 +11,7 @@ from fencepost_broker.faults.compiled import Arrived
 from fencepost_broker.faults.reading import read
 from fencepost_broker.faults.rule import Rule
 from fencepost_broker.faults.rules import FaultRules, LoadedRule
+from fencepost_broker.operations import AnyOperation
 from fencepost_broker.ports import RemoteClient
 from fencepost_protocol.apis import Message
 from fencepost_protocol.framing import api_key_of, encode_request, read_request_head
@@ -45,6 +46,9 @@ class States:
 
     def topic_name(self, topic_id: bytes) -> str | None:
         return self.names.get(topic_id)
+
+    async def perform(self, operation: AnyOperation) -> None:
+        raise NotImplementedError
 
     def fetched(self, session_id: int) -> list[tuple[str | bytes, int]]:
         return self.sessions.get(session_id, [])

@@ -37,6 +37,7 @@ _EXAMPLES: Final = {
     "set": "--set throttle_time_ms=500",
     "ms": "--ms 500",
     "bytes": "--bytes 4",
+    "operation": """--operation '{"type": "rebalance-group", "group": "app"}'""",
 }
 """How options that an act needs are given."""
 _TIMES_MAX: Final = 1 << 53
@@ -147,6 +148,8 @@ def _add_option(parser: Any, field: FieldInfo, part: str) -> None:
         option |= {"action": "append", "type": _assignment, "metavar": "PATH=VALUE"}
     elif isinstance(kind, inspect.ListType):
         option |= {"action": "append", "metavar": "CONDITION"}
+    elif isinstance(kind, inspect.StructType):
+        option |= {"type": _json, "metavar": "JSON"}
     elif isinstance(kind, inspect.LiteralType):
         option |= {"choices": kind.values}
     elif isinstance(kind, inspect.IntType):
@@ -163,6 +166,13 @@ def _whole(text: str) -> int:
         return int(text)
     except ValueError:
         raise argparse.ArgumentTypeError(f"{text!r} is not a whole number") from None
+
+
+def _json(text: str) -> Any:
+    try:
+        return json.loads(text)
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"{text!r} is not JSON") from None
 
 
 def _assignment(text: str) -> tuple[str, Any]:
@@ -240,7 +250,8 @@ def _tell(faults: list[dict[str, Any]], options: argparse.Namespace, *, one: boo
         held = f", holds {each['held']}" if each["held"] else ""
         over = ", is over" if each["is_over"] else ""
         act = each["rule"]["act"]["type"]
-        write(f"{each['name']}: {act} {match} fired {each['fired']} times{held}{over}")
+        refused = f", refused: {each['refused']}" if each["refused"] else ""
+        write(f"{each['name']}: {act} {match} fired {each['fired']} times{held}{over}{refused}")
 
 
 COMMAND: Final = Command(

@@ -82,7 +82,7 @@ def _operation(
     }
     if route.request is not None:
         refs, needed = msgspec.json.schema_components([route.request], ref_template=_REFS)
-        own = needed.pop(refs[0]["$ref"].rpartition("/")[2])
+        own = needed.pop(refs[0].get("$ref", "").rpartition("/")[2], {})  # a union has none
         parameters = _parameters(route, own)
         if parameters:
             made["parameters"] = parameters

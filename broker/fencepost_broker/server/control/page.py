@@ -102,9 +102,14 @@ def _requests(described: dict[str, Any]) -> Iterator[str]:
             yield _row(where, each["name"], each["schema"], meaning)
         if route.has_body:
             body = operation["requestBody"]["content"]["application/json"]["schema"]
-            body = schemas[body["$ref"].rpartition("/")[2]] if "$ref" in body else body
-            for name, field in body["properties"].items():
-                yield _row(where, name, field, field.get("description", ""))
+            for each in body.get("anyOf", [body]):
+                each = schemas[each["$ref"].rpartition("/")[2]] if "$ref" in each else each
+                fields = {**each["properties"]}
+                at = where
+                if "anyOf" in body:
+                    at = f"{where} `{fields.pop('type')['enum'][0]}`"
+                for name, field in fields.items():
+                    yield _row(at, name, field, field.get("description", ""))
 
 
 def _row(where: str, name: str, field: dict[str, Any], meaning: str) -> str:
@@ -131,6 +136,8 @@ def _type(field: dict[str, Any]) -> str:
         return " or ".join(_type(each) for each in field["anyOf"])
     if "$ref" in field:
         return f"`{field['$ref'].rpartition('/')[2]}`"
+    if "enum" in field:
+        return " or ".join(f"`{json.dumps(each)}`" for each in field["enum"])
     return str(field.get("type", "any"))
 
 

@@ -26,7 +26,7 @@ from fencepost_broker.server.control.decoding import read_request
 from fencepost_broker.server.control.events import EventHub, LogLine, Reader, cut
 from fencepost_broker.server.control.guard import Guard, is_for_this_machine, read_token
 from fencepost_broker.server.control.problems import CONTENT_TYPE, Problem, ProblemError
-from fencepost_broker.server.control.routes import ControlContext, Route
+from fencepost_broker.server.control.routes import ControlContext, Embedded, Route
 from fencepost_broker.server.control.seen import RequestsSeen
 from fencepost_broker.server.control.table import ROUTES
 
@@ -69,7 +69,11 @@ class ControlPort:
     """The listener of a control port."""
 
     def __init__(
-        self, process: BrokerProcess, addresses: Sequence[Address], logs: LazyLogs
+        self,
+        process: BrokerProcess,
+        addresses: Sequence[Address],
+        logs: LazyLogs,
+        embedded: Embedded,
     ) -> None:
         """``addresses`` are those of the broker for its clients."""
         self._settings = process.settings
@@ -78,7 +82,9 @@ class ControlPort:
         self._requests = RequestsSeen(
             process.socket_server, self.events, process.logs.area("server")
         )
-        self._context = ControlContext(process, addresses, ROUTES, self.events, self._requests)
+        self._context = ControlContext(
+            process, addresses, ROUTES, self.events, self._requests, embedded
+        )
         self._log = process.logs.area("server")
         self._listener: asyncio.Server | None = None
         self._runner: web.AppRunner | None = None

@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from http import HTTPStatus
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, Literal, Protocol
 
 from fencepost_protocol.apis import Message
 
@@ -15,17 +15,35 @@ from fencepost_broker.apis.registry import SERVED
 from fencepost_broker.server.control.problems import ProblemError
 
 if TYPE_CHECKING:
-    from msgspec import Struct
-
     from fencepost_broker.coordinator.runtime.coordinator_runtime import CoordinatorRuntime
     from fencepost_broker.ports import Address
     from fencepost_broker.server.broker_server import BrokerServer
     from fencepost_broker.server.control.events import EventHub
     from fencepost_broker.server.control.seen import RequestsSeen
+    from fencepost_broker.server.embedded.snapshot import Snapshot
     from fencepost_broker.server.process import BrokerProcess
+    from fencepost_broker.storage.disk.faulty import DiskFaults
 
 ASK_SECONDS: Final = 10.0
 """How long an answer of the broker to itself may take."""
+
+
+class Embedded(Protocol):
+    """The object that has started the process: a ``Broker``."""
+
+    disk: DiskFaults
+    snapshots: dict[str, Snapshot]
+
+    def snapshot(self, name: str | None = None) -> Snapshot:
+        """Return the state as it is now; raises ``NoSnapshotsError``, ``StorageError``."""
+
+    async def restore(
+        self, snapshot: Snapshot | str, connections: Literal["close", "keep"] = "close"
+    ) -> None:
+        """Continue from a snapshot; raises ``NoSnapshotsError``, ``StorageError``."""
+
+    async def reset(self) -> None:
+        """Go back to the state right after the start."""
 
 
 class ControlContext:
@@ -38,6 +56,7 @@ class ControlContext:
         routes: Sequence[Route],
         events: EventHub,
         requests: RequestsSeen,
+        embedded: Embedded,
     ) -> None:
         self.process = process
         self.clock = process.clock
@@ -48,6 +67,7 @@ class ControlContext:
         """All routes of the control port."""
         self.events = events
         self.requests = requests
+        self.embedded = embedded
 
     @property
     def server(self) -> BrokerServer:
@@ -95,7 +115,8 @@ class Route:
     """Called with a ``ControlContext`` and with the request, if there is one; it may be a
     coroutine function. It returns the response, or raises ``ProblemError``."""
     summary: str
-    request: type[Struct] | None = None
+    request: Any = None
+    """The type of the request, a struct or a union of structs; ``None``: it has no fields."""
     response: Any = None
     """The type of the response; ``None``: it has no content. For a stream, the type of an event."""
     errors: tuple[HTTPStatus, ...] = ()

@@ -24,7 +24,7 @@ from fencepost_broker.server.embedded.settings import (
     settings_of,
     state_clock,
 )
-from fencepost_broker.server.embedded.snapshot import Snapshot
+from fencepost_broker.server.embedded.snapshot import NoSnapshotsError, Snapshot
 from fencepost_broker.server.embedded.wanted_topics import check_created, creation_of
 from fencepost_broker.server.process import BrokerProcess, start_soon
 from fencepost_broker.storage.disk.faulty import DiskFaults, FaultyDisk
@@ -323,15 +323,15 @@ class Broker:
     def _with_snapshots(self) -> tuple[BrokerProcess, MemoryDisk]:
         """Return the running process and its disk, if there can be snapshots of it."""
         if self._process is None:
-            raise RuntimeError("this broker is not running")
+            raise NoSnapshotsError("this broker is not running")
         disk = self._disk
         if self.settings.data_dirs or not isinstance(disk, MemoryDisk):
-            raise RuntimeError(
+            raise NoSnapshotsError(
                 "only brokers in memory have snapshots, and this one has a data directory: stop it,"
                 " and use Snapshot.from_data_dir"
             )
         if not self._has_snapshots:
-            raise RuntimeError("a broker that is part of a cluster has no snapshots")
+            raise NoSnapshotsError("a broker that is part of a cluster has no snapshots")
         return self._process, disk
 
     # -- what tests ask for --------------------------------------------------------------------
@@ -442,7 +442,7 @@ class Broker:
             return
         from fencepost_broker.server.control.port import ControlPort
 
-        self._control_port = ControlPort(process, self.addresses, self._logs)
+        self._control_port = ControlPort(process, self.addresses, self._logs, self)
         self.control = await self._control_port.open()
         at = self._control_port.listens_at
         self.settings = self.settings.with_overrides({"control.address": at})

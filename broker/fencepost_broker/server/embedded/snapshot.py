@@ -16,6 +16,10 @@ from fencepost_broker.storage.log.names import LOCK, META_PROPERTIES
 BYTES_MAX: Final = 1 << 30
 
 
+class NoSnapshotsError(RuntimeError):
+    """A broker cannot have snapshots: it has files, is part of a cluster, or is not running."""
+
+
 class Snapshot:
     """All files of a broker's data directory, and its state time.
 

@@ -8,6 +8,7 @@ from typing import Final
 from fencepost_protocol.generated.index import ApiKey
 
 from fencepost_broker.network.faulted_request import Faults
+from fencepost_broker.operations import AnyOperation, OperationRefusedError
 from fencepost_broker.ports import Address
 from fencepost_broker.server.proxy.answers import ADDRESSES_FROM
 from fencepost_broker.server.proxy.context import Context
@@ -55,6 +56,11 @@ class ProxiedBroker:
     def topic_name(self, topic_id: bytes) -> str | None:
         """Return the name of the topic with an id."""
         return self.context.topic_names.get(topic_id)
+
+    async def perform(self, operation: AnyOperation) -> None:
+        """Refuse an operation: a proxy does not change brokers."""
+        del operation
+        raise OperationRefusedError("a proxy performs no operations")
 
     def fetched(self, session_id: int) -> list[tuple[str | bytes, int]]:
         """Return nothing: a proxy does not follow fetch sessions."""

@@ -46,8 +46,10 @@ _VERBS: Final = {
 class LoadedDiskFault:
     """A fault that is in force until it is removed."""
 
-    def __init__(self, faults: DiskFaults, fault: DiskFault) -> None:
+    def __init__(self, faults: DiskFaults, fault: DiskFault, number: int) -> None:
         self.fault = fault
+        self.number = number
+        """Counts the faults of this disk."""
         self.fired = 0
         """How many operations it has changed."""
         self._faults = faults
@@ -101,6 +103,7 @@ class DiskFaults:
         """Has all files opened again, by those that use them."""
         self.on_crash: Callable[[str], None] = lambda _: None
         """Called with the reason when a fault lets the broker crash."""
+        self._added = 0
 
     @property
     def may_fail(self) -> bool:
@@ -109,7 +112,8 @@ class DiskFaults:
 
     def add(self, fault: DiskFault) -> LoadedDiskFault:
         """Put a fault in force until it is removed."""
-        added = LoadedDiskFault(self, fault)
+        self._added += 1
+        added = LoadedDiskFault(self, fault, self._added)
         self._use((*self.loaded, added))
         return added
 

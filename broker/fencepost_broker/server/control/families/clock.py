@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from http import HTTPStatus
-from typing import Annotated, Final
+from typing import Annotated, Final, TypeAlias
 
 from msgspec import Meta, Struct
 
@@ -12,6 +12,9 @@ from fencepost_broker.server.control.problems import ProblemError
 from fencepost_broker.server.control.routes import ControlContext, Route
 
 STEP_MS_MAX: Final = 100 * 365 * DAY_MS
+
+
+_Part: TypeAlias = Annotated[float, Meta(ge=-STEP_MS_MAX, le=STEP_MS_MAX)]
 
 
 class Clock(Struct, frozen=True):
@@ -24,11 +27,11 @@ class Clock(Struct, frozen=True):
 class Step(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """How far to move state time: the sum of the fields."""
 
-    days: Annotated[float, Meta(ge=0)] = 0
-    hours: Annotated[float, Meta(ge=0)] = 0
-    minutes: Annotated[float, Meta(ge=0)] = 0
-    seconds: Annotated[float, Meta(ge=0)] = 0
-    ms: Annotated[int, Meta(ge=0)] = 0
+    days: _Part = 0
+    hours: _Part = 0
+    minutes: _Part = 0
+    seconds: _Part = 0
+    ms: Annotated[int, Meta(ge=-STEP_MS_MAX, le=STEP_MS_MAX)] = 0
 
     @property
     def whole_ms(self) -> int:
@@ -55,6 +58,33 @@ def advance_clock(context: ControlContext, step: Step) -> Clock:
     return get_clock(context)
 
 
+def jump_clock(context: ControlContext, step: Step) -> Clock:
+    """Set the clock forward, or back by negative numbers; no time passes by that."""
+    by_ms = step.whole_ms
+    if not 0 < abs(by_ms) <= STEP_MS_MAX or context.clock.now_ms() + by_ms < 0:
+        raise ProblemError(
+            HTTPStatus.BAD_REQUEST,
+            "the sum of days, hours, minutes, seconds and ms must be up to 100 years, forward or"
+            " back, and not 0; state time cannot be before 1970",
+            where="body",
+            advice='Send, for example, {"seconds": -5}.',
+        )
+    context.clock.jump(ms=by_ms)
+    return get_clock(context)
+
+
+def pause_clock(context: ControlContext) -> Clock:
+    """Let state time stand still until it is resumed; it can be moved."""
+    context.clock.pause()
+    return get_clock(context)
+
+
+def resume_clock(context: ControlContext) -> Clock:
+    """Let state time run on from where it stands."""
+    context.clock.resume()
+    return get_clock(context)
+
+
 ROUTES: Final = (
     Route("GET", "/v1/clock", get_clock, "state time", response=Clock),
     Route(
@@ -65,4 +95,14 @@ ROUTES: Final = (
         request=Step,
         response=Clock,
     ),
+    Route(
+        "POST",
+        "/v1/clock/jump",
+        jump_clock,
+        "set the clock forward or back, as an operator sets it; no time passes by that",
+        request=Step,
+        response=Clock,
+    ),
+    Route("POST", "/v1/clock/pause", pause_clock, "let state time stand still", response=Clock),
+    Route("POST", "/v1/clock/resume", resume_clock, "let state time run on", response=Clock),
 )
