@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import struct
 from collections.abc import AsyncIterator
+from contextlib import suppress
 from typing import Any
 
 import pytest
@@ -373,3 +374,26 @@ async def test_what_was_removed_has_no_effect(broker: Broker, client: Client) ->
     assert set(codes(await client.ask(produce(), 9)).values()) == {ErrorCode.NONE}
     assert await end_offset(client) == 1
     assert broker.faults.list() == []
+
+
+@pytest.mark.parametrize(
+    ("act", "given"),
+    [
+        ("hold", {}),
+        ("hold", {"what": "answer"}),
+        ("delay", {"ms": 86_400_000}),
+        ("blackhole", {}),
+        ("drop_request", {"silently": True}),
+        ("drop_answer", {"silently": True}),
+    ],
+)
+async def test_a_broker_that_stops_waits_for_no_rule(act: str, given: Any) -> None:
+    settings = {"shutdown.timeout.ms": 86_400_000}
+    async with Broker(topics={"t": 2, "u": 1}, settings=settings) as broker:
+        fault = getattr(broker.faults, act)(**given, api="Produce")
+        async with Client(broker.bootstrap) as client:
+            asked = asyncio.ensure_future(client.ask(produce(), 9))
+            await fault.wait_until_fired()
+            await broker.stop()
+            with suppress(asyncio.IncompleteReadError, ConnectionError):
+                await asked

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Iterable
+from contextlib import suppress
 from functools import partial
 from typing import Any, Final, Protocol, cast
 
@@ -88,6 +89,8 @@ class Faults:
         self._late: dict[ClientConnection, Pieces] = {}
         """Answers that are sent after the next one of their connection."""
         self._tasks: set[asyncio.Task[None]] = set()
+        self.stopped = asyncio.Event()
+        """Set when the server stops: nothing waits any more."""
         self._listeners: list[Callable[[], None]] = []
 
     def listen(self, call: Callable[[], None]) -> None:
@@ -124,6 +127,11 @@ class Faults:
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
         faulted.connection.on_loss(partial(_cancel, task))
+
+    def stop(self) -> None:
+        """Let everything go on that waits, because the server stops."""
+        self.stopped.set()
+        self.rules.clear()
 
     def send_late(self, connection: ClientConnection, pieces: Pieces) -> None:
         """Keep an answer until the next one of its connection is sent."""
@@ -325,13 +333,15 @@ class _FaultedRequest:
         act = rule.rule.act
         if isinstance(act, Delay) and act.what == side:
             spread_ms = rule.chance.randrange(act.spread_ms + 1) if act.spread_ms else 0
-            await asyncio.sleep((act.ms + spread_ms) / 1000)
+            with suppress(TimeoutError):
+                async with asyncio.timeout((act.ms + spread_ms) / 1000):
+                    await self._faults.stopped.wait()
         elif _holds(act, side):
             await _held(rule)
 
     async def _drop(self, rule: LoadedRule, what: str, *, silently: bool) -> None:
         if silently:
-            await asyncio.get_running_loop().create_future()  # until the connection is lost
+            await self._faults.stopped.wait()  # or until the connection is lost
         raise _DropError(f"the fault rule {rule.name} drops the {what}")
 
     # -- messages --------------------------------------------------------------------------------

@@ -74,7 +74,6 @@ class SocketServer:
         """Pass ``context`` to the handlers, and hold clients to ``quotas`` if any are given."""
         self.ready = ready
         self.served = tuple(served)
-        """The APIs that it serves."""
         self._log_of: Callable[[Connection], Any] = partial(log_of, log)
         self.connection_quotas = ConnectionQuotas(limits, context.metrics, self._log_of)
         self._go_by(limits)
@@ -156,6 +155,8 @@ class SocketServer:
         if self._idle is not None:
             return
         self._idle = asyncio.Event()
+        if self._faults is not None:
+            self._faults.stop()
         for listener in self._listeners:
             listener.close()
         if self._reaper is not None:

@@ -32,6 +32,13 @@ examples:
   fencepost fault remove lost --control 9093
 `fencepost fault add --help` lists what a rule may match, and what may happen.
 {EXIT_CODES}"""
+_EXAMPLES: Final = {
+    "code": "--code NOT_LEADER_OR_FOLLOWER",
+    "set": "--set throttle_time_ms=500",
+    "ms": "--ms 500",
+    "bytes": "--bytes 4",
+}
+"""How options that an act needs are given."""
 _TIMES_MAX: Final = 1 << 53
 _WAIT_S_MAX: Final = 60
 
@@ -41,19 +48,19 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.epilog = EPILOG
     parser.formatter_class = argparse.RawDescriptionHelpFormatter
     actions = parser.add_subparsers(dest="action", metavar="ACTION", required=True)
-    _add_add(actions.add_parser("add", help="add a rule", allow_abbrev=False))
+    _add_add(_action(actions, "add", "add a rule", "--api Produce --times 1 drop-answer"))
     for name, told in (
         ("list", "list the rules, and how often they have fired"),
         ("clear", "remove all rules; what they hold goes on"),
     ):
-        _add_common(actions.add_parser(name, help=told))
+        _add_common(_action(actions, name, told))
     for name, told in (
         ("remove", "remove a rule; what it holds goes on"),
         ("release", "let what a rule holds go on; the rule stays"),
         ("log", "show the last requests that a rule fired on"),
         ("wait", "wait until a rule has fired"),
     ):
-        named = actions.add_parser(name, help=told)
+        named = _action(actions, name, told, "lost")
         named.add_argument("name", metavar="NAME", help="the rule")
         _add_common(named)
         if name == "wait":
@@ -65,9 +72,19 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
                 "--timeout-s", type=number("a number of seconds", _WAIT_S_MAX), default=10,
                 metavar="N", help="how long to wait (10)",
             )  # fmt: skip
-    load = actions.add_parser("load", help="add the rules of a TOML file, all or none")
+    load = _action(actions, "load", "add the rules of a TOML file, all or none", "plan.toml")
     load.add_argument("file", metavar="FILE", help="a file with [[fault]] tables")
     _add_common(load)
+
+
+def _action(actions: Any, name: str, told: str, words: str = "") -> argparse.ArgumentParser:
+    """Return the parser of an action, whose help ends with an example."""
+    example = f"  fencepost fault {name} --control 9093 {words}".rstrip()
+    made: argparse.ArgumentParser = actions.add_parser(
+        name, help=told, description=told, epilog=f"examples:\n{example}\n", allow_abbrev=False,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )  # fmt: skip
+    return made
 
 
 def _add_common(parser: argparse.ArgumentParser) -> None:
@@ -93,9 +110,13 @@ def _add_add(parser: argparse.ArgumentParser) -> None:
     )
     for act in ACTS:
         told = (act.__doc__ or "").strip().split("\n")[0]
+        name = str(act.__struct_config__.tag)
+        needs = "".join(f" {_EXAMPLES[each.name]}" for each in fields(act) if each.required)
         one = acts.add_parser(
-            str(act.__struct_config__.tag), help=told, description=told, allow_abbrev=False
-        )
+            name, help=told, description=told, allow_abbrev=False,
+            formatter_class=argparse.RawDescriptionHelpFormatter,
+            epilog=f"examples:\n  {parser.prog} --control 9093 --api Produce {name}{needs}\n",
+        )  # fmt: skip
         for field in fields(act):
             _add_option(one, field, "act")
 
