@@ -17,6 +17,7 @@ from fencepost_broker.cli.commands.requests import line_of
 from fencepost_broker.cli.control_client import path_of
 from fencepost_broker.cli.main import main
 from fencepost_broker.config.values.units import read_duration
+from fencepost_broker.operations import OPERATIONS
 from fencepost_protocol.generated.metadata import MetadataRequest, MetadataRequestTopic
 
 from tests.support.up import Wire
@@ -69,6 +70,64 @@ def test_a_clock_without_a_duration(broker: Broker, capsys: pytest.CaptureFixtur
         main(["clock", "advance", "8", "--control", at(broker)])
     assert "write 8d, 1h30m" in capsys.readouterr().err
     assert "0, up to" in told(capsys, "clock", "advance", "0s", "--control", at(broker), code=1)
+
+
+def test_the_clock_is_paused_set_back_and_resumed(capsys: pytest.CaptureFixture[str]) -> None:
+    with Broker(control=0, log_level="error") as running:
+        where = ["--control", at(running), "--json"]
+        paused = json.loads(told(capsys, "clock", "pause", *where))
+        assert paused["manual"]
+        back = json.loads(told(capsys, "clock", "jump", "-1h30m", *where))
+        assert back["now_ms"] == paused["now_ms"] - 5_400_000
+        on = json.loads(told(capsys, "clock", *where, "jump", "5s"))
+        assert on["now_ms"] == back["now_ms"] + 5000
+        assert not json.loads(told(capsys, "clock", "resume", *where))["manual"]
+        assert "resume takes no DURATION" in told(capsys, "clock", "resume", "5s", *where, code=2)
+        assert "clock jump 8d" in told(capsys, "clock", "jump", *where, code=2)
+        assert "above 0" in told(capsys, "clock", "advance", "-5s", *where, code=1)
+
+
+def test_snapshots_are_taken_restored_and_removed(capsys: pytest.CaptureFixture[str]) -> None:
+    with Broker(topics={"t": 1}, control=0, log_level="error") as running:
+        where = ["--control", at(running)]
+
+        def has_topic(name: str) -> bool:
+            return running.explain_partition(name, 0) is not None
+
+        assert told(capsys, "snapshot", "take", "a b", *where).startswith("a b: ")
+        taken = json.loads(told(capsys, "snapshot", "take", "a b", *where, "--json"))
+        assert json.loads(told(capsys, "snapshot", "list", *where, "--json")) == [taken]
+        running.create_topic("u")
+        assert told(capsys, "snapshot", "restore", "a b", *where) == ""
+        assert (has_topic("t"), has_topic("u")) == (True, False)
+        running.create_topic("u")
+        told(capsys, "snapshot", "reset", *where)
+        assert not has_topic("u")
+        wrong = told(capsys, "snapshot", "restore", "a", *where, code=1)
+        assert "there is no snapshot a" in wrong
+        told(capsys, "snapshot", "remove", "a b", *where)
+        assert told(capsys, "snapshot", "list", *where) == ""
+
+
+def test_an_operation_is_performed(broker: Broker, capsys: pytest.CaptureFixture[str]) -> None:
+    where = ["--control", at(broker)]
+    held = ["operation", "hold-markers", "--topic", "t", "--partition", "0", *where]
+    assert json.loads(told(capsys, *held, "--json")) == {"type": "markers", "holds": 1}
+    assert told(capsys, "operation", "release-markers", *where) == "markers: holds=0\n"
+    asked = ["operation", "fence-producer", "--transactional-id", "p", *where]
+    assert "'p'" in told(capsys, *asked, code=1)
+    for wrong in (asked[:2], ["operation", "move-leader", "--topic", "t", *where], ["operation"]):
+        with pytest.raises(SystemExit):
+            main(wrong)
+
+
+def test_each_field_of_an_operation_is_an_option(capsys: pytest.CaptureFixture[str]) -> None:
+    for name, operation in OPERATIONS.items():
+        with pytest.raises(SystemExit):
+            main(["operation", name, "--help"])
+        shown = capsys.readouterr().out
+        for field in operation.__struct_fields__:
+            assert f"--{field.replace('_', '-')} " in shown
 
 
 def test_requests_are_listed(broker: Broker, capsys: pytest.CaptureFixture[str]) -> None:

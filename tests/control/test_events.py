@@ -42,6 +42,21 @@ async def events_in(answer: ClientResponse) -> AsyncIterator[dict[str, Any]]:
             yield event
 
 
+async def test_rules_that_fire_are_told() -> None:
+    async with (
+        controlled() as it,
+        it.client() as client,
+        it.session.get(f"http://{it.address}/v1/events?kinds=fault") as answer,
+    ):
+        events = events_in(answer)
+        it.broker.faults.delay(0, name="late", api="Metadata", skip=1)
+        for _ in range(3):
+            await client.ask(MetadataRequest([]), 12)
+        first, second = await anext(events), await anext(events)
+        assert (first["type"], first["name"], first["api"]) == ("fault", "late", "Metadata")
+        assert (first["fired"], second["fired"]) == (1, 2)
+
+
 async def test_requests_and_log_lines_are_told() -> None:
     async with (
         controlled() as it,

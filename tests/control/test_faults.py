@@ -180,7 +180,9 @@ def test_a_file_is_loaded(
     assert capsys.readouterr().out.startswith('lost: drop-answer {"api": "Metadata"} fired 0 times')
     path.write_text(PLAN.replace("times", "tims"))
     fault(broker, "load", str(path), code=2)
-    assert "fault[0]: there is no field 'tims'; did you mean times?" in capsys.readouterr().err
+    assert "fault[0]: Object contains unknown field `tims`. Did you mean times?" in (
+        capsys.readouterr().err
+    )
     fault(broker, "load", str(tmp_path / "none.toml"), code=2)
     assert "none.toml: No such file" in capsys.readouterr().err
     path.write_text("[[fault")
@@ -194,7 +196,7 @@ def test_up_refuses_a_file_of_rules_that_cannot_work(
     path = tmp_path / "plan.toml"
     for plan, told in (
         (PLAN.replace("Metadata", "Metadat"), "did you mean Metadata?"),
-        (PLAN.replace("drop-answer", "drop-anser"), "did you mean drop-answer?"),
+        (PLAN.replace("drop-answer", "drop-anser"), "Did you mean drop-answer?"),
     ):
         path.write_text(plan)
         assert main(["up", "--port", "0", "--faults", str(path)]) == 2

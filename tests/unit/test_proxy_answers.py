@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import msgspec
 import pytest
-from fencepost_broker.faults.reading import read
+from fencepost_broker.config.sources.structs import convert
 from fencepost_broker.faults.rule import ACTS, Act, Rule
 from fencepost_broker.server.proxy.answers import ADDRESSES_FROM, move
 from fencepost_broker.server.proxy.fetch_scan import HIDDEN, FetchScan
@@ -135,7 +135,7 @@ def test_acts_on_messages_are_carried_out_and_others_refused(act: type[Act]) -> 
     ],
 )
 def test_what_a_proxy_cannot_do_is_refused_by_name(given: dict[str, object], reason: str) -> None:
-    rule = read({"act": {"type": "drop-answer"}, **given}, Rule)
+    rule = convert({"act": {"type": "drop-answer"}, **given}, Rule)
     assert why_not(rule).startswith(reason)
     assert bool(why_not(rule)) == bool(reason)
 

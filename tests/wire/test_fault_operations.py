@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from fencepost_broker import Broker
+from fencepost_broker import Broker, Cluster
 from fencepost_broker.operations import (
     FenceProducer,
     MoveLeader,
@@ -79,3 +79,23 @@ async def test_a_refused_operation_is_told_and_the_request_goes_on() -> None:
         assert moved.fired == 1
         assert "77" in moved.refused
         assert (await it.ask("GET", "/v1/faults/moved"))["refused"] == moved.refused
+
+
+async def test_the_leader_moves_when_a_produce_arrives() -> None:
+    async with (
+        Cluster(brokers=2, topics=["t:1"], settings={"default.replication.factor": 2}) as cluster,
+        Producer(cluster.bootstrap) as producer,
+    ):
+        assert (await producer.send_and_wait("t", b"0")).offset == 0
+        told = cluster.brokers[1].explain_partition("t", 0)
+        assert told is not None
+        old, new = told.leader_id, 3 - told.leader_id
+        broker = cluster.brokers[old]
+        moved = broker.faults.run(
+            MoveLeader(topic="t", partition=0, broker=new), api="Produce", times=1
+        )
+        assert (await producer.send_and_wait("t", b"1")).offset == 1
+        assert (moved.fired, moved.refused) == (1, "")
+        after = cluster.brokers[new].explain_partition("t", 0)
+        assert after is not None
+        assert after.leader_id == new

@@ -6,7 +6,7 @@ import asyncio
 from typing import Any
 
 import pytest
-from fencepost_broker.faults.reading import read
+from fencepost_broker.config.sources.structs import convert
 from fencepost_broker.faults.rule import ACTS, Rule
 from fencepost_protocol.framing import encode_request, encode_response
 from fencepost_protocol.generated.heartbeat import HeartbeatRequest, HeartbeatResponse
@@ -43,7 +43,7 @@ CASES: dict[str, tuple[dict[str, Any], list[bytes], bytes]] = {
     "throttle": ({"ms": 3}, [beat(1), beat(2)], answer(1, throttle_ms=3) + answer(2)),
 }
 CLOSES = ("drop-request", "drop-answer", "disconnect", "cut-answer")
-ELSEWHERE = ("hold", "blackhole", "corrupt-request", "corrupt-answer")
+ELSEWHERE = ("hold", "blackhole", "corrupt-request", "corrupt-answer", "run")
 
 
 async def test_all_acts_are_tried() -> None:
@@ -52,7 +52,8 @@ async def test_all_acts_are_tried() -> None:
 
 def rule(name: str, **fields: Any) -> Rule:
     act = {"type": name, **fields}
-    return read({"act": act, "match": {"api": "Heartbeat"}, "times": 1}, Rule)
+    made: Rule = convert({"act": act, "match": {"api": "Heartbeat"}, "times": 1}, Rule)
+    return made
 
 
 async def answering(broker: Wire, seen: list[bytes]) -> None:

@@ -48,6 +48,17 @@ def add_control_arguments(parser: argparse.ArgumentParser) -> None:
     )
 
 
+def add_example(parser: argparse.ArgumentParser, command: str = "") -> None:
+    """Show a subcommand with all that it requires, once its arguments were added."""
+    words = [command or parser.prog]
+    for each in parser._actions:
+        if each.required:
+            value = str(each.metavar or next(iter(each.choices or ()), "..."))
+            words += [*each.option_strings[:1], value]
+    parser.epilog = f"examples:\n  {' '.join(words)}\n{EXIT_CODES}"
+    parser.formatter_class = argparse.RawDescriptionHelpFormatter
+
+
 def run_at_control_port(
     options: argparse.Namespace, action: Callable[[ControlClient], None]
 ) -> int:

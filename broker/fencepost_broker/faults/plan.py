@@ -14,8 +14,8 @@ from typing import Final
 
 import msgspec
 
+from fencepost_broker.config.sources.structs import StructError, convert
 from fencepost_broker.faults.compiled import RuleError
-from fencepost_broker.faults.reading import read
 from fencepost_broker.faults.rule import Rule
 
 BYTES_MAX: Final = 1 << 20
@@ -37,7 +37,7 @@ def read_plan(path: str) -> list[Rule]:
     if len(content) > BYTES_MAX:
         raise RuleError(f"{path}: a file of rules has at most {BYTES_MAX} bytes")
     try:
-        plan = msgspec.toml.decode(content)
-    except msgspec.DecodeError as error:
+        plan: Plan = convert(msgspec.toml.decode(content), Plan)
+    except (msgspec.DecodeError, StructError) as error:
         raise RuleError(f"{path}: {error}") from None
-    return read(plan, Plan, path).fault
+    return plan.fault

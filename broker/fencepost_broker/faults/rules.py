@@ -180,6 +180,8 @@ class FaultRules:
         self._others: dict[int, list[LoadedRule]] = {}
         """All other rules, by API."""
         self._listeners: list[Callable[[], None]] = []
+        self.on_fired: Callable[[LoadedRule], None] = lambda _: None
+        """Called when a rule has fired; the last one of its ``touched`` is the request."""
 
     def listen(self, call: Callable[[], None]) -> None:
         """Call this whenever rules are added or removed."""
@@ -276,6 +278,7 @@ class FaultRules:
         fired = [each for each in rules if each.fires(arrived, now_ms, self._rules)]
         for each in fired:
             each.touch(arrived, now_ms)
+            self.on_fired(each)
         return fired
 
     def _index(self, rule: LoadedRule) -> None:

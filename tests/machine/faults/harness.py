@@ -7,8 +7,8 @@ from typing import Any, cast
 
 from fencepost_broker.apis.registry import SERVED
 from fencepost_broker.apis.request import Request
+from fencepost_broker.config.sources.structs import convert
 from fencepost_broker.faults.compiled import Arrived
-from fencepost_broker.faults.reading import read
 from fencepost_broker.faults.rule import Rule
 from fencepost_broker.faults.rules import FaultRules, LoadedRule
 from fencepost_broker.operations import AnyOperation
@@ -64,7 +64,7 @@ class Rules:
 
     def add(self, **given: Any) -> LoadedRule:
         """Add a rule, as from JSON; what it does is of no interest unless given."""
-        return self.all.add(read({"act": {"type": "drop-answer"}, **given}, Rule))[0]
+        return self.all.add(convert({"act": {"type": "drop-answer"}, **given}, Rule))[0]
 
     def arrived(self, message: Message, version: int | None = None) -> Arrived:
         key = api_key_of(message)

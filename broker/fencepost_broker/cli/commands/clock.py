@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import re
 import sys
 from typing import Final
 
@@ -14,6 +15,7 @@ from fencepost_broker.cli.control_client import (
     EXIT_CODES,
     ControlClient,
     add_control_arguments,
+    path_of,
     run_at_control_port,
 )
 from fencepost_broker.config.values.units import read_duration
@@ -23,7 +25,12 @@ examples:
   fencepost clock --control 127.0.0.1:9093                 what the broker believes the time is
   fencepost clock advance 8d --control 127.0.0.1:9093      what is due by then is done now
   fencepost clock advance 1h30m --control 9093 --json
+  fencepost clock jump -5s --control 9093                  the clock is set back; no time passes
+  fencepost clock pause --control 9093                     until `fencepost clock resume`
 {EXIT_CODES}"""
+
+_MOVES: Final = ("advance", "jump")
+_NEGATIVE: Final = re.compile(r"-[0-9.]")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -31,39 +38,45 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.epilog = EPILOG
     parser.formatter_class = argparse.RawDescriptionHelpFormatter
     parser.add_argument(
-        "action", nargs="?", choices=("show", "advance"), default="show",
-        help="show the time (the default), or advance it",
+        "action", nargs="?", choices=("show", *_MOVES, "pause", "resume"), default="show",
+        help="show the time (the default), let it advance, set the clock by a jump, let it stand"
+        " still or run",
     )  # fmt: skip
     parser.add_argument(
         "by", nargs="?", type=_duration, metavar="DURATION",
-        help="how far to advance: 8d, 1h30m, 90s, 250ms",
+        help="how far to advance or to jump: 8d, 1h30m, 90s, 250ms; -5s jumps back",
     )  # fmt: skip
+    parser._negative_number_matcher = _NEGATIVE  # else -5s would have to be an option
     add_control_arguments(parser)
     parser.add_argument("--json", action="store_true", help="print JSON")
 
 
 def _duration(text: str) -> int:
     try:
-        return read_duration(text)
+        return -read_duration(text[1:]) if text.startswith("-") else read_duration(text)
     except ValueError as error:
         raise argparse.ArgumentTypeError(str(error)) from None
 
 
 def run(options: argparse.Namespace) -> int:
     """Show or move the clock, and return the exit code."""
-    is_moved = options.action == "advance"
+    action = options.action
+    is_moved = action in _MOVES
     if is_moved == (options.by is None):
-        wrong = "say how far: fencepost clock advance 8d" if is_moved else "show takes no DURATION"
+        wrong = f"{action} takes no DURATION"
+        if is_moved:
+            wrong = f"say how far: fencepost clock {action} 8d"
         sys.stderr.write(f"fencepost clock: {wrong}\n")
         return 2
     return run_at_control_port(options, lambda port: _show(port, options))
 
 
 def _show(port: ControlClient, options: argparse.Namespace) -> None:
-    if options.by is None:
+    if options.action == "show":
         clock = port.ask("GET", "/v1/clock")
     else:
-        clock = port.ask("POST", "/v1/clock/advance", {"ms": options.by})
+        body = None if options.by is None else {"ms": options.by}
+        clock = port.ask("POST", path_of("clock", options.action), body)
     if options.json:
         write_json(clock)
         return

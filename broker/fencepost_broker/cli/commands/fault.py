@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 import sys
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from fencepost_client.commands.output import write, write_json
 from fencepost_protocol.commands import Command, number
@@ -14,12 +14,11 @@ from fencepost_broker.cli.control_client import (
     EXIT_CODES,
     ControlClient,
     add_control_arguments,
+    add_example,
     path_of,
     run_at_control_port,
 )
-
-if TYPE_CHECKING:
-    from msgspec.structs import FieldInfo
+from fencepost_broker.cli.struct_options import add_option, given
 
 EPILOG: Final = f"""\
 examples:
@@ -32,14 +31,6 @@ examples:
   fencepost fault remove lost --control 9093
 `fencepost fault add --help` lists what a rule may match, and what may happen.
 {EXIT_CODES}"""
-_EXAMPLES: Final = {
-    "code": "--code NOT_LEADER_OR_FOLLOWER",
-    "set": "--set throttle_time_ms=500",
-    "ms": "--ms 500",
-    "bytes": "--bytes 4",
-    "operation": """--operation '{"type": "rebalance-group", "group": "app"}'""",
-}
-"""How options that an act needs are given."""
 _TIMES_MAX: Final = 1 << 53
 _WAIT_S_MAX: Final = 60
 
@@ -49,19 +40,19 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.epilog = EPILOG
     parser.formatter_class = argparse.RawDescriptionHelpFormatter
     actions = parser.add_subparsers(dest="action", metavar="ACTION", required=True)
-    _add_add(_action(actions, "add", "add a rule", "--api Produce --times 1 drop-answer"))
+    _add_add(actions.add_parser("add", help="add a rule", allow_abbrev=False))
     for name, told in (
         ("list", "list the rules, and how often they have fired"),
         ("clear", "remove all rules; what they hold goes on"),
     ):
-        _add_common(_action(actions, name, told))
+        _add_common(actions.add_parser(name, help=told))
     for name, told in (
         ("remove", "remove a rule; what it holds goes on"),
         ("release", "let what a rule holds go on; the rule stays"),
         ("log", "show the last requests that a rule fired on"),
         ("wait", "wait until a rule has fired"),
     ):
-        named = _action(actions, name, told, "lost")
+        named = actions.add_parser(name, help=told)
         named.add_argument("name", metavar="NAME", help="the rule")
         _add_common(named)
         if name == "wait":
@@ -73,24 +64,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
                 "--timeout-s", type=number("a number of seconds", _WAIT_S_MAX), default=10,
                 metavar="N", help="how long to wait (10)",
             )  # fmt: skip
-    load = _action(actions, "load", "add the rules of a TOML file, all or none", "plan.toml")
+    load = actions.add_parser("load", help="add the rules of a TOML file, all or none")
     load.add_argument("file", metavar="FILE", help="a file with [[fault]] tables")
     _add_common(load)
-
-
-def _action(actions: Any, name: str, told: str, words: str = "") -> argparse.ArgumentParser:
-    """Return the parser of an action, whose help ends with an example."""
-    example = f"  fencepost fault {name} --control 9093 {words}".rstrip()
-    made: argparse.ArgumentParser = actions.add_parser(
-        name, help=told, description=told, epilog=f"examples:\n{example}\n", allow_abbrev=False,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )  # fmt: skip
-    return made
 
 
 def _add_common(parser: argparse.ArgumentParser) -> None:
     add_control_arguments(parser)
     parser.add_argument("--json", action="store_true", help="print JSON")
+    add_example(parser)
 
 
 def _add_add(parser: argparse.ArgumentParser) -> None:
@@ -99,90 +81,26 @@ def _add_add(parser: argparse.ArgumentParser) -> None:
     from fencepost_broker.faults.rule import ACTS, Match, Rule
 
     _add_common(parser)
+    beginning = f"{parser.prog} --control HOST:PORT"
     which = parser.add_argument_group("which requests (all of them, if nothing is given)")
     for field in fields(Match):
-        _add_option(which, field, "match")
+        add_option(which, field, "match")
     often = parser.add_argument_group("how often, and when")
     for field in fields(Rule):
         if field.name not in ("act", "match"):
-            _add_option(often, field, "rule")
+            add_option(often, field, "rule")
     acts = parser.add_subparsers(
         dest="act", metavar="ACT", required=True, title="what happens to them"
     )
     for act in ACTS:
         told = (act.__doc__ or "").strip().split("\n")[0]
-        name = str(act.__struct_config__.tag)
-        needs = "".join(f" {_EXAMPLES[each.name]}" for each in fields(act) if each.required)
         one = acts.add_parser(
-            name, help=told, description=told, allow_abbrev=False,
-            formatter_class=argparse.RawDescriptionHelpFormatter,
-            epilog=f"examples:\n  {parser.prog} --control 9093 --api Produce {name}{needs}\n",
-        )  # fmt: skip
+            str(act.__struct_config__.tag), help=told, description=told, allow_abbrev=False
+        )
         for field in fields(act):
-            _add_option(one, field, "act")
-
-
-def _add_option(parser: Any, field: FieldInfo, part: str) -> None:
-    """Add the option for a field of a rule; its value is checked by the broker."""
-    from msgspec import inspect
-
-    given = inspect.type_info(field.type)
-    told = ""
-    if isinstance(given, inspect.Metadata):
-        told = str((given.extra_json_schema or {}).get("description", ""))
-        given = given.type
-    kinds = given.types if isinstance(given, inspect.UnionType) else (given,)
-    kinds = tuple(each.type if isinstance(each, inspect.Metadata) else each for each in kinds)
-    option: dict[str, Any] = {
-        "dest": f"{part}:{field.encode_name}",
-        "help": told.replace("%", "%%"),
-        "default": argparse.SUPPRESS,
-        "required": part == "act" and field.required,
-    }
-    name = f"--{field.encode_name.replace('_', '-')}"
-    kind = next(each for each in kinds if not isinstance(each, inspect.NoneType))
-    if isinstance(kind, inspect.BoolType):
-        parser.add_argument(name, action="store_true", **option)
-        return
-    if isinstance(kind, inspect.DictType):
-        option |= {"action": "append", "type": _assignment, "metavar": "PATH=VALUE"}
-    elif isinstance(kind, inspect.ListType):
-        option |= {"action": "append", "metavar": "CONDITION"}
-    elif isinstance(kind, inspect.StructType):
-        option |= {"type": _json, "metavar": "JSON"}
-    elif isinstance(kind, inspect.LiteralType):
-        option |= {"choices": kind.values}
-    elif isinstance(kind, inspect.IntType):
-        option |= {"type": _whole, "metavar": "N"}
-    elif isinstance(kind, inspect.FloatType):
-        option |= {"type": float, "metavar": "N"}
-    else:
-        option["metavar"] = "TEXT"
-    parser.add_argument(name, **option)
-
-
-def _whole(text: str) -> int:
-    try:
-        return int(text)
-    except ValueError:
-        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number") from None
-
-
-def _json(text: str) -> Any:
-    try:
-        return json.loads(text)
-    except ValueError:
-        raise argparse.ArgumentTypeError(f"{text!r} is not JSON") from None
-
-
-def _assignment(text: str) -> tuple[str, Any]:
-    path, equals, value = text.partition("=")
-    if not equals:
-        raise argparse.ArgumentTypeError(f"{text!r} is not PATH=VALUE")
-    try:
-        return path, json.loads(value)
-    except ValueError:
-        return path, value
+            add_option(one, field, "act", required=field.required)
+        add_example(one, f"{beginning} {act.__struct_config__.tag}")
+    add_example(parser)
 
 
 def run(options: argparse.Namespace) -> int:
@@ -233,12 +151,14 @@ def _act(port: ControlClient, options: argparse.Namespace, rules: Any) -> None:
 
 def rule_of(options: argparse.Namespace) -> dict[str, Any]:
     """Return the rule that options of ``fencepost fault add`` describe."""
-    parts: dict[str, dict[str, Any]] = {"match": {}, "rule": {}, "act": {"type": options.act}}
-    for dest, value in vars(options).items():
-        part, colon, name = dest.partition(":")
-        if colon:
-            parts[part][name] = dict(value) if part == "act" and name == "set" else value
-    return {**parts["rule"], "match": parts["match"], "act": parts["act"]}
+    act = given(options, "act")
+    if "set" in act:
+        act["set"] = dict(act["set"])
+    return {
+        **given(options, "rule"),
+        "match": given(options, "match"),
+        "act": {"type": options.act, **act},
+    }
 
 
 def _tell(faults: list[dict[str, Any]], options: argparse.Namespace, *, one: bool = False) -> None:

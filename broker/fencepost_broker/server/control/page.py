@@ -61,7 +61,7 @@ def page() -> str:
     lines += ["", "## Requests", "", "Fields without a default are required.", ""]
     lines += _requests(described)
     lines += ["", _STREAM]
-    lines += _fields(described["components"]["schemas"], ("RequestSeen", "LogLine"))
+    lines += _fields(described["components"]["schemas"], ("RequestSeen", "LogLine", "RuleFired"))
     return "\n".join(lines).rstrip("\n") + "\n"
 
 

@@ -2,20 +2,38 @@
 
 from __future__ import annotations
 
+from functools import partial
 from http import HTTPStatus
-from typing import Annotated, Final
+from typing import Annotated, Final, get_args
 
 from fencepost_protocol.commands import did_you_mean
 from msgspec import Meta, Struct
 
-from fencepost_broker.server.control.events import LogLine, Lost, Reader
+from fencepost_broker.faults.rules import LoadedRule
+from fencepost_broker.server.control.events import EventHub, LogLine, Lost, Reader, cut
 from fencepost_broker.server.control.problems import ProblemError
 from fencepost_broker.server.control.routes import ControlContext, Route
 from fencepost_broker.server.control.seen import KEPT_MAX, KIND, RequestSeen
 
-Event = RequestSeen | LogLine
-"""What the stream tells; another family may add its own, with a tag each."""
-KINDS: Final = tuple(str(each.__struct_config__.tag) for each in (RequestSeen, LogLine))
+_FAULT: Final = "fault"
+
+
+class RuleFired(Struct, frozen=True, kw_only=True, tag=_FAULT):
+    """A fault rule has fired on a request."""
+
+    name: Annotated[str, Meta(description="the rule")]
+    fired: Annotated[int, Meta(description="how often it has fired until now")]
+    at_ms: Annotated[int, Meta(description="state time, in milliseconds since 1970")]
+    api: str
+    version: int
+    correlation_id: int
+    client_id: str | None
+    connection: Annotated[str, Meta(description="the client's end, HOST:PORT")]
+
+
+Event = RequestSeen | LogLine | RuleFired
+"""What the stream tells."""
+KINDS: Final = tuple(str(each.__struct_config__.tag) for each in get_args(Event))
 
 
 class LastRequests(Struct, frozen=True, forbid_unknown_fields=True):
@@ -64,7 +82,20 @@ def read_events(context: ControlContext, wanted: WantedEvents) -> Reader:
     reader = context.events.open(kinds)
     if reader.wants(KIND):
         reader.on_close.append(context.requests.stream())
+    if reader.wants(_FAULT):
+        context.process.fault_rules.on_fired = partial(_tell_fired, context.events)
     return reader
+
+
+def _tell_fired(events: EventHub, rule: LoadedRule) -> None:
+    if events.wants(_FAULT):
+        on = rule.touched[-1]
+        client_id = None if on.client_id is None else cut(on.client_id)
+        event = RuleFired(
+            name=rule.name, fired=rule.fired, at_ms=on.at_ms, api=on.api, version=on.version,
+            correlation_id=on.correlation_id, client_id=client_id, connection=on.connection,
+        )  # fmt: skip
+        events.publish(event)
 
 
 ROUTES: Final = (
