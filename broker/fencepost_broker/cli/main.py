@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 GROUP: Final = "fencepost.commands"
 _OWN: Final = frozenset(
-    {"up", "broker", "clock", "cluster", "config", "fault", "requests", "transactions"}
+    {"up", "broker", "clock", "cluster", "config", "fault", "requests", "scenario", "transactions"}
 )
 """The broker's own commands, found without reading the metadata of all installed packages (25 ms).
 """
