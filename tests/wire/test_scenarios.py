@@ -46,6 +46,12 @@ FACTS: dict[str, Facts] = {
         "last_stable_offset": 0,
         "end_offset": 2,
     },
+    "unstable-offset-commit": {
+        "commit": "NONE",
+        "fetch": "UNSTABLE_OFFSET_COMMIT",
+        "fetch_after_time_out": "UNSTABLE_OFFSET_COMMIT",
+        "state": "PrepareAbort",
+    },
     "aborted-records-only": {"last_stable_offset": 6, "end_offset": 6},
     "log-ends-in-a-marker": {"last_stable_offset": 2, "end_offset": 2},
     "duplicate-after-lost-answer": {"lost_answers": 1, "second_answer": "NONE", "end_offset": 2},
@@ -63,6 +69,7 @@ READABLE = {
     "commit-after-time-out": [],
     "expired-transactional-id": [b"first"],
     "markers-that-never-come": [],
+    "unstable-offset-commit": [b"order"],
     "aborted-records-only": [],
     "log-ends-in-a-marker": [b"0"],
     "duplicate-after-lost-answer": [b"paid", b"paid"],
@@ -189,6 +196,27 @@ async def test_librdkafka_makes_a_duplicate_unless_it_is_idempotent(
         await asyncio.to_thread(send, broker.bootstrap)
         async with Connection(broker) as connection:
             assert (lost.fired, await connection.end_offset()) == (1, records)
+
+
+@pytest.mark.asyncio
+async def test_librdkafka_gets_no_offset_while_one_is_unstable() -> None:
+    def committed(bootstrap: str, isolation: str) -> int:
+        consumer = confluent_kafka.Consumer(
+            {"bootstrap.servers": bootstrap, "group.id": "readers", "isolation.level": isolation}
+        )
+        try:
+            [found] = consumer.committed([confluent_kafka.TopicPartition("orders", 0)], 2)
+            return int(found.offset)
+        finally:
+            consumer.close()
+
+    scenario = SCENARIOS["unstable-offset-commit"]
+    async with scenario.broker() as broker:
+        await play(scenario, broker)
+        with pytest.raises(confluent_kafka.KafkaException):
+            await asyncio.to_thread(committed, broker.bootstrap, "read_committed")
+        found = await asyncio.to_thread(committed, broker.bootstrap, "read_uncommitted")
+        assert found == confluent_kafka.OFFSET_INVALID
 
 
 # -- the command -----------------------------------------------------------------------------------

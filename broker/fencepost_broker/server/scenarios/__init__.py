@@ -13,6 +13,7 @@ from fencepost_broker.server.scenarios import (
     lost_produce_answer,
     markers_that_never_come,
     out_of_order_sequence,
+    unstable_offset_commit,
 )
 from fencepost_broker.server.scenarios.scenario import Scenario
 
@@ -24,6 +25,7 @@ SCENARIOS: Final[dict[str, Scenario]] = {
         commit_after_time_out.SCENARIO,
         expired_transactional_id.SCENARIO,
         markers_that_never_come.SCENARIO,
+        unstable_offset_commit.SCENARIO,
         awkward_ends.ABORTED,
         awkward_ends.MARKER,
         lost_produce_answer.WITHOUT,

@@ -40,12 +40,11 @@ async def _run(broker: Broker, tell: Tell, version: int) -> Facts:
         }
 
 
-_CLIENTS = "All producers that use transactions of version 1, whatever their language."
 VERSION_1 = Scenario(
     name="late-end-txn",
     summary="A late EndTxn commits the next transaction (version 1)",
     seen="Records of a transaction that is still open are readable, though nobody committed them.",
-    clients=_CLIENTS,
+    clients="All producers that use transactions of version 1, whatever their language.",
     remedy="KIP-890: with transaction.version 2 each transaction has an epoch of its own.",
     settings={"features": "transaction.version:1"},
     run=lambda broker, tell: _run(broker, tell, 1),
@@ -54,7 +53,7 @@ VERSION_2 = Scenario(
     name="late-end-txn-version-2",
     summary="A late EndTxn is fenced (version 2)",
     seen="Nothing: the late request has the epoch of the first transaction, and is refused.",
-    clients=f"None of those with version 2. {_CLIENTS}",
+    clients="None of those that use transactions of version 2.",
     remedy="This is the remedy: transaction.version 2 (KIP-890).",
     run=lambda broker, tell: _run(broker, tell, 2),
 )
