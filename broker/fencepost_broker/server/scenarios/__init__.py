@@ -1,0 +1,36 @@
+"""Failures that Kafka's users meet, each made to happen on purpose."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from fencepost_broker.server.scenarios import (
+    awkward_ends,
+    commit_after_time_out,
+    expired_transactional_id,
+    large_batch_refused,
+    late_end_txn,
+    lost_produce_answer,
+    markers_that_never_come,
+    out_of_order_sequence,
+    unstable_offset_commit,
+)
+from fencepost_broker.server.scenarios.scenario import Scenario
+
+SCENARIOS: Final[dict[str, Scenario]] = {
+    each.name: each
+    for each in (
+        late_end_txn.VERSION_1,
+        late_end_txn.VERSION_2,
+        commit_after_time_out.SCENARIO,
+        expired_transactional_id.SCENARIO,
+        markers_that_never_come.SCENARIO,
+        unstable_offset_commit.SCENARIO,
+        awkward_ends.ABORTED,
+        awkward_ends.MARKER,
+        lost_produce_answer.WITHOUT,
+        lost_produce_answer.WITH,
+        out_of_order_sequence.SCENARIO,
+        large_batch_refused.SCENARIO,
+    )
+}

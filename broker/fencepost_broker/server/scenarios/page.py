@@ -1,0 +1,49 @@
+"""``python -m fencepost_broker.server.scenarios.page [--check]``: docs/reference/scenarios.md."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Final
+
+from fencepost_protocol.codegen.page import write_or_check
+
+from fencepost_broker.server.scenarios import SCENARIOS
+
+PAGE: Final = Path(__file__).resolve().parents[4] / "docs/reference/scenarios.md"
+
+
+def page() -> str:
+    """Return the text of the page."""
+    lines = [
+        "<!-- Generated from fencepost_broker.server.scenarios by `make docs`. Do not edit. -->",
+        "",
+        "# Scenarios",
+        "",
+        "`fencepost scenario run NAME` starts a broker in memory, makes the failure happen, and",
+        "prints what happened and what was seen.",
+    ]
+    for each in SCENARIOS.values():
+        settings = [f"`{name}={value}`" for name, value in each.settings.items()]
+        lines += [
+            "",
+            f"## {each.name}",
+            "",
+            f"{each.summary}.",
+            "",
+            f"- What a user sees: {each.seen}",
+            f"- Which clients: {each.clients}",
+            f"- Remedy: {each.remedy}",
+        ]
+        if settings:
+            lines.append(f"- Settings of the broker: {', '.join(settings)}")
+        lines.append(f"- Topics: {', '.join(f'`{topic}`' for topic in each.topics)}")
+    return "\n".join(lines) + "\n"
+
+
+def main() -> int:
+    """Write the page, or check that it is up to date."""
+    return write_or_check(PAGE, page(), "docs/reference/scenarios.md is out of date")
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())
