@@ -252,9 +252,13 @@ class BrokerProcess:
         return self._fault_rules
 
     def clear_faults(self) -> None:
-        """Remove all fault rules, if there ever were any."""
+        """Remove all fault rules, if there ever were any, and forget them."""
         if self._fault_rules is not None:
-            self._fault_rules.clear()
+            self._fault_rules.reset()
+
+    def unfired_faults(self) -> list[str]:
+        """Return the names of fault rules that never fired and should have."""
+        return [] if self._fault_rules is None else self._fault_rules.unfired()
 
     async def ask(self, message: Message) -> Any:
         """Return the controller's decision, wherever it is; ``None`` if it is unknown."""

@@ -398,6 +398,13 @@ class Broker:
             raise RuntimeError("this broker is not running")
         return self._process.fault_rules
 
+    def unfired_faults(self) -> list[str]:
+        """Return the names of faults that never fired, unless they ``may_stay_unfired``.
+
+        Those that were removed are among them.
+        """
+        return [] if self._process is None else self._process.unfired_faults()
+
     def remember_requests(self) -> None:
         """Remember the last requests from now on, for ``explain``; forgets those of before."""
         if self._process is None:
