@@ -258,6 +258,10 @@ class Broker:
             self._faults = Faults(self._broker.fault_rules, BlockingFault, self._ask)
         return self._faults
 
+    def unfired_faults(self) -> list[str]:
+        """Return the names of faults that never fired; see ``fencepost_broker.Broker``."""
+        return self._ask(self._broker.unfired_faults)
+
     def remember_requests(self) -> None:
         """Remember the last requests from now on, for ``explain``; forgets those of before."""
         self._ask(self._broker.remember_requests)
@@ -352,6 +356,12 @@ class Cluster:
     def start_broker(self, broker_id: int) -> None:
         """Start a broker that was stopped or killed, at its old address."""
         self._running_thread().run(lambda: self._cluster.start_broker(broker_id))
+
+    def unfired_faults(self) -> list[str]:
+        """Return the names of faults that never fired, of the brokers that run."""
+        if self._thread is None:
+            return []
+        return [name for each in self.brokers.values() for name in each.unfired_faults()]
 
     def remember_requests(self) -> None:
         """Let each broker that runs remember the last requests, for ``explain``."""

@@ -107,14 +107,14 @@ class Inside:
         self.node = BrokerServer(
             Settings(), disk, ProcessClock(StateClock(), loop), random.Random(1)
         )
-        server = SocketServer(
+        self.server = SocketServer(
             self.node.context, SERVED, structlog.get_logger(), Limits(), self.node.ready
         )
         self.node.start([Address("PLAINTEXT", "127.0.0.1", 9092)])
         self.node.controller.command(CreateTopicsRequest(topics=[CreatableTopic("t", 6, -1)]))
         self.topic_id = self.node.image.topics.by_name["t"].topic_id
         self.sink = Sink()
-        self.connection = Connection(server, server._shared, "PLAINTEXT")
+        self.connection = Connection(self.server, self.server._shared, "PLAINTEXT")
         self.connection.connection_made(cast("asyncio.BaseTransport", self.sink))
 
     def push(self, frame: bytes | bytearray) -> None:

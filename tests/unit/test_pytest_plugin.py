@@ -56,7 +56,7 @@ def test_each_test_begins_with_an_empty_broker_at_the_same_port(fencepost_sessio
     with Producer(broker.bootstrap) as producer:
         producer.send("orders", b"x").result()
     broker.create_topic("left")
-    broker.faults.error("NOT_COORDINATOR", api="FindCoordinator", name="left")
+    broker.faults.hold(api="EndTxn", name="left", may_stay_unfired=True)
     PORTS.append(broker.bootstrap)
     assert len(set(PORTS)) == 1
 
@@ -139,6 +139,53 @@ def test_one_that_passes(fencepost):
     pass
 '''
 
+UNFIRED = """
+import pytest
+
+def use(broker, name):
+    broker.faults.drop_answer(api="Produce", name=name)
+
+def test_alone(fencepost):
+    use(fencepost, "lonely")
+
+def test_removed(fencepost):
+    use(fencepost, "gone")
+    fencepost.faults.clear()
+
+def test_session(fencepost_session):
+    use(fencepost_session, "shared")
+
+def test_the_next_one_of_the_session(fencepost_session):
+    pass
+
+@pytest.mark.fencepost(brokers=2)
+def test_cluster(fencepost_cluster):
+    use(fencepost_cluster.brokers[2], "second")
+
+def test_it_may(fencepost):
+    fencepost.faults.drop_answer(api="Produce", may_stay_unfired=True)
+
+@pytest.mark.fencepost(topics={"t": 1})
+def test_fired(fencepost):
+    from fencepost_client.blocking import Producer
+    fault = fencepost.faults.delay(1, api="Produce", name="fired")
+    with Producer(fencepost.bootstrap) as producer:
+        producer.send("t", b"x").result()
+    fencepost.faults.clear()
+
+def test_a_failure_of_its_own(fencepost):
+    use(fencepost, "hidden")
+    assert False, "on purpose"
+
+@pytest.mark.xfail
+def test_one_that_is_expected_to_fail(fencepost):
+    use(fencepost, "expected")
+    assert False
+
+def test_stopped(fencepost):
+    fencepost.stop()
+"""
+
 
 @pytest.fixture
 def run(tmp_path: Path, pytestconfig: pytest.Config) -> Callable[..., str]:
@@ -185,3 +232,12 @@ def test_the_report_of_a_failure_describes_the_broker(run: Callable[..., str]) -
     assert printed.count("JoinGroup version 9 of reader: MEMBER_ID_REQUIRED") == 3, printed
     assert printed.count("Produce version 13 of fencepost-producer: answered") == 3, printed
     assert "the broker has stopped" in printed
+
+
+def test_rules_that_never_fired_fail_a_test_that_has_passed(run: Callable[..., str]) -> None:
+    printed = run(UNFIRED)
+    assert "5 failed, 4 passed, 1 xfailed" in printed, printed
+    for name in ("lonely", "gone", "shared", "second"):
+        assert printed.count(f"fault rules that never fired: {name}\n") >= 1, printed
+    for name in ("hidden", "expected", "fired,"):
+        assert f"never fired: {name}" not in printed, printed

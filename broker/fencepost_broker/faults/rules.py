@@ -25,6 +25,8 @@ from fencepost_broker.ports import Chance
 RULES_MAX: Final = 10_000
 TOUCHED_MAX: Final = 100
 """How many of the requests that it fired on a rule remembers."""
+UNFIRED_MAX: Final = 100
+"""How many removed rules that never fired are remembered."""
 _PARTS: Final = 1 << 30
 
 
@@ -76,6 +78,11 @@ class LoadedRule:
     def name(self) -> str:
         """Its name, which is unique."""
         return self.rule.name
+
+    @property
+    def is_unfired(self) -> bool:
+        """Whether it should have fired and never did."""
+        return not self.fired and not self.rule.may_stay_unfired
 
     def fires(self, arrived: Arrived, now_ms: int, others: Mapping[str, LoadedRule]) -> bool:
         """Count a request that the rule may be for; return whether the rule fires on it."""
@@ -182,6 +189,7 @@ class FaultRules:
         self._listeners: list[Callable[[], None]] = []
         self.on_fired: Callable[[LoadedRule], None] = lambda _: None
         """Called when a rule has fired; the last one of its ``touched`` is the request."""
+        self._removed_unfired: deque[str] = deque(maxlen=UNFIRED_MAX)
 
     def listen(self, call: Callable[[], None]) -> None:
         """Call this whenever rules are added or removed."""
@@ -237,7 +245,7 @@ class FaultRules:
         rule = self.get(name)
         del self._rules[name]
         self._unindex(rule)
-        rule.is_removed = True
+        self._forget(rule)
         self._changed()
         rule.release()
         return rule
@@ -249,10 +257,24 @@ class FaultRules:
         self._by_topic.clear()
         self._others.clear()
         for rule in rules:
-            rule.is_removed = True
+            self._forget(rule)
         self._changed()
         for rule in rules:
             rule.release()
+
+    def reset(self) -> None:
+        """Remove all rules, and forget that there were any."""
+        self.clear()
+        self._removed_unfired.clear()
+
+    def unfired(self) -> list[str]:
+        """Return the names of rules, also of removed ones, that never fired and should have."""
+        return [*self._removed_unfired, *(n for n, rule in self._rules.items() if rule.is_unfired)]
+
+    def _forget(self, rule: LoadedRule) -> None:
+        rule.is_removed = True
+        if rule.is_unfired:
+            self._removed_unfired.append(rule.name)
 
     def statuses(self) -> list[Status]:
         """Return what all rules have done."""

@@ -8,7 +8,7 @@ connection.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from functools import partial
 from typing import Any, Final, Protocol, cast
@@ -95,8 +95,18 @@ class Faults:
         """Set when the server stops: nothing waits any more."""
         self._listeners: list[Callable[[], None]] = []
 
-    def listen(self, call: Callable[[], None]) -> None:
-        """Call this when other APIs are affected than before."""
+    def listen(self, served: Sequence[Served], call_with: Callable[[list[Served]], None]) -> None:
+        """Call this with those of the APIs that rules begin or cease to take."""
+        taken: set[int] = set()
+
+        def call() -> None:
+            changed = [
+                api for api in served if self.takes(api.key.value) != (api.key.value in taken)
+            ]
+            taken.symmetric_difference_update(api.key.value for api in changed)
+            if changed:
+                call_with(changed)
+
         self._listeners.append(call)
         self.rules.listen(call)
         call()

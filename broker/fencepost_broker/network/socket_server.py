@@ -87,6 +87,8 @@ class SocketServer:
         self._image = context.image
         self.metrics = context.metrics
         self._large = LargeRequests()
+        self._apis: dict[int, tuple[Served, tuple[Step, ...], int]] = {}
+        self._routes: dict[int, Route] = {}
         self._make_routes()
         self._log = log
         self._shared = SharedBuffer(limits.queued_bytes_max)
@@ -364,13 +366,13 @@ class SocketServer:
     def use_faults(self, faults: Faults) -> None:
         """Show requests to fault rules, while there are any for their APIs."""
         self._faults = faults
-        faults.listen(self._make_routes)
+        faults.listen(self.served, self._make_routes)
         if self.beside is not None:
             self.beside.use_faults(faults)
 
-    def _make_routes(self) -> None:
-        self._apis: dict[int, tuple[Served, tuple[Step, ...], int]] = {}
-        self._routes = {api.key.value: self._route(api) for api in self.served}
+    def _make_routes(self, apis: Iterable[Served] = ()) -> None:
+        for api in apis or self.served:
+            self._routes[api.key.value] = self._route(api)
 
     def _steps(self, api: Served) -> tuple[Step, ...]:
         """Return the steps that run before the handler of an API."""
@@ -388,8 +390,7 @@ class SocketServer:
     def _route(self, api: Served) -> Route:
         lowest, highest = api.accepted
         metrics = self.metrics.api(api.key, range(lowest, highest + 1))
-        # Nothing is answered from the cache if a watcher has to see all requests, or if answers
-        # depend on the user's rights.
+        # A watcher has to see all requests, and answers may depend on the user's rights.
         is_watched = self._watcher is not None or (
             self._faults is not None and self._faults.takes(api.key.value)
         )

@@ -155,7 +155,7 @@ class BlockingFault(LoadedFault):
 
 
 class Faults(Generic[F]):
-    """The faults of a broker. See docs/how-to/faults.md."""
+    """The faults of a broker. See docs/how-to/break-requests.md."""
 
     def __init__(self, of_broker: Callable[[], FaultRules], make: type[F], run: Run) -> None:
         self._of_broker = of_broker

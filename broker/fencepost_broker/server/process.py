@@ -81,7 +81,8 @@ class BrokerProcess:
         self.on_failure: Callable[[str], None] = lambda _: None
         """Called with the reason if the broker cannot continue; the caller then stops it."""
         self._failure = ""
-        self._fault_rules: FaultRules | None = None
+        self.used_fault_rules: FaultRules | None = None
+        """The fault rules, if there ever were any."""
         self._is_started = False
         self.listening: tuple[str, ...] = ()
         """The ``listeners``, with actual ports instead of 0."""
@@ -238,7 +239,7 @@ class BrokerProcess:
     @property
     def fault_rules(self) -> FaultRules:
         """The fault rules; the first access shows requests to them."""
-        if self._fault_rules is None:
+        if self.used_fault_rules is None:
             from fencepost_broker.faults.compiled import NO_STATES
             from fencepost_broker.faults.rules import FaultRules
             from fencepost_broker.network.faulted_request import Faults
@@ -247,14 +248,9 @@ class BrokerProcess:
             is_broker = isinstance(self.server, BrokerServer)
             states = BrokerStates(lambda: self.broker) if is_broker else NO_STATES
             apis = self.socket_server.served
-            self._fault_rules = FaultRules(apis, self.clock.now_ms, random.Random, states)
-            self.socket_server.use_faults(Faults(self._fault_rules))
-        return self._fault_rules
-
-    def clear_faults(self) -> None:
-        """Remove all fault rules, if there ever were any."""
-        if self._fault_rules is not None:
-            self._fault_rules.clear()
+            self.used_fault_rules = FaultRules(apis, self.clock.now_ms, random.Random, states)
+            self.socket_server.use_faults(Faults(self.used_fault_rules))
+        return self.used_fault_rules
 
     async def ask(self, message: Message) -> Any:
         """Return the controller's decision, wherever it is; ``None`` if it is unknown."""

@@ -5,7 +5,8 @@
         producer = confluent_kafka.Producer({"bootstrap.servers": fencepost.bootstrap})
 
 The mark has options of ``fencepost_broker.blocking.Broker``. The broker is imported when the first
-test asks for it. The report of a test that fails has a section about its brokers.
+test asks for it. The report of a test that fails has a section about its brokers. A test fails if
+a fault rule of its brokers never fired.
 """
 
 from __future__ import annotations
@@ -143,13 +144,29 @@ def _sections(used: Broker | Cluster) -> list[tuple[str, str]]:
     return [(f"{SECTION} broker {number}", text) for number, text in told.items()]
 
 
+def _unfired(used: Broker | Cluster) -> list[str]:
+    """Return the names of rules that never fired; none if the broker was stopped."""
+    try:
+        return used.unfired_faults()
+    except RuntimeError:
+        return []
+
+
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_makereport(
     item: pytest.Item, call: pytest.CallInfo[None]
 ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
     """Describe the brokers of a test that has failed, as they are now."""
     report = yield
-    # Rules that never fired can fail a test here that has passed: call.when is "call" then.
+    if report.passed and call.when == "call" and not hasattr(report, "wasxfail"):
+        unfired = [name for used in item.stash.get(_used, []) for name in _unfired(used)]
+        if unfired:
+            report.outcome = "failed"
+            report.longrepr = (
+                f"fault rules that never fired: {', '.join(unfired)}\n"
+                "The test would have passed without them."
+                " may_stay_unfired=True exempts a rule from this check."
+            )
     if report.failed and call.when == "call":
         for used in item.stash.get(_used, []):
             with suppress(Exception):  # the failure itself is more important

@@ -279,7 +279,8 @@ class Broker:
     async def reset(self) -> None:
         """Go back to the state right after the start, as ``restore`` does; removes all faults."""
         process, _ = self._with_snapshots()
-        process.clear_faults()
+        if process.used_fault_rules is not None:
+            process.used_fault_rules.reset()
         self.disk.clear()
         assert self._at_start is not None, "a start ends with a snapshot"
         await self.restore(self._at_start)
@@ -397,6 +398,14 @@ class Broker:
         if self._process is None:
             raise RuntimeError("this broker is not running")
         return self._process.fault_rules
+
+    def unfired_faults(self) -> list[str]:
+        """Return the names of faults that never fired, unless they ``may_stay_unfired``.
+
+        Those that were removed are among them.
+        """
+        rules = None if self._process is None else self._process.used_fault_rules
+        return [] if rules is None else rules.unfired()
 
     def remember_requests(self) -> None:
         """Remember the last requests from now on, for ``explain``; forgets those of before."""

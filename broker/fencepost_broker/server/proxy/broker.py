@@ -42,7 +42,7 @@ class ProxiedBroker:
         self.looks = _LOOKS
         """What is looked at, by API; nothing for all others."""
         self.faults = Faults(context.rules, self)
-        self.faults.listen(self._update)
+        self.faults.listen(list(context.apis.values()), lambda _: self._update())
 
     def _update(self) -> None:
         by_rules = {key: Look.REQUEST for key in self.context.apis if self.faults.takes(key)}
