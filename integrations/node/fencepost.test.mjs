@@ -1,5 +1,9 @@
 import assert from "node:assert/strict";
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { createInterface } from "node:readline";
 import { after, afterEach, before, test } from "node:test";
+import { setTimeout } from "node:timers/promises";
 import { Kafka, logLevel } from "kafkajs";
 import { start } from "./fencepost.mjs";
 
@@ -95,4 +99,26 @@ test("a rule that never fired is named", async () => {
   await broker.addFault({ name: "unused", match: { api: "Produce" }, act: { type: "drop-answer" } });
   await assert.rejects(broker.check(), /unused/);
   assert.deepEqual(await broker.faults(), []);
+});
+
+test("a killed test process leaves no broker", async () => {
+  const script = 'console.log((await (await import("./fencepost.mjs")).start()).pid)';
+  const parent = spawn(process.execPath, ["--input-type=module", "-e", script], {
+    cwd: new URL(".", import.meta.url),
+    stdio: ["ignore", "pipe", "inherit"],
+  });
+  const [line] = await once(createInterface({ input: parent.stdout }), "line");
+  parent.kill("SIGKILL");
+  const deadline = Date.now() + 20_000;
+  const runs = () => {
+    try {
+      return process.kill(Number(line), 0);
+    } catch {
+      return false;
+    }
+  };
+  while (runs()) {
+    assert.ok(Date.now() < deadline, "the broker runs on");
+    await setTimeout(50);
+  }
 });
