@@ -14,7 +14,9 @@ from fencepost_broker.cli.main import GROUP, make_parser
 
 from tests.docs.pages import GUIDES, PAGES, anchors, blocks, links, marks, name
 
-LANGUAGES = {"console", "python", "json", "mermaid", "properties", "text", "toml"}
+LANGUAGES = {
+    "console", "go", "java", "js", "json", "mermaid", "properties", "python", "text", "toml",
+}  # fmt: skip
 """A block of another one might be a command or a program that no test runs."""
 MARKS = {"not run", "stops at", "measured"}
 NOT_OURS = re.compile(r"[{}…]|\.\.\.|<[A-Z]|\|\s*$")

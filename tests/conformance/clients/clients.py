@@ -65,14 +65,14 @@ def _franz_go() -> list[str]:
     program = folder / "target" / ("client.exe" if sys.platform == "win32" else "client")
 
     def compile_(_: Path) -> None:
-        _build(folder, [_new_enough(go), "build", "-o", str(program), "."], GO_ENVIRONMENT)
+        _build(folder, [new_enough(go), "build", "-o", str(program), "."], GO_ENVIRONMENT)
 
     go = _tool("go", "Go")
     build_once(folder, ["go.mod", "go.sum", *_below(folder, "*.go")], "target", compile_)
     return [str(program)]
 
 
-def _new_enough(go: str) -> str:
+def new_enough(go: str) -> str:
     """This Go, or the one that go.mod asks for.
 
     Every Go can fetch a later one as a module, checked like all modules; the old ones (Debian's)
