@@ -83,6 +83,8 @@ def _rows(one: dict[str, Any]) -> Iterator[str]:
 def _type(name: str, field: dict[str, Any]) -> str:
     if name in ("act", "match"):
         return f"[{name}](#{'acts' if name == 'act' else 'match'})"
+    if name == "operation":
+        return "[operation](../how-to/perform-operations.md)"
     if "enum" in field:
         return " or ".join(f"`{each}`" for each in field["enum"])
     kinds = [each for each in field.get("anyOf", [field]) if each.get("type") != "null"]
