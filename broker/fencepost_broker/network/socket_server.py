@@ -272,9 +272,8 @@ class SocketServer:
     def _carry_out(self, request: Request) -> Pieces | None:
         """Carry out a request that is large or watched, or has steps before its handler."""
         connection = cast("Connection", request.peer)
-        watcher = self._watcher
-        if watcher is not None:
-            watcher.requested(request)
+        if self._watcher is not None:
+            self._watcher.requested(request)
         api, steps, large_from = self._apis[request.api_key]
         answer: Answer | None
         faults = self._faults

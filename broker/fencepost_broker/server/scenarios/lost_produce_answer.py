@@ -31,7 +31,7 @@ async def _idempotent(broker: Broker, tell: Tell) -> Facts:
 WITHOUT = Scenario(
     name="duplicate-after-lost-answer",
     summary="A lost Produce answer makes a duplicate, without idempotence",
-    seen="A record is in the topic twice, and nobody got an error.",
+    seen="A record is in the topic twice, and no client got an error.",
     clients="All producers without idempotence, which librdkafka and aiokafka are by default.",
     remedy="KIP-98: enable.idempotence=true.",
     run=_twice,

@@ -1,4 +1,4 @@
-"""Offsets are committed in a transaction that nobody ends."""
+"""Offsets are committed in a transaction that is never ended."""
 
 from __future__ import annotations
 
