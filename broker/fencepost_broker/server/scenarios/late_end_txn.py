@@ -43,7 +43,7 @@ async def _run(broker: Broker, tell: Tell, version: int) -> Facts:
 VERSION_1 = Scenario(
     name="late-end-txn",
     summary="A late EndTxn commits the next transaction (version 1)",
-    seen="Records of a transaction that is still open are readable, though no producer committed them.",
+    seen="Records of a transaction that is still open are readable, though they are not committed.",
     clients="All producers that use transactions of version 1, whatever their language.",
     remedy="KIP-890: with transaction.version 2 each transaction has an epoch of its own.",
     settings={"features": "transaction.version:1"},
