@@ -104,7 +104,11 @@ def test_no_file(tmp_path: Path) -> None:
         Snapshot.load(tmp_path / "nothing")
 
 
-@pytest.mark.parametrize("data", [b"", b"hello", gzip.compress(b""), gzip.compress(b"x" * 5000)])
+@pytest.mark.parametrize(
+    "data",
+    [b"", b"hello", gzip.compress(b""), gzip.compress(b"x" * 5000)],
+    ids=["empty", "text", "empty archive", "archive of text"],
+)
 def test_what_is_no_archive(tmp_path: Path, data: bytes) -> None:
     (tmp_path / "s").write_bytes(data)
     with pytest.raises(SnapshotError, match=r"no snapshot of Fencepost|not complete"):
