@@ -132,6 +132,12 @@ clients-cluster: $(STAMP) ## unmodified clients of seven kinds against three bro
 	@.ci/missing-tools
 	FENCEPOST_TEST_BROKER=fencepost-cluster $(BIN)/pytest tests/conformance/test_clients.py
 
+# Not in CI: five clients with five scripts each take minutes beside other tests.
+.PHONY: clients-proxy
+clients-proxy: $(STAMP) ## unmodified clients of five kinds through `fencepost proxy`, with Apache Kafka behind it
+	@.ci/missing-tools
+	FENCEPOST_TEST_CLIENTS_PROXY=1 $(BIN)/pytest tests/conformance/test_clients_through_a_proxy.py
+
 STREAMS_ROUNDS ?= 30
 .PHONY: streams
 streams: $(STAMP) ## Kafka Streams killed STREAMS_ROUNDS times and upgraded; writes docs/proofs/streams.md

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from typing import Final
 
@@ -14,7 +15,12 @@ from tests.support.apache_kafka import KafkaUnavailableError
 from tests.support.up import Up
 from tests.wire.proxy_harness import PROXY_COMMAND
 
-pytestmark = [pytest.mark.conformance, pytest.mark.slow]
+ENVIRONMENT: Final = "FENCEPOST_TEST_CLIENTS_PROXY"
+pytestmark = [
+    pytest.mark.conformance,
+    pytest.mark.slow,
+    pytest.mark.skipif(ENVIRONMENT not in os.environ, reason="it is run by: make clients-proxy"),
+]
 
 LANGUAGES: Final = ("java", "franz-go", "kafkajs", "confluent-kafka", "aiokafka")
 """Java, Go, Node, C (librdkafka) and Python."""
