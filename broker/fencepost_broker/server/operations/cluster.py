@@ -113,7 +113,7 @@ def _check_replica(server: BrokerServer, name: str, partition: Partition, broker
         )
     if len(partition.replicas) == 1:
         raise OperationRefusedError(
-            f"{name} has only one replica: create the topic with a replication factor of 2 or more"
+            f"{name} has only one replica: create the topic with two replicas or more"
         )
 
 
