@@ -10,6 +10,7 @@ from fencepost_protocol.apis import request_class, response_class
 from fencepost_protocol.errors import ErrorCode
 from fencepost_protocol.generated.fetch import FetchRequest
 from fencepost_protocol.generated.find_coordinator import FindCoordinatorRequest
+from fencepost_protocol.generated.index import APIS
 from fencepost_protocol.schema.files import load
 
 from fencepost_broker.apis.error_responses import has_error
@@ -101,7 +102,7 @@ class Arrived:
     @property
     def name(self) -> str:
         """The API's name."""
-        return _api_name(self.api)
+        return api_name(self.api)
 
     @property
     def connection(self) -> str:
@@ -199,19 +200,18 @@ def compile_rule(rule: Rule, served: Mapping[str, Served], states: States) -> Co
 
 
 def _apis(match: Match, served: Mapping[str, Served]) -> list[Served]:
-    by_name = {_api_name(api): api for api in served.values()}
     entities = [
         each for each in ("topic", "partition", *ENTITIES) if getattr(match, each) is not None
     ]
     if match.api is None:
         if match.where:
             raise PathError("where: conditions on fields need an api")
-        return [api for api in by_name.values() if all(_has(api, each) for each in entities)]
-    if match.api not in by_name:
+        return [api for api in served.values() if all(_has(api, each) for each in entities)]
+    if match.api not in served:
         raise PathError(
-            f"api: this broker does not serve {match.api!r}{near_name(match.api, by_name)}"
+            f"api: this broker does not serve {match.api!r}{near_name(match.api, served)}"
         )
-    api = by_name[match.api]
+    api = served[match.api]
     low, high = api.versions
     for name, version in (("min_version", match.min_version), ("max_version", match.max_version)):
         if version is not None and not low <= version <= high:
@@ -317,5 +317,6 @@ def _state_holds(text: str, states: States) -> Test:
     return holds
 
 
-def _api_name(api: Served) -> str:
-    return request_class(api.key).NAME.removesuffix("Request")
+def api_name(api: Served) -> str:
+    """Return the name of an API, as Kafka and rules write it: ``EndTxn``."""
+    return APIS[api.key][0]

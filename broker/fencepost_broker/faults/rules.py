@@ -15,6 +15,7 @@ from fencepost_broker.faults.compiled import (
     Compiled,
     RuleError,
     States,
+    api_name,
     compile_rule,
 )
 from fencepost_broker.faults.paths import near_name
@@ -173,7 +174,7 @@ class FaultRules:
         why_not: Callable[[Rule], str] = _can_do_all,
     ) -> None:
         """``why_not`` says why a rule cannot work in this place, or nothing."""
-        self._served = {api.key.name: api for api in served}
+        self._served = {api_name(api): api for api in served}
         self._now_ms = now_ms
         self._make_chance = make_chance
         self.states = states

@@ -358,7 +358,7 @@ class _FaultedRequest:
     async def _perform(self, rule: LoadedRule, act: Run) -> None:
         """Perform a rule's operation; if it is refused, the rule says why."""
         try:
-            await self._faults.rules.states.perform(act.operation)
+            await self._faults.states.perform(act.operation)
             rule.refused = ""
         except OperationRefusedError as error:
             rule.refused = str(error)
