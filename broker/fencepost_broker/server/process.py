@@ -175,7 +175,7 @@ class BrokerProcess:
         )  # fmt: skip
 
     async def exchange(self, disk: Disk, at: ClockPosition, *, keep_idle: bool = False) -> None:
-        """Continue with the state of another disk, behind the same listeners.
+        """Continue with the state of another disk, at the same listeners.
 
         Connections are closed, all or those with a request under way. On an error, which may be any
         of a start, the broker continues with the state that it had. This is for a broker that is a
