@@ -162,11 +162,6 @@ def run(options: argparse.Namespace) -> int:
             EXIT_USAGE,
         )
     if options.brokers is not None:
-        if settings.control_address is not None:
-            return _fail(
-                ["--control and --brokers: only a single broker has a control port so far"],
-                EXIT_USAGE,
-            )
         from fencepost_broker.cli.commands.up_cluster import run_cluster
 
         try:

@@ -21,7 +21,7 @@ from fencepost_broker.network.socket_server import SocketServer
 from fencepost_broker.network.watchers import unwatch, watch
 from fencepost_broker.observability.metrics import errors_in
 from fencepost_broker.server.clock import wall_ms
-from fencepost_broker.server.control.events import EventHub, cut
+from fencepost_broker.server.control.events import BrokerId, EventHub, cut
 
 KEPT_MAX: Final = 1_000
 _READ_BYTES_MAX: Final = 1 << 20
@@ -56,6 +56,7 @@ class RequestSeen(Struct, tag=KIND):
     dropped: Annotated[
         str, Meta(description="why the broker closed the connection in place of an answer")
     ] = ""
+    broker: BrokerId = -1
 
 
 class _Asked:
@@ -71,10 +72,11 @@ class _Asked:
 class RequestsSeen:
     """Watches the requests of a server for those who ask."""
 
-    def __init__(self, server: SocketServer, events: EventHub, log: Any) -> None:
+    def __init__(self, server: SocketServer, events: EventHub, log: Any, node_id: int) -> None:
         self._server = server
         self._events = events
         self._log = log
+        self._node_id = node_id
         self._kept: deque[RequestSeen] = deque(maxlen=KEPT_MAX)
         self._open: dict[Connection, _Asked] = {}
         self._streams = 0
@@ -140,6 +142,7 @@ class RequestsSeen:
             version=request.version,
             correlation_id=request.correlation_id,
             request_bytes=len(request.frame),
+            broker=self._node_id,
         )
         self._open[connection] = _Asked(seen)
         if self.is_kept:
