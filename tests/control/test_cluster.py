@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from fencepost_broker.blocking import attach
 from fencepost_broker.server.control.client import ControlClient, ControlError, path_of
 from fencepost_protocol.generated.init_producer_id import InitProducerIdRequest
 from fencepost_protocol.generated.metadata import MetadataRequest
@@ -303,3 +304,25 @@ def test_a_cluster_port_with_a_token(tmp_path: Path) -> None:
             "down"
         ]
     assert not list((tmp_path / "run").glob("controller-*")), "the token is gone"
+
+
+def test_a_program_attaches_to_a_cluster(controlled: Controlled) -> None:
+    cluster = attach(controlled.processes.told["control"])
+    assert cluster.bootstrap.count(",") == 1
+    late = cluster.faults.delay(0, api="Metadata", name="late")
+    for broker in (1, 2):
+        with controlled.processes.connect(broker) as wire:
+            wire.ask(MetadataRequest([]), 12)
+    late.wait_until_fired(times=2)
+    assert cluster.broker(2).faults["late"].fired >= 1
+    cluster.clock.advance(hours=1)
+    cluster.kill(2)
+    with pytest.raises(ControlError, match="broker-2 is down"):
+        cluster.broker(2).faults.list()
+    assert late.fired >= 2
+    cluster.start_broker(2)
+    cluster.pause_broker(2)
+    cluster.resume_broker(2)
+    cluster.stop_broker(2)
+    cluster.start_broker(2)
+    controlled.processes.until_settled()

@@ -29,7 +29,21 @@ class ControlClient:
     def __init__(self, host: str, port: int, token: str | None = None) -> None:
         self._host = host or "127.0.0.1"
         self._port = port
+        self._token = token
         self._headers = {} if token is None else {"Authorization": f"Bearer {token}"}
+        self._of_broker: dict[str, int] = {}
+
+    @property
+    def address(self) -> str:
+        """``HOST:PORT`` of the control port."""
+        host = f"[{self._host}]" if ":" in self._host else self._host
+        return f"{host}:{self._port}"
+
+    def of_broker(self, node_id: int) -> ControlClient:
+        """Return a client that asks one broker of the cluster."""
+        made = ControlClient(self._host, self._port, self._token)
+        made._of_broker = {"broker": node_id}
+        return made
 
     def ask(self, method: str, path: str, body: Any = None, **query: str | int) -> Any:
         """Return the decoded answer, or ``None`` if it has no content.
@@ -68,7 +82,7 @@ class ControlClient:
         except (OSError, HTTPException) as error:
             reason = getattr(error, "strerror", None) or str(error) or type(error).__name__
             raise ControlError(
-                f"the control port at {self._host}:{self._port} cannot be reached: {reason}"
+                f"the control port at {self.address} cannot be reached: {reason}"
             ) from error
         finally:
             connection.close()
@@ -80,6 +94,7 @@ class ControlClient:
         content = None
         if body is not None:
             content, headers = json.dumps(body), {**headers, "Content-Type": "application/json"}
+        query = self._of_broker | query
         url = f"{path}?{urlencode(query)}" if query else path
         connection.request(method, url, content, headers)
         answer = connection.getresponse()
