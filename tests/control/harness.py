@@ -11,7 +11,7 @@ import aiohttp
 from fencepost_broker import Broker
 from fencepost_broker.observability.log_levels import LogLevels
 from fencepost_broker.observability.logging import LazyLogs
-from fencepost_broker.server.control.broker import ControlledBroker
+from fencepost_broker.server.control.controlled import controlled_broker
 from fencepost_broker.server.control.port import ControlPort
 
 from tests.support.broker import Client, RunningBroker, running_broker
@@ -86,7 +86,7 @@ async def open_port() -> AsyncIterator[OpenPort]:
         aiohttp.ClientSession() as session,
     ):
         logs = LazyLogs(_no_logs, LogLevels())
-        made = ControlledBroker(
+        made = controlled_broker(
             broker.process, broker.server.addresses, logs, Broker(log_level="error")
         )
         port = ControlPort("0", None, made, broker.process.log)

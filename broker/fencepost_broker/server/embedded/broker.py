@@ -450,10 +450,10 @@ class Broker:
         given = self.settings
         if given.control_address is None:
             return
-        from fencepost_broker.server.control.broker import ControlledBroker
+        from fencepost_broker.server.control.controlled import controlled_broker
         from fencepost_broker.server.control.port import ControlPort
 
-        made = ControlledBroker(process, self.addresses, self._logs, self)
+        made = controlled_broker(process, self.addresses, self._logs, self)
         log = self._logs.area("server")
         self._control_port = ControlPort(given.control_address, given.control_token_file, made, log)
         self.control = await self._control_port.open()
