@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import signal
 import threading
 from collections.abc import Iterator
 from pathlib import Path
@@ -167,6 +169,38 @@ def test_a_broker_is_killed_and_started_and_has_the_rules_and_the_time(
     assert controlled.ask("GET", "/v1/clock", broker=2)["now_ms"] >= before
     assert controlled.ask("GET", "/v1/faults/slow")["fired"] == PARTITIONS
     controlled.processes.until_settled()
+
+
+def test_a_broker_that_dies_while_the_port_is_asked_is_left_out(controlled: Controlled) -> None:
+    rule = {"name": "kept", "match": {"api": "Fetch"}, "act": {"type": "delay", "ms": 0}}
+    controlled.ask("POST", "/v1/faults", rule)
+    processes = {each["id"]: each for each in controlled.ask("GET", "/v1/processes")["processes"]}
+    os.kill(processes[1]["pid"], signal.SIGKILL)
+
+    def is_down() -> bool:
+        [told] = controlled.ask("GET", "/v1/faults")["faults"]
+        assert told["name"] == "kept"
+        controlled.ask("GET", "/v1/topics")
+        controlled.ask("GET", "/v1/clock")
+        states = [each["state"] for each in controlled.ask("GET", "/v1/processes")["processes"]]
+        return "down" in states
+
+    polled(is_down, "the end of the process is not noticed")
+    controlled.set_state(1, "start")
+    assert [each["name"] for each in controlled.ask("GET", "/v1/faults", broker=1)["faults"]] == [
+        "kept"
+    ]
+    controlled.processes.until_settled()
+
+
+def test_a_rule_of_one_broker_alone_is_not_touched_by_one_for_all(controlled: Controlled) -> None:
+    own = {"name": "own", "match": {"api": "Fetch"}, "act": {"type": "delay", "ms": 0}}
+    controlled.ask("POST", "/v1/faults", own, broker=2)
+    assert "already" in str(refused(controlled, "POST", "/v1/faults", own))
+    assert controlled.ask("GET", "/v1/faults", broker=1) == {"faults": []}
+    assert [each["name"] for each in controlled.ask("GET", "/v1/faults")["faults"]] == ["own"]
+    controlled.ask("DELETE", "/v1/faults/own")
+    assert controlled.ask("GET", "/v1/faults", broker=2) == {"faults": []}
 
 
 def test_a_paused_broker_is_not_waited_for(controlled: Controlled) -> None:
