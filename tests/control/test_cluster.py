@@ -341,6 +341,29 @@ def test_a_cluster_port_with_a_token(tmp_path: Path) -> None:
     assert not list((tmp_path / "run").glob("controller-*")), "the token is gone"
 
 
+def test_rules_of_a_file_are_in_all_brokers_with_and_without_a_port(tmp_path: Path) -> None:
+    plan = tmp_path / "plan.toml"
+    plan.write_text('[[fault]]\nmatch = {api = "Metadata"}\nact = {type = "drop-answer"}\n')
+    words = ("--topic", "t:1", "--faults", str(plan))
+    with ClusterProcesses(tmp_path / "a", *words, "--control", "0", brokers=2) as processes:
+        it = Controlled(processes)
+        [told] = it.ask("GET", "/v1/faults", broker=2)["faults"]
+        assert told["name"] == "rule-1"
+        it.set_state(2, "kill")
+        it.set_state(2, "start")
+        assert len(it.ask("GET", "/v1/faults", broker=2)["faults"]) == 1
+    with ClusterProcesses(tmp_path / "b", *words, brokers=1) as processes:
+        assert processes.told["control"] is None
+        with processes.connect(1) as wire, pytest.raises(ClosedError):
+            wire.ask(MetadataRequest([]), 12)
+    plan.write_text('[[fault]]\nmatch = {api = "Metadatta"}\nact = {type = "drop-answer"}\n')
+    with (
+        pytest.raises(AssertionError, match="does not serve 'Metadatta'"),
+        ClusterProcesses(tmp_path / "c", *words, brokers=1),
+    ):
+        pass
+
+
 def test_a_program_attaches_to_a_cluster(controlled: Controlled) -> None:
     cluster = attach(controlled.processes.told["control"])
     assert cluster.bootstrap.count(",") == 1

@@ -239,6 +239,7 @@ class Cluster:
                 headers={"Authorization": f"Bearer {self._token}"},
                 timeout=aiohttp.ClientTimeout(total=ASK_SECONDS),
                 read_bufsize=_LINE_BYTES_MAX,
+                connector=aiohttp.TCPConnector(limit=0),  # streams and waits keep theirs
             )
         return self._session
 

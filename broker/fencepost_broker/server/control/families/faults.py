@@ -193,8 +193,8 @@ async def _add_plan_in_cluster(cluster: Cluster, route: Route, asked: Asked) -> 
         named = _named(asked.request.fault, cluster.rules)
         brokers = cluster.running_brokers
         plan = Plan(named)
-        asked = Asked(plan, _ADDING.path, msgspec.json.encode(plan))
-        answers = await cluster.try_all(brokers, _ADDING, asked)
+        asked = Asked(plan, ADDING.path, msgspec.json.encode(plan))
+        answers = await cluster.try_all(brokers, ADDING, asked)
         refused = [each for each in answers.values() if isinstance(each, ProblemError)]
         added: dict[int, Any] = {
             broker: each for broker, each in answers.items() if each not in refused
@@ -295,7 +295,7 @@ _LISTING: Final = Route(
     response=Faults,
     in_cluster=_list_in_cluster,
 )
-_ADDING: Final = Route(
+ADDING: Final = Route(
     "POST",
     "/v1/fault-plans",
     add_faults,
@@ -343,7 +343,7 @@ ROUTES: Final = (
         "remove all fault rules",
         in_cluster=_clear_in_cluster,
     ),
-    _ADDING,
+    ADDING,
     _SHOWING,
     _REMOVING,
     Route(
