@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from fencepost_broker.server.clock import StateClock
     from fencepost_broker.server.crash import crash_at
     from fencepost_broker.server.embedded.broker import Broker
-    from fencepost_broker.server.embedded.cluster import Cluster
+    from fencepost_broker.server.embedded.cluster import Cluster, ClusterSnapshot
     from fencepost_broker.server.embedded.snapshot import Snapshot
     from fencepost_broker.server.embedded.snapshot_file import SnapshotError
     from fencepost_broker.server.embedded.wanted_topics import TopicRefusedError
@@ -51,6 +51,7 @@ _HOMES = {
     "Address": "fencepost_broker.ports",
     "Broker": "fencepost_broker.server.embedded.broker",
     "Cluster": "fencepost_broker.server.embedded.cluster",
+    "ClusterSnapshot": "fencepost_broker.server.embedded.cluster",
     "BrokerFailedError": "fencepost_broker.server.errors",
     "DiskFull": _FAULTS,
     "ExplainedClient": _EXPLAINED,
@@ -84,6 +85,7 @@ __all__ = [
     "Broker",
     "BrokerFailedError",
     "Cluster",
+    "ClusterSnapshot",
     "DiskFull",
     "ExplainedClient",
     "ExplainedPartition",
