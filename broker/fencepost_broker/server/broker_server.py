@@ -183,6 +183,7 @@ class BrokerServer(SharedServer):
             Loopback(self.context, SERVED, self.metrics, self._clock.call_later),
             self.log_levels,
             self.coordinators.on_step,
+            None if isinstance(self.controller, LocalController) else self.controller.is_current,
         )
 
     def controller_context(self, metrics: Metrics) -> ControllerContext:

@@ -26,6 +26,7 @@ from fencepost_broker.controller.channel.broker_lifecycle import FINAL, BrokerLi
 from fencepost_broker.controller.channel.pending_requests import PendingRequest, PendingRequests
 from fencepost_broker.controller.channel.reachability import Reachability
 from fencepost_broker.controller.channel.registration import Registration
+from fencepost_broker.controller.channel.standstill import LOOKS_A_SESSION
 from fencepost_broker.metadata.image.metadata_image import MetadataImage
 from fencepost_broker.metadata.log.follower import (
     WAIT_MS,
@@ -124,6 +125,7 @@ class ControllerLink:
         self._giving_up: asyncio.TimerHandle | None = None
         self._give_up_ms = 0
         """When that call is due."""
+        self._next_look: asyncio.TimerHandle | None = None
         self._wake = asyncio.Event()
         self._moved = asyncio.Event()
         """Set when the controller has answered, or the log has new records."""
@@ -153,7 +155,9 @@ class ControllerLink:
             registration.request(addresses),
             self._now_ms(),
             heartbeat_ms=self._settings.broker_heartbeat_interval_ms,
+            session_ms=self._settings.broker_session_timeout_ms,
         )
+        self._note_that_it_runs()
         for what, run, within_ms in (
             ("ask", self._ask_all, self._heartbeat_timeout_ms),
             (_FOLLOW, self._follow, self._fetch_timeout_ms),
@@ -200,6 +204,15 @@ class ControllerLink:
             return ""
         return f"; it logs in as {login.username!r:.100}: add it to the controller's super.users"
 
+    def is_current(self) -> bool:
+        """Whether this broker can still be the leader that its metadata say it is."""
+        return self._lifecycle.is_current(self._now_ms())
+
+    def _note_that_it_runs(self) -> None:
+        self._lifecycle.runs(self._now_ms())
+        apart_s = self._settings.broker_session_timeout_ms / LOOKS_A_SESSION / 1000
+        self._next_look = self._loop.call_later(apart_s, self._note_that_it_runs)
+
     async def leave(self, timeout_ms: int) -> None:
         """Shut down under the controller's control, within this time."""
         self._lifecycle.begin_controlled_shutdown(self._now_ms())
@@ -221,8 +234,9 @@ class ControllerLink:
         for task in self._tasks:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
-        if self._giving_up is not None:
-            self._giving_up.cancel()
+        for timer in (self._giving_up, self._next_look):
+            if timer is not None:
+                timer.cancel()
         self._outbox.close()
 
     async def _keep(
