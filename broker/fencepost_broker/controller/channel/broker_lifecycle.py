@@ -7,10 +7,6 @@
     any         --controlled shutdown begins-----------------------------> leaving
     leaving     --the controller agrees, or does not answer in time------> gone
 
-A broker whose process stood still for a session may have been fenced, and does not know it yet:
-others may lead what it leads by its own metadata. ``is_current`` is false until the controller has
-answered a heartbeat that was sent after the standstill.
-
 Nothing here waits: ``request`` returns what to send now, ``answered`` and ``failed`` take the
 outcome, ``deadline`` says when to ask again. One request is sent at a time.
 """
@@ -60,21 +56,10 @@ class BrokerLifecycle:
     """Lifecycle of one incarnation of a broker."""
 
     def __init__(
-        self,
-        registration: BrokerRegistrationRequest,
-        now_ms: int,
-        *,
-        heartbeat_ms: int,
-        session_ms: int,
+        self, registration: BrokerRegistrationRequest, now_ms: int, *, heartbeat_ms: int
     ) -> None:
         self._registration = registration
         self._heartbeat_ms = heartbeat_ms
-        self._session_ms = session_ms
-        self._ran_ms = now_ms
-        """When this process was last seen running."""
-        self._is_current = True
-        self._is_asked_since = False
-        """Whether the request under way was sent after the last standstill."""
         self.state = State.REGISTERING
         self.broker_epoch = -1
         self.refusal = ErrorCode.NONE
@@ -84,17 +69,6 @@ class BrokerLifecycle:
         self._next_ms = now_ms
 
     # -- what happens here ----------------------------------------------------------------------
-
-    def runs(self, now_ms: int) -> None:
-        """Note that the process runs; to be called several times in a session."""
-        if now_ms - self._ran_ms > self._session_ms:
-            self._is_current = self._is_asked_since = False
-        self._ran_ms = now_ms
-
-    def is_current(self, now_ms: int) -> bool:
-        """Whether the broker can still be the leader that its metadata say it is."""
-        self.runs(now_ms)
-        return self._is_current
 
     def ready_to_unfence(self, now_ms: int) -> None:
         """Let the controller unfence the broker: its logs are open."""
@@ -123,11 +97,10 @@ class BrokerLifecycle:
         self, now_ms: int, metadata_offset: int
     ) -> BrokerRegistrationRequest | BrokerHeartbeatRequest | None:
         """Return the request to send now, if any."""
-        self.runs(now_ms)
         due_ms = self.deadline()
         if due_ms is None or now_ms < due_ms:
             return None
-        self._is_under_way = self._is_asked_since = True
+        self._is_under_way = True
         if self.state is State.REGISTERING:
             if self.broker_epoch < 0:
                 return self._registration
@@ -142,21 +115,17 @@ class BrokerLifecycle:
 
     def failed(self, now_ms: int) -> None:
         """Note that the last request has no answer."""
-        self.runs(now_ms)
         self._is_under_way = False
         self._next_ms = now_ms + AGAIN_MS
 
     def answered(self, response: Any, now_ms: int) -> None:
         """Take the controller's answer to the last request."""
-        self.runs(now_ms)
         self._is_under_way = False
         if isinstance(response, BrokerRegistrationResponse):
             self._registered(response, now_ms)
         else:
             assert isinstance(response, BrokerHeartbeatResponse)
             self._heard(response, now_ms)
-        if not self._is_current:
-            self._next_ms = min(self._next_ms, now_ms + AGAIN_MS)
 
     def _registered(self, response: BrokerRegistrationResponse, now_ms: int) -> None:
         self.refusal = ErrorCode(response.error_code)
@@ -184,6 +153,5 @@ class BrokerLifecycle:
         self._next_ms = now_ms + self._heartbeat_ms
         if self.state is not State.CATCHING_UP:
             self.state = State.FENCED if response.is_fenced else State.ACTIVE
-            self._is_current |= self._is_asked_since and not response.is_fenced
             if response.is_fenced and self._is_ready_to_unfence:
                 self._next_ms = now_ms + AGAIN_MS

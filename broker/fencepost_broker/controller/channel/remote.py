@@ -52,7 +52,10 @@ class RemoteController:
         self._now_ms = now_ms
         self._publisher = publisher
         self._wire = wire
-        self.is_current = wire.is_current
+
+    def is_current(self) -> bool:
+        """Whether this broker can still be the leader that its metadata say it is."""
+        return self._wire.is_current()
 
     def replay(self) -> None:
         """Apply the records that the local copy of the log has."""

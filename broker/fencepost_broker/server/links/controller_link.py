@@ -26,7 +26,7 @@ from fencepost_broker.controller.channel.broker_lifecycle import FINAL, BrokerLi
 from fencepost_broker.controller.channel.pending_requests import PendingRequest, PendingRequests
 from fencepost_broker.controller.channel.reachability import Reachability
 from fencepost_broker.controller.channel.registration import Registration
-from fencepost_broker.controller.channel.standstill import LOOKS_A_SESSION
+from fencepost_broker.controller.channel.standstill import LOOKS_A_SESSION, BrokerStandstill
 from fencepost_broker.metadata.image.metadata_image import MetadataImage
 from fencepost_broker.metadata.log.follower import (
     WAIT_MS,
@@ -125,11 +125,12 @@ class ControllerLink:
         self._giving_up: asyncio.TimerHandle | None = None
         self._give_up_ms = 0
         """When that call is due."""
-        self._next_look: asyncio.TimerHandle | None = None
         self._wake = asyncio.Event()
         self._moved = asyncio.Event()
         """Set when the controller has answered, or the log has new records."""
         self._tasks: list[asyncio.Task[None]] = []
+        self._standstill = BrokerStandstill(settings.broker_session_timeout_ms, self._now_ms())
+        self._next_look: asyncio.TimerHandle | None = None
         self._is_asking = False
         """Whether there is a connection for requests."""
         self._failure = ""
@@ -155,9 +156,8 @@ class ControllerLink:
             registration.request(addresses),
             self._now_ms(),
             heartbeat_ms=self._settings.broker_heartbeat_interval_ms,
-            session_ms=self._settings.broker_session_timeout_ms,
         )
-        self._note_that_it_runs()
+        self._look()
         for what, run, within_ms in (
             ("ask", self._ask_all, self._heartbeat_timeout_ms),
             (_FOLLOW, self._follow, self._fetch_timeout_ms),
@@ -206,12 +206,12 @@ class ControllerLink:
 
     def is_current(self) -> bool:
         """Whether this broker can still be the leader that its metadata say it is."""
-        return self._lifecycle.is_current(self._now_ms())
+        return self._standstill.is_current(self._now_ms())
 
-    def _note_that_it_runs(self) -> None:
-        self._lifecycle.runs(self._now_ms())
+    def _look(self) -> None:
+        self._standstill.count(self._now_ms())
         apart_s = self._settings.broker_session_timeout_ms / LOOKS_A_SESSION / 1000
-        self._next_look = self._loop.call_later(apart_s, self._note_that_it_runs)
+        self._next_look = self._loop.call_later(apart_s, self._look)
 
     async def leave(self, timeout_ms: int) -> None:
         """Shut down under the controller's control, within this time."""
@@ -424,8 +424,11 @@ class ControllerLink:
         while True:
             request = follower.request()
             version = link.machine.choose_version(api_key_of(request))
+            standstills = self._standstill.count(self._now_ms())
             response, _ = await link.send(request, version, self._fetch_timeout_ms)
             await self._in_turns(follower.answered(response))
+            if follower.has_all(response):
+                self._standstill.has_read(standstills)
             self._catch_up()
             self._moved.set()
 

@@ -22,13 +22,12 @@ from fencepost_protocol.generated.broker_registration import (
 )
 
 HEARTBEAT_MS = 2000
-SESSION_MS = 9000
 EPOCH = 40
 
 
 def beginning() -> BrokerLifecycle:
     introduction = BrokerRegistrationRequest(broker_id=3, cluster_id="c", incarnation_id=b"i" * 16)
-    return BrokerLifecycle(introduction, 0, heartbeat_ms=HEARTBEAT_MS, session_ms=SESSION_MS)
+    return BrokerLifecycle(introduction, 0, heartbeat_ms=HEARTBEAT_MS)
 
 
 def state(broker: BrokerLifecycle) -> State:
@@ -148,34 +147,3 @@ def test_who_is_not_known_need_not_ask_for_leave(knows: bool) -> None:
         heartbeat(broker, 100)
         answer(broker, 100, error_code=ErrorCode.STALE_BROKER_EPOCH)
     assert state(broker) is State.GONE
-
-
-def test_a_broker_that_runs_is_current_however_long_the_controller_is_silent() -> None:
-    broker = active()
-    for now_ms in range(20, 100_000, SESSION_MS):
-        assert broker.is_current(now_ms)
-
-
-def test_a_broker_that_stood_still_is_current_again_when_the_controller_says_so() -> None:
-    broker = active()
-    wakes_ms = 20 + SESSION_MS + 1
-    assert not broker.is_current(wakes_ms)
-    heartbeat(broker, wakes_ms)
-    assert not broker.is_current(wakes_ms)
-    answer(broker, wakes_ms, is_fenced=True)
-    assert not broker.is_current(wakes_ms)
-    heartbeat(broker, wakes_ms + AGAIN_MS)
-    answer(broker, wakes_ms + AGAIN_MS, is_fenced=False)
-    assert broker.is_current(wakes_ms + AGAIN_MS)
-
-
-def test_an_answer_from_before_the_standstill_tells_nothing() -> None:
-    broker = active()
-    heartbeat(broker, 20 + HEARTBEAT_MS)
-    wakes_ms = 20 + HEARTBEAT_MS + SESSION_MS + 1
-    answer(broker, wakes_ms, is_fenced=False)
-    assert not broker.is_current(wakes_ms)
-    assert broker.deadline() == wakes_ms + AGAIN_MS
-    heartbeat(broker, wakes_ms + AGAIN_MS)
-    answer(broker, wakes_ms + AGAIN_MS, is_fenced=False)
-    assert broker.is_current(wakes_ms + AGAIN_MS)
