@@ -35,7 +35,7 @@ VERSIONS: Final = {"2.8": "2.8.2", "3.9": "3.9.1", "4.0": "4.0.2", "4.3": "4.3.1
 WITH_ZOOKEEPER: Final = ("2.8",)
 """Releases that keep their metadata in ZooKeeper, unless they are told otherwise."""
 
-_RELEASES_DIR: Final = Path(__file__).parents[1] / "conformance" / "releases"
+RELEASES_DIR: Final = Path(__file__).parents[1] / "conformance" / "releases"
 _ZOOKEEPER: Final = "org.apache.zookeeper.server.ZooKeeperServerMain"
 _ZOOKEEPER_FLAGS: Final = ("-Xmx256m", "-XX:+UseSerialGC", "-XX:-UsePerfData")
 
@@ -47,16 +47,26 @@ def apache_release(release: str) -> ApacheKafka:
     return (_WithZooKeeper if release in WITH_ZOOKEEPER else _Release)(VERSIONS[release])
 
 
+def jars_of(version: str) -> Path:
+    """The folder with the jars of a broker, fetched on first use; its clients are among them."""
+    argument = f"-Dkafka.version={version}"
+    target = f"target/{version}"
+    build_once(RELEASES_DIR, ["pom.xml"], target, lambda each: run_maven(each, argument))
+    return _library(version)
+
+
+def _library(version: str) -> Path:
+    return RELEASES_DIR / "target" / version / "lib"
+
+
 class _Release(ApacheKafka):
     def __init__(self, version: str) -> None:
         super().__init__()
         self._version = version
-        self.library = _RELEASES_DIR / "target" / version / "lib"
+        self.library = _library(version)
 
     def _fetch(self) -> None:
-        target = f"target/{self._version}"
-        argument = f"-Dkafka.version={self._version}"
-        build_once(_RELEASES_DIR, ["pom.xml"], target, lambda each: run_maven(each, argument))
+        jars_of(self._version)
 
 
 class _WithZooKeeper(_Release):

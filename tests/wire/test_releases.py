@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from fencepost_broker import Broker
 from fencepost_broker.apis.registry import SERVED
+from fencepost_broker.cli.main import main
 from fencepost_broker.config import Settings
 from fencepost_broker.config.errors import SettingsError
 from fencepost_broker.config.values.releases import DEFAULTS, RELEASES, Release, release_of
@@ -148,6 +149,12 @@ async def test_fencepost_s_own_behavior_is_off_and_quick_defaults_stay() -> None
 async def test_what_cannot_be_is_refused(settings: dict[str, Any], told: str) -> None:
     with pytest.raises(SettingsError, match=told):
         Settings().with_overrides(settings)
+
+
+async def test_the_command_names_the_releases(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        main(["up", "--as", "3.5"])
+    assert "There are 2.8, 3.9, 4.0, 4.3" in capsys.readouterr().err
 
 
 async def test_an_embedded_broker_takes_a_release() -> None:

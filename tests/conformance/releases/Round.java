@@ -18,27 +18,28 @@ public class Round {
   private static final int ATTEMPTS = 100;
 
   public static void main(String[] arguments) throws Exception {
+    String topic = arguments[1];
     Map<String, Object> common = new HashMap<>();
     common.put("bootstrap.servers", arguments[0]);
     Map<String, Object> ofProducer = new HashMap<>(common);
-    ofProducer.put("transactional.id", "round");
-    TopicPartition partition = new TopicPartition("t", 0);
+    ofProducer.put("transactional.id", topic);
+    TopicPartition partition = new TopicPartition(topic, 0);
     try (var producer =
         new KafkaProducer<>(ofProducer, new StringSerializer(), new StringSerializer())) {
       producer.initTransactions();
-      transaction(producer, "committed", true);
-      transaction(producer, "aborted", false);
+      transaction(producer, topic, "committed", true);
+      transaction(producer, topic, "aborted", false);
       producer.beginTransaction();
-      producer.send(new ProducerRecord<>("t", "with offsets")).get();
+      producer.send(new ProducerRecord<>(topic, "with offsets")).get();
       Map<String, Object> ofGroup = new HashMap<>(common);
-      ofGroup.put("group.id", "group");
+      ofGroup.put("group.id", topic);
       ofGroup.put("isolation.level", "read_committed");
       ofGroup.put("auto.offset.reset", "earliest");
       ofGroup.put("enable.auto.commit", "false");
       List<String> values = new ArrayList<>();
       try (var consumer =
           new KafkaConsumer<>(ofGroup, new StringDeserializer(), new StringDeserializer())) {
-        consumer.subscribe(List.of("t"));
+        consumer.subscribe(List.of(topic));
         read(consumer, 1, values);
         var offsets = Map.of(partition, new OffsetAndMetadata(consumer.position(partition)));
         producer.sendOffsetsToTransaction(offsets, consumer.groupMetadata());
@@ -51,9 +52,10 @@ public class Round {
   }
 
   private static void transaction(
-      KafkaProducer<String, String> producer, String value, boolean isCommitted) throws Exception {
+      KafkaProducer<String, String> producer, String topic, String value, boolean isCommitted)
+      throws Exception {
     producer.beginTransaction();
-    producer.send(new ProducerRecord<>("t", value)).get();
+    producer.send(new ProducerRecord<>(topic, value)).get();
     if (isCommitted) {
       producer.commitTransaction();
     } else {

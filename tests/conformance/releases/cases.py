@@ -40,7 +40,13 @@ from tests.support.waiting import polled
 PATIENCE_SECONDS: Final = 60.0
 TWO_HOURS_MS: Final = 2 * 3600 * 1000
 DEFAULT_CONFIG: Final = 5
-HAVE_EFFECT: Final = {name for name, each in Settings.settings.items() if not each.ignored}
+COMPARED: Final = {
+    name for name, each in Settings.settings.items() if not (each.ignored or each.stays)
+} - {
+    "group.consumer.assignors",  # names of classes before 4.0
+    "listener.security.protocol.map",  # in another order
+}
+"""Settings whose defaults a broker can have from Apache Kafka."""
 NOT_YET: Final = {
     ErrorCode.COORDINATOR_NOT_AVAILABLE,
     ErrorCode.COORDINATOR_LOAD_IN_PROGRESS,
@@ -137,6 +143,29 @@ def epochs_after_a_transaction(asked: Asked) -> Any:
     }
 
 
+def fenced_producers(asked: Asked) -> Any:
+    """The codes of a producer that another one has replaced, by versions of requests."""
+    asked.create("fenced")
+    producer_id, epoch = asked.producer("fenced")
+    asked.producer("fenced")
+    topics = [AddPartitionsToTxnTopic("fenced", [0])]
+    who = ("fenced", producer_id, epoch)
+    batch = {"producer_id": producer_id, "producer_epoch": epoch, "base_sequence": 0}
+    added = [asked.ask(AddPartitionsToTxnRequest([], *who, topics), each) for each in (1, 3)]
+    return {
+        "added": [
+            each.results_by_topic_v3_and_below[0].results_by_partition[0].partition_error_code
+            for each in added
+        ],
+        "ended": [asked.ask(EndTxnRequest(*who, True), each).error_code for each in (1, 3, 99)],
+        "begun": [
+            asked.ask(InitProducerIdRequest("fenced", 60_000, producer_id, epoch), each).error_code
+            for each in (3, 4)
+        ],
+        "produced": asked.produce("fenced", name="fenced", transactional=True, **batch),
+    }
+
+
 def groups_of_the_new_protocol(asked: Asked) -> Any:
     """The first ConsumerGroupHeartbeat of a member."""
     message = ConsumerGroupHeartbeatRequest(
@@ -177,12 +206,12 @@ def features_that_are_too_new(asked: Asked) -> Any:
 
 
 def defaults(asked: Asked) -> dict[str, str | None]:
-    """The defaults of all settings that have an effect here and are not given."""
+    """The defaults of settings that have an effect here and are not given."""
     answer = asked.ask(DescribeConfigsRequest([DescribeConfigsResource(4, "1", None)]), 3)
     return {
         each.name: each.value
         for each in answer.results[0].configs
-        if each.config_source == DEFAULT_CONFIG and each.name in HAVE_EFFECT
+        if each.config_source == DEFAULT_CONFIG and each.name in COMPARED
     }
 
 
@@ -190,6 +219,7 @@ CASES: Final[tuple[Callable[[Asked], Any], ...]] = (
     times,
     partitions_that_were_not_added,
     epochs_after_a_transaction,
+    fenced_producers,
     groups_of_the_new_protocol,
     versions_that_are_too_new,
     features_that_are_too_new,

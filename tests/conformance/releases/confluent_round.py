@@ -6,8 +6,9 @@ import sys
 
 import confluent_kafka
 
-bootstrap = {"bootstrap.servers": sys.argv[1]}
-producer = confluent_kafka.Producer({**bootstrap, "transactional.id": "round"})
+address, topic = sys.argv[1:]
+bootstrap = {"bootstrap.servers": address}
+producer = confluent_kafka.Producer({**bootstrap, "transactional.id": topic})
 producer.init_transactions(60)
 for value, end in (
     ("committed", producer.commit_transaction),
@@ -15,13 +16,13 @@ for value, end in (
     ("last", producer.commit_transaction),
 ):
     producer.begin_transaction()
-    producer.produce("t", value)
+    producer.produce(topic, value)
     producer.flush(60)
     end(60)
 consumer = confluent_kafka.Consumer(
-    {**bootstrap, "group.id": "group", "auto.offset.reset": "earliest"}
+    {**bootstrap, "group.id": topic, "auto.offset.reset": "earliest"}
 )
-consumer.subscribe(["t"])
+consumer.subscribe([topic])
 values: list[str] = []
 for _ in range(300):
     message = consumer.poll(0.2)

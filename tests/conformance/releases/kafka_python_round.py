@@ -6,15 +6,15 @@ import sys
 
 import kafka
 
-bootstrap = sys.argv[1]
+bootstrap, topic = sys.argv[1:]
 producer = kafka.KafkaProducer(bootstrap_servers=bootstrap, compression_type="gzip")
 for value in (b"one", b"two"):
-    producer.send("t", value, key=b"key", headers=[("h", b"v")]).get(timeout=60)
+    producer.send(topic, value, key=b"key", headers=[("h", b"v")]).get(timeout=60)
 producer.close()
 consumer = kafka.KafkaConsumer(
-    "t",
+    topic,
     bootstrap_servers=bootstrap,
-    group_id="group",
+    group_id=topic,
     auto_offset_reset="earliest",
     enable_auto_commit=False,
     consumer_timeout_ms=60_000,
