@@ -51,6 +51,7 @@ class Options(TypedDict, total=False):
     tls_cert: str | Path
     tls_key: str | Path
     clock: StateClock | Literal["manual"]
+    release: str
     control: int | str
     control_token_file: str | Path
     log_level: str
