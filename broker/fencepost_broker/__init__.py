@@ -26,7 +26,9 @@ if TYPE_CHECKING:
     )
     from fencepost_broker.observability.tap.client import TapClient
     from fencepost_broker.ports import Address
+    from fencepost_broker.server.attached import attach
     from fencepost_broker.server.clock import StateClock
+    from fencepost_broker.server.control.client import ControlError
     from fencepost_broker.server.crash import crash_at
     from fencepost_broker.server.embedded.broker import Broker
     from fencepost_broker.server.embedded.cluster import Cluster
@@ -52,6 +54,7 @@ _HOMES = {
     "Broker": "fencepost_broker.server.embedded.broker",
     "Cluster": "fencepost_broker.server.embedded.cluster",
     "BrokerFailedError": "fencepost_broker.server.errors",
+    "ControlError": "fencepost_broker.server.control.client",
     "DiskFull": _FAULTS,
     "ExplainedClient": _EXPLAINED,
     "ExplainedPartition": _EXPLAINED,
@@ -75,6 +78,7 @@ _HOMES = {
     "TopicRefusedError": "fencepost_broker.server.embedded.wanted_topics",
     "TornWrite": _FAULTS,
     "WaitingRequest": _EXPLAINED,
+    "attach": "fencepost_broker.server.attached",
     "crash_at": "fencepost_broker.server.crash",
 }
 """Imported on first use (PEP 562): the command line and the pipeline need no broker."""
@@ -84,6 +88,7 @@ __all__ = [
     "Broker",
     "BrokerFailedError",
     "Cluster",
+    "ControlError",
     "DiskFull",
     "ExplainedClient",
     "ExplainedPartition",
@@ -107,6 +112,7 @@ __all__ = [
     "TopicRefusedError",
     "TornWrite",
     "WaitingRequest",
+    "attach",
     "crash_at",
 ]
 

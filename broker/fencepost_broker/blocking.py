@@ -13,6 +13,7 @@ from __future__ import annotations
 import atexit
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Literal, Self, TypedDict, TypeVar, Unpack
 
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
     from fencepost_broker.coordinator.runtime import marker_sender
     from fencepost_broker.observability.explained import ExplainedPartition, ExplainedTransaction
     from fencepost_broker.operations import Operation
+    from fencepost_broker.server.attached import BlockingAttachedBroker
     from fencepost_broker.server.faults import BlockingFault, Faults
     from fencepost_broker.storage.disk import faulty
     from fencepost_broker.storage.disk.faults import DiskFault
@@ -64,6 +66,13 @@ class ClusterOptions(TypedDict, total=False):
     topics: Iterable[str] | Mapping[str, int]
     settings: Mapping[str, Value]
     log_level: str
+
+
+def attach(control: str | int, token: str | None = None) -> BlockingAttachedBroker:
+    """Attach to a broker, a cluster or a proxy in another process: ``fencepost_broker.attach``."""
+    from fencepost_broker.server.attached import attach_blocking
+
+    return attach_blocking(control, token)
 
 
 class Broker:
@@ -420,22 +429,16 @@ class Clock:
         ms: int = 0,
     ) -> None:  # fmt: skip
         """Set the clock forward, or back by a negative number; no time passes by that."""
-        self._broker._ask(
-            lambda: self._clock.jump(
-                days=days, hours=hours, minutes=minutes, seconds=seconds, ms=ms
-            )
-        )
+        step = partial(self._clock.jump, days=days, hours=hours, minutes=minutes, ms=ms)
+        self._broker._ask(partial(step, seconds=seconds))
 
     def advance(
         self, *, days: float = 0, hours: float = 0, minutes: float = 0, seconds: float = 0,
         ms: int = 0,
     ) -> None:  # fmt: skip
         """Move state time forward, and do everything that becomes due before this returns."""
-        self._broker._ask(
-            lambda: self._clock.advance(
-                days=days, hours=hours, minutes=minutes, seconds=seconds, ms=ms
-            )
-        )
+        step = partial(self._clock.advance, days=days, hours=hours, minutes=minutes, ms=ms)
+        self._broker._ask(partial(step, seconds=seconds))
 
 
 class Disk:
@@ -491,4 +494,5 @@ __all__ = [
     "Hold",
     "LoadedDiskFault",
     "Options",
+    "attach",
 ]

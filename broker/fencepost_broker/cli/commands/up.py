@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Final
 
 from fencepost_protocol.commands import Command, number
 
+from fencepost_broker.cli.commands.control_options import add_control_options
 from fencepost_broker.cli.commands.parent import parent_descriptor
 from fencepost_broker.cli.commands.readiness import (
     NotReadyError,
@@ -28,7 +29,6 @@ from fencepost_broker.config.sources.arguments import add_settings_arguments, se
 from fencepost_broker.config.values.endpoints import (
     NO_HOST,
     PORT_MAX,
-    check_control_address,
     is_host,
 )
 from fencepost_broker.config.values.releases import RELEASES
@@ -82,15 +82,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_user_options(parser)
     parser.add_argument("--tls-cert", metavar="FILE", help="use TLS with this certificate (PEM)")
     parser.add_argument("--tls-key", metavar="FILE", help="the certificate's private key (PEM)")
-    parser.add_argument(
-        "--control", type=_control_address, metavar="[HOST:]PORT",
-        help="open the control port there: HTTP and JSON (at 127.0.0.1; 0: a free port)",
-    )  # fmt: skip
-    parser.add_argument(
-        "--control-token-file", metavar="FILE",
-        help="requests to the control port must have the token in FILE; any address but loopback"
-        " needs one",
-    )  # fmt: skip
+    add_control_options(parser)
     parser.add_argument(
         "--brokers", type=number("a number of brokers", BROKERS_MAX, 1), metavar="N",
         help="run a cluster of N brokers and a controller, each in a process of its own",
@@ -141,12 +133,6 @@ def _host(text: str) -> str:
     return text
 
 
-def _control_address(text: str) -> str:
-    if wrong := check_control_address(text):
-        raise argparse.ArgumentTypeError(wrong)
-    return text
-
-
 def run(options: argparse.Namespace) -> int:
     """Run a broker or a cluster until it is stopped, and return the exit code."""
     try:
@@ -165,11 +151,6 @@ def run(options: argparse.Namespace) -> int:
             EXIT_USAGE,
         )
     if options.brokers is not None:
-        if settings.control_address is not None:
-            return _fail(
-                ["--control and --brokers: only a single broker has a control port so far"],
-                EXIT_USAGE,
-            )
         from fencepost_broker.cli.commands.up_cluster import run_cluster
 
         try:

@@ -449,11 +449,15 @@ class Broker:
         check_created(wanted, self._process.broker.controller.command(creation_of(wanted)))
 
     async def _open_control_port(self, process: BrokerProcess) -> None:
-        if self.settings.control_address is None:
+        given = self.settings
+        if given.control_address is None:
             return
+        from fencepost_broker.server.control.controlled import controlled_broker
         from fencepost_broker.server.control.port import ControlPort
 
-        self._control_port = ControlPort(process, self.addresses, self._logs, self)
+        made = controlled_broker(process, self.addresses, self._logs, self)
+        log = self._logs.area("server")
+        self._control_port = ControlPort(given.control_address, given.control_token_file, made, log)
         self.control = await self._control_port.open()
         at = self._control_port.listens_at
         self.settings = self.settings.with_overrides({"control.address": at})
