@@ -26,7 +26,9 @@ if TYPE_CHECKING:
     )
     from fencepost_broker.observability.tap.client import TapClient
     from fencepost_broker.ports import Address
+    from fencepost_broker.server.attached import attach
     from fencepost_broker.server.clock import StateClock
+    from fencepost_broker.server.control.client import ControlError
     from fencepost_broker.server.crash import crash_at
     from fencepost_broker.server.embedded.broker import Broker
     from fencepost_broker.server.embedded.cluster import Cluster, ClusterSnapshot
@@ -53,6 +55,7 @@ _HOMES = {
     "Cluster": "fencepost_broker.server.embedded.cluster",
     "ClusterSnapshot": "fencepost_broker.server.embedded.cluster",
     "BrokerFailedError": "fencepost_broker.server.errors",
+    "ControlError": "fencepost_broker.server.control.client",
     "DiskFull": _FAULTS,
     "ExplainedClient": _EXPLAINED,
     "ExplainedPartition": _EXPLAINED,
@@ -76,6 +79,7 @@ _HOMES = {
     "TopicRefusedError": "fencepost_broker.server.embedded.wanted_topics",
     "TornWrite": _FAULTS,
     "WaitingRequest": _EXPLAINED,
+    "attach": "fencepost_broker.server.attached",
     "crash_at": "fencepost_broker.server.crash",
 }
 """Imported on first use (PEP 562): the command line and the pipeline need no broker."""
@@ -86,6 +90,7 @@ __all__ = [
     "BrokerFailedError",
     "Cluster",
     "ClusterSnapshot",
+    "ControlError",
     "DiskFull",
     "ExplainedClient",
     "ExplainedPartition",
@@ -109,6 +114,7 @@ __all__ = [
     "TopicRefusedError",
     "TornWrite",
     "WaitingRequest",
+    "attach",
     "crash_at",
 ]
 

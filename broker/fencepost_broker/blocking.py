@@ -13,6 +13,7 @@ from __future__ import annotations
 import atexit
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Literal, Self, TypedDict, TypeVar, Unpack
 
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
     from fencepost_broker.coordinator.runtime import marker_sender
     from fencepost_broker.observability.explained import ExplainedPartition, ExplainedTransaction
     from fencepost_broker.operations import Operation
+    from fencepost_broker.server.attached import BlockingAttachedBroker
     from fencepost_broker.server.faults import BlockingFault, Faults
 
 R = TypeVar("R")
@@ -50,6 +52,7 @@ class Options(TypedDict, total=False):
     tls_cert: str | Path
     tls_key: str | Path
     clock: StateClock | Literal["manual"]
+    release: str
     control: int | str
     control_token_file: str | Path
     log_level: str
@@ -62,6 +65,13 @@ class ClusterOptions(TypedDict, total=False):
     topics: Iterable[str] | Mapping[str, int]
     settings: Mapping[str, Value]
     log_level: str
+
+
+def attach(control: str | int, token: str | None = None) -> BlockingAttachedBroker:
+    """Attach to a broker, a cluster or a proxy in another process: ``fencepost_broker.attach``."""
+    from fencepost_broker.server.attached import attach_blocking
+
+    return attach_blocking(control, token)
 
 
 class Broker:
@@ -437,22 +447,16 @@ class Clock:
         ms: int = 0,
     ) -> None:  # fmt: skip
         """Set the clock forward, or back by a negative number; no time passes by that."""
-        self._broker._ask(
-            lambda: self._clock.jump(
-                days=days, hours=hours, minutes=minutes, seconds=seconds, ms=ms
-            )
-        )
+        step = partial(self._clock.jump, days=days, hours=hours, minutes=minutes, ms=ms)
+        self._broker._ask(partial(step, seconds=seconds))
 
     def advance(
         self, *, days: float = 0, hours: float = 0, minutes: float = 0, seconds: float = 0,
         ms: int = 0,
     ) -> None:  # fmt: skip
         """Move state time forward, and do everything that becomes due before this returns."""
-        self._broker._ask(
-            lambda: self._clock.advance(
-                days=days, hours=hours, minutes=minutes, seconds=seconds, ms=ms
-            )
-        )
+        step = partial(self._clock.advance, days=days, hours=hours, minutes=minutes, ms=ms)
+        self._broker._ask(partial(step, seconds=seconds))
 
 
 async def _at_once(call: Callable[[], R]) -> R:
@@ -478,4 +482,5 @@ __all__ = [
     "Hold",
     "LoadedDiskFault",
     "Options",
+    "attach",
 ]

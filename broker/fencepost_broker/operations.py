@@ -25,6 +25,11 @@ EPOCH_MAX: Final = (1 << 15) - 2
 class OperationRefusedError(Exception):
     """An operation cannot work; the message says what is wrong, where, and what to do."""
 
+    def __init__(self, detail: str, broker: int | None = None) -> None:
+        """``broker`` is the broker that can carry it out, if it is another one."""
+        super().__init__(detail)
+        self.broker = broker
+
 
 def _tag(name: str) -> str:
     """Return the name of an operation in JSON: ``MoveLeader`` is ``move-leader``."""

@@ -11,6 +11,7 @@ import aiohttp
 from fencepost_broker import Broker
 from fencepost_broker.observability.log_levels import LogLevels
 from fencepost_broker.observability.logging import LazyLogs
+from fencepost_broker.server.control.controlled import controlled_broker
 from fencepost_broker.server.control.port import ControlPort
 
 from tests.support.broker import Client, RunningBroker, running_broker
@@ -85,7 +86,10 @@ async def open_port() -> AsyncIterator[OpenPort]:
         aiohttp.ClientSession() as session,
     ):
         logs = LazyLogs(_no_logs, LogLevels())
-        port = ControlPort(broker.process, broker.server.addresses, logs, Broker(log_level="error"))
+        made = controlled_broker(
+            broker.process, broker.server.addresses, logs, Broker(log_level="error")
+        )
+        port = ControlPort("0", None, made, broker.process.log)
         try:
             yield OpenPort(session, await port.open(), port, broker)
         finally:

@@ -17,6 +17,7 @@ from typing import Any, Final, NoReturn
 import pytest
 from fencepost_broker.cli.cluster import prefork
 from fencepost_broker.cli.commands import up_cluster
+from fencepost_broker.config import Settings
 
 from tests.support.up import PATIENCE_SECONDS
 from tests.support.waiting import polled
@@ -179,7 +180,7 @@ def test_who_asks_for_info_hears_that_none_are_made(
     """Where it is not possible at all, and where there is no room for all of them."""
     monkeypatch.setattr(prefork, "can_be_made", lambda: is_possible)
     monkeypatch.setattr(prefork, "make", lambda *_: [])
-    assert up_cluster._spares(3, Namespace(log_level=level)) == []
+    assert up_cluster._spares(3, Namespace(log_level=level), Settings()) == []
     assert ("cannot be forked" in capsys.readouterr().err) is (level == "info")
 
 

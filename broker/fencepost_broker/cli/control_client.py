@@ -1,4 +1,4 @@
-"""A client of the control port, for commands: HTTP and JSON by the standard library.
+"""What commands share that ask the control port.
 
 def run(options: argparse.Namespace) -> int:
     return run_at_control_port(options, lambda port: show(port.ask("GET", "/v1/clock")))
@@ -7,21 +7,16 @@ def run(options: argparse.Namespace) -> int:
 from __future__ import annotations
 
 import argparse
-import json
 import sys
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
-from urllib.parse import quote, urlencode
+from typing import Final
 
 from fencepost_client.commands.output import discard_output
 from fencepost_client.commands.text import printable
 
 from fencepost_broker.config.values.endpoints import parse_control_address
-
-if TYPE_CHECKING:
-    from http.client import HTTPConnection, HTTPResponse
+from fencepost_broker.server.control.client import ControlClient, ControlError
 
 EXIT_FAILED: Final = 1
 EXIT_USAGE: Final = 2
@@ -30,11 +25,6 @@ EXIT_CODES: Final = (
     "130 interrupted\n"
 )
 """The end of the help of a command that uses this client."""
-_SECONDS: Final = 30.0
-
-
-class ControlError(Exception):
-    """The control port cannot be reached, or has refused a request."""
 
 
 def add_control_arguments(parser: argparse.ArgumentParser) -> None:
@@ -80,87 +70,6 @@ def run_at_control_port(
     except BrokenPipeError:
         discard_output()
     return 0
-
-
-class ControlClient:
-    """Asks one control port."""
-
-    def __init__(self, host: str, port: int, token: str | None = None) -> None:
-        self._host = host or "127.0.0.1"
-        self._port = port
-        self._headers = {} if token is None else {"Authorization": f"Bearer {token}"}
-
-    def ask(self, method: str, path: str, body: Any = None, **query: str | int) -> Any:
-        """Return the decoded answer, or ``None`` if it has no content.
-
-        Raises ``ControlError`` if the request is refused. ``path`` is quoted already: see
-        ``path_of``.
-        """
-        with self._answer(method, path, body, query) as answer:
-            content = answer.read()
-        return json.loads(content) if content else None
-
-    def events(self, *kinds: str) -> Iterator[dict[str, Any]]:
-        """Yield events of these kinds, or of all, until the broker stops.
-
-        ``type`` is the kind of each; an event ``lost`` counts those that this reader was too slow
-        for.
-        """
-        query = {"kinds": ",".join(kinds)} if kinds else {}
-        with self._answer("GET", "/v1/events", None, query) as answer:
-            for line in answer:
-                name, _, value = line.partition(b": ")
-                if name == b"data":
-                    yield json.loads(value)
-
-    @contextmanager
-    def _answer(
-        self, method: str, path: str, body: Any, query: dict[str, Any]
-    ) -> Iterator[HTTPResponse]:
-        from http.client import HTTPConnection, HTTPException
-
-        connection = HTTPConnection(self._host, self._port, timeout=_SECONDS)
-        try:
-            yield self._asked(connection, method, path, body, query)
-        except BrokenPipeError:
-            raise
-        except (OSError, HTTPException) as error:
-            reason = getattr(error, "strerror", None) or str(error) or type(error).__name__
-            raise ControlError(
-                f"the control port at {self._host}:{self._port} cannot be reached: {reason}"
-            ) from error
-        finally:
-            connection.close()
-
-    def _asked(
-        self, connection: HTTPConnection, method: str, path: str, body: Any, query: dict[str, Any]
-    ) -> HTTPResponse:
-        headers = self._headers
-        content = None
-        if body is not None:
-            content, headers = json.dumps(body), {**headers, "Content-Type": "application/json"}
-        url = f"{path}?{urlencode(query)}" if query else path
-        connection.request(method, url, content, headers)
-        answer = connection.getresponse()
-        if answer.status >= 400:
-            raise ControlError(_told(answer))
-        return answer
-
-
-def path_of(*parts: str | int) -> str:
-    """Return a path below /v1 with these parts, quoted."""
-    return "/".join(["/v1", *(quote(str(part), safe="") for part in parts)])
-
-
-def _told(answer: HTTPResponse) -> str:
-    """Return why a request was refused."""
-    try:
-        problem = json.loads(answer.read())
-        parts = problem.get("where"), problem["detail"], problem.get("advice")
-    except (ValueError, KeyError, AttributeError):
-        return f"this is not a control port: HTTP status {answer.status} {answer.reason}"
-    where, detail, advice = parts
-    return f"{f'{where}: ' if where else ''}{detail}{f'. {advice}' if advice else ''}"
 
 
 def _address(text: str) -> tuple[str, int]:

@@ -11,12 +11,11 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from collections.abc import Callable, Iterable, Mapping
-from typing import Any, Final, Generic, Literal, TypedDict, TypeVar, Unpack
+from collections.abc import Callable, Iterable, Mapping, Sequence, Sized
+from typing import Any, Final, Generic, Literal, Protocol, TypedDict, TypeVar, Unpack
 
 from fencepost_broker.faults import rule as rules
 from fencepost_broker.faults.rule import AnyAct, Match, Rule, Status, Touched
-from fencepost_broker.faults.rules import FaultRules, LoadedRule
 from fencepost_broker.operations import AnyOperation
 
 R = TypeVar("R")
@@ -64,10 +63,71 @@ class FaultNotFiredError(AssertionError):
     """A fault has not fired as often as it was waited for."""
 
 
+class Loaded(Protocol):
+    """A rule of a broker, in this process or in another one."""
+
+    @property
+    def name(self) -> str:
+        """Its name."""
+
+    @property
+    def rule(self) -> Rule:
+        """The rule."""
+
+    @property
+    def fired(self) -> int:
+        """How often it has fired."""
+
+    @property
+    def matched(self) -> int:
+        """How many requests had all that the match asks for."""
+
+    @property
+    def holds(self) -> Sized:
+        """What it holds."""
+
+    @property
+    def refused(self) -> str:
+        """Why its operation could not be performed the last time, or ``""``."""
+
+    @property
+    def touched(self) -> Iterable[Touched]:
+        """The last requests that it fired on."""
+
+    @property
+    def is_removed(self) -> bool:
+        """Whether it was removed."""
+
+    def release(self) -> int:
+        """Let all that it holds go on; return how many these are."""
+
+    def when_fired(self, count: int, then: Callable[[], None]) -> Callable[[], None]:
+        """Call ``then``, in any thread, once it has fired so often; return what stops that."""
+
+
+class Rules(Protocol):
+    """All rules of a broker, in this process or in another one."""
+
+    def add(self, *rules: Rule) -> Sequence[Loaded]:
+        """Add rules, all or none; raises ``RuleError`` for one that cannot work."""
+
+    def get(self, name: str) -> Loaded:
+        """Return a rule; raises ``KeyError``."""
+
+    def remove(self, name: str) -> object:
+        """Remove a rule."""
+
+    def clear(self) -> None:
+        """Remove all rules."""
+
+    def statuses(self) -> list[Status]:
+        """Return what all rules have done."""
+
+
 class LoadedFault:
     """A fault that was added."""
 
-    def __init__(self, loaded: LoadedRule, all_of_them: FaultRules, run: Run) -> None:
+    def __init__(self, loaded: Loaded, all_of_them: Rules, run: Run) -> None:
         self._loaded = loaded
         self._rules = all_of_them
         self._run = run
@@ -116,6 +176,11 @@ class LoadedFault:
 
         self._run(remove)
 
+    def _check(self, times: int, timeout_s: float) -> None:
+        """Raise an error if the wait ended because a broker in another process has ended."""
+        if self.fired < times:
+            raise self._not_fired(times, timeout_s)
+
     def _not_fired(self, times: int, timeout_s: float) -> FaultNotFiredError:
         matched = self._loaded.matched
         return FaultNotFiredError(
@@ -133,13 +198,19 @@ class Fault(LoadedFault):
     async def wait_until_fired(self, times: int = 1, timeout_s: float = WAIT_S) -> None:
         """Wait until it has fired so often; raises ``FaultNotFiredError`` if it does not."""
         fired = asyncio.Event()
-        stop = self._loaded.when_fired(times, fired.set)
+        loop = asyncio.get_running_loop()
+
+        def wake() -> None:
+            loop.call_soon_threadsafe(fired.set)
+
+        stop = self._loaded.when_fired(times, wake)
         try:
             await asyncio.wait_for(fired.wait(), timeout_s)
         except TimeoutError:
             raise self._not_fired(times, timeout_s) from None
         finally:
             stop()
+        self._check(times, timeout_s)
 
 
 class BlockingFault(LoadedFault):
@@ -152,12 +223,13 @@ class BlockingFault(LoadedFault):
         if not fired.wait(timeout_s):
             self._run(stop)
             raise self._not_fired(times, timeout_s)
+        self._check(times, timeout_s)
 
 
 class Faults(Generic[F]):
     """The faults of a broker. See docs/how-to/break-requests.md."""
 
-    def __init__(self, of_broker: Callable[[], FaultRules], make: type[F], run: Run) -> None:
+    def __init__(self, of_broker: Callable[[], Rules], make: type[F], run: Run) -> None:
         self._of_broker = of_broker
         self._make = make
         self._run = run

@@ -18,6 +18,8 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
+from fencepost_broker.server.errors import ProcessError
+
 if TYPE_CHECKING:
     from fencepost_broker.cli.cluster.prefork import Spare
 
@@ -35,10 +37,6 @@ _SIGNALS: Final = {
     "pause": signal.SIGSTOP,
     "resume": signal.SIGCONT,
 }
-
-
-class MemberError(Exception):
-    """A command failed; the text is for users."""
 
 
 class Process(Protocol):
@@ -83,6 +81,8 @@ class Member:
         """Address for processes of this machine, without a login."""
         self.controller = ""
         """Address of its controller, for brokers."""
+        self.control = ""
+        """Address of its own control port, in a cluster that has one."""
         self.state = "down"
         self.process: Process | None = None
         self.ended = asyncio.Event()
@@ -98,6 +98,7 @@ class Member:
         self.bootstrap = said["bootstrap"]
         self.inside = said["listeners"].get(BETWEEN, self.bootstrap)
         self.controller = said["controller"] or ""
+        self.control = said["control"] or ""
         for name, where in (*said["listeners"].items(), (CONTROLLER, self.controller)):
             if where:
                 self._ports[name] = int(where.rpartition(":")[2])
@@ -115,6 +116,24 @@ class Member:
             "bootstrap": self.bootstrap,
             "inside": self.inside,
         }
+
+
+class ControlPort(Protocol):
+    """The control port of the cluster."""
+
+    address: str
+
+    async def open(self) -> None:
+        """Listen."""
+
+    async def close(self) -> None:
+        """Listen no more."""
+
+    async def goes_down(self, node_id: int) -> None:
+        """Note what a process has done, before it ends."""
+
+    async def came_up(self, node_id: int) -> None:
+        """Give a process that was started or resumed what it has missed."""
 
 
 class Supervisor:
@@ -142,6 +161,7 @@ class Supervisor:
         self._clean = clean
         self.members = {each.node_id: each for each in members}
         self._run_dir = run_dir
+        self.control: ControlPort | None = None
         self._server: asyncio.Server | None = None
         self._stopping = asyncio.Event()
 
@@ -187,11 +207,15 @@ class Supervisor:
         self._server = await asyncio.start_unix_server(
             self._serve, sock=listening, limit=_LINE_BYTES_MAX
         )
+        if self.control is not None:
+            await self.control.open()
 
     async def stop(self) -> bool:
         """Stop all processes, the controller last; returns whether all of them stopped cleanly."""
         while self._spares:
             self._spares.pop().dismiss()
+        if self.control is not None:
+            await self.control.close()
         if self._server is not None:
             self._server.close()
             _forget(self._run_dir / SOCKET)
@@ -214,7 +238,7 @@ class Supervisor:
         if not line:
             member.is_expected_to_end = True
             await self._wait(member, process)
-            raise MemberError(f"{member.label} did not start: see its log above")
+            raise ProcessError(f"{member.label} did not start: see its log above")
         member.is_ready(json.loads(line))
         member.tasks.append(loop.create_task(self._wait(member, process)))
 
@@ -276,7 +300,7 @@ class Supervisor:
     async def _signal(self, member: Member, what: str) -> None:
         process = member.process
         if process is None:
-            raise MemberError(f"{member.label} is not running: `fencepost broker start` starts it")
+            raise ProcessError(f"{member.label} is not running: `fencepost broker start` starts it")
         member.is_expected_to_end = member.is_expected_to_end or what in {"kill", "stop"}
         process.send_signal(_SIGNALS[what])
         if what == "stop":
@@ -293,7 +317,7 @@ class Supervisor:
             asked = json.loads(await reader.readline())
             try:
                 told = await self._do(asked)
-            except MemberError as error:
+            except ProcessError as error:
                 told = {"error": str(error)}
             writer.write(json.dumps(told).encode() + b"\n")
             await writer.drain()
@@ -303,24 +327,29 @@ class Supervisor:
             writer.close()
 
     async def _do(self, asked: dict[str, Any]) -> dict[str, Any]:
-        what = asked["do"]
-        if what != "list":
-            member = self.members.get(asked["id"])
-            if member is None:
-                known = ", ".join(map(str, self.members))
-                raise MemberError(
-                    f"there is no process {asked['id']} in this cluster, only {known}"
-                )
-            if what == "start":
-                if member.process is not None:
-                    raise MemberError(f"{member.label} is running already")
-                await self._start(member)
-            else:
-                await self._signal(member, what)
+        if asked["do"] != "list":
+            await self.do(asked["do"], asked["id"])
         return {
             "bootstrap": self.bootstrap,
             "members": [each.told() for each in self.members.values()],
         }
+
+    async def do(self, what: str, node_id: int) -> None:
+        """Start, stop, kill, pause or resume a process; raises ``ProcessError``."""
+        member = self.members.get(node_id)
+        if member is None:
+            known = ", ".join(map(str, self.members))
+            raise ProcessError(f"there is no process {node_id} in this cluster, only {known}")
+        if what == "start":
+            if member.process is not None:
+                raise ProcessError(f"{member.label} is running already")
+            await self._start(member)
+        else:
+            if self.control is not None and what in {"kill", "stop"}:
+                await self.control.goes_down(node_id)
+            await self._signal(member, what)
+        if self.control is not None and what in {"start", "resume"}:
+            await self.control.came_up(node_id)
 
 
 def _forget(path: Path) -> None:
@@ -343,11 +372,11 @@ def _bound(path: Path) -> socket.socket:
 
 
 async def _refuse_if_used(path: Path) -> None:
-    """Raise MemberError if another cluster uses the directory; remove a stale socket."""
+    """Raise ProcessError if another cluster uses the directory; remove a stale socket."""
     try:
         _, writer = await asyncio.open_unix_connection(path)
     except OSError:
         _forget(path)
         return
     writer.close()
-    raise MemberError(f"another cluster runs from {path.parent}: name another --run-dir")
+    raise ProcessError(f"another cluster runs from {path.parent}: name another --run-dir")

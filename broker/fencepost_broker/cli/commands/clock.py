@@ -13,12 +13,11 @@ from fencepost_protocol.commands import Command
 
 from fencepost_broker.cli.control_client import (
     EXIT_CODES,
-    ControlClient,
     add_control_arguments,
-    path_of,
     run_at_control_port,
 )
 from fencepost_broker.config.values.units import read_duration
+from fencepost_broker.server.control.client import ControlClient, path_of
 
 EPILOG: Final = f"""\
 examples:

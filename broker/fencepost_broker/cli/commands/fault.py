@@ -12,13 +12,12 @@ from fencepost_protocol.commands import Command, number
 
 from fencepost_broker.cli.control_client import (
     EXIT_CODES,
-    ControlClient,
     add_control_arguments,
     add_example,
-    path_of,
     run_at_control_port,
 )
 from fencepost_broker.cli.struct_options import add_option, given
+from fencepost_broker.server.control.client import ControlClient, path_of
 
 EPILOG: Final = f"""\
 examples:

@@ -10,12 +10,12 @@ from fencepost_protocol.commands import Command
 
 from fencepost_broker.cli.control_client import (
     EXIT_CODES,
-    ControlClient,
     add_control_arguments,
     add_example,
     run_at_control_port,
 )
 from fencepost_broker.cli.struct_options import add_option, given
+from fencepost_broker.server.control.client import ControlClient
 
 EPILOG: Final = f"""\
 examples:

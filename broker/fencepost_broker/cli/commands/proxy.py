@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Final
 
 from fencepost_protocol.commands import Command, number
 
+from fencepost_broker.cli.commands.control_options import add_control_options
 from fencepost_broker.cli.commands.parent import parent_descriptor
 from fencepost_broker.cli.commands.readiness import (
     NotReadyError,
@@ -36,6 +37,7 @@ EPILOG: Final = """\
 examples:
   fencepost proxy --upstream kafka-1.example:9092
   fencepost proxy --upstream localhost:9092 --port 19092 --faults plan.toml
+  fencepost proxy --upstream localhost:9092 --port 19092 --control 19093
   fencepost proxy --upstream kafka.example:9093 --upstream-tls
 Each broker has a port: the bootstrap port is --port, and brokers get the next ones as they become
 known. Logins (SASL) pass through the proxy.
@@ -61,6 +63,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--advertised-host", metavar="HOST", help="the host that clients are told (--host)"
     )
     parser.add_argument("--faults", metavar="FILE", help="a TOML file of fault rules")
+    add_control_options(parser)
     parser.add_argument("--tls-cert", metavar="FILE", help="use TLS with this certificate (PEM)")
     parser.add_argument("--tls-key", metavar="FILE", help="the certificate's private key (PEM)")
     parser.add_argument(
@@ -87,6 +90,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Run a proxy until it is stopped, and return the exit code."""
+    from fencepost_broker.config.errors import SettingsError
     from fencepost_broker.network.listeners import ListenError
     from fencepost_broker.server.running import run_loop, run_until_stopped
 
@@ -97,6 +101,8 @@ def run(options: argparse.Namespace) -> int:
         return _fail(str(error), EXIT_USAGE)
     try:
         return run_loop(run_until_stopped(proxy, lambda: _announce(options, proxy), until_closed))
+    except SettingsError as error:
+        return _fail(str(error), EXIT_USAGE)
     except ListenError as error:
         return _fail(str(error), EXIT_ADDRESS)
     except NotReadyError as error:
@@ -127,6 +133,8 @@ def _proxy(options: argparse.Namespace) -> Proxy:
         advertised_host=options.advertised_host,
         to_clients=to_clients,
         to_brokers=upstream_context(options.upstream_ca) if options.upstream_tls else None,
+        control=options.control,
+        control_token_file=options.control_token_file,
         logs=logs_from(options, sys.stderr, wall_ms),
     )
     if options.faults is not None:
@@ -139,12 +147,16 @@ def _announce(options: argparse.Namespace, proxy: Proxy) -> None:
     told = {
         "bootstrap": proxy.bootstrap,
         "upstream": options.upstream,
+        "control": proxy.control,
         "faults": [each.name for each in proxy.fault_rules.loaded],
         "pid": os.getpid(),
     }
     rules = len(proxy.fault_rules.loaded)
     loaded = f", {rules} fault rules" if rules else ""
-    announce(options, told, f"ready at {proxy.bootstrap} (in front of {options.upstream}{loaded})")
+    line = f"ready at {proxy.bootstrap} (in front of {options.upstream}{loaded})"
+    if proxy.control is not None:
+        line += f"\ncontrol port at http://{proxy.control}"
+    announce(options, told, line)
 
 
 def _fail(reason: str, code: int) -> int:

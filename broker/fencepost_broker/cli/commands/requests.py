@@ -13,10 +13,10 @@ from fencepost_protocol.commands import Command, number
 
 from fencepost_broker.cli.control_client import (
     EXIT_CODES,
-    ControlClient,
     add_control_arguments,
     run_at_control_port,
 )
+from fencepost_broker.server.control.client import ControlClient
 
 _LAST_MAX: Final = 1000
 EPILOG: Final = f"""\

@@ -11,12 +11,11 @@ from fencepost_protocol.commands import Command
 
 from fencepost_broker.cli.control_client import (
     EXIT_CODES,
-    ControlClient,
     add_control_arguments,
     add_example,
-    path_of,
     run_at_control_port,
 )
+from fencepost_broker.server.control.client import ControlClient, path_of
 
 EPILOG: Final = f"""\
 examples:

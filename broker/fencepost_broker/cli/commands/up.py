@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Final
 
 from fencepost_protocol.commands import Command, number
 
+from fencepost_broker.cli.commands.control_options import add_control_options
 from fencepost_broker.cli.commands.parent import parent_descriptor
 from fencepost_broker.cli.commands.readiness import (
     NotReadyError,
@@ -28,9 +29,9 @@ from fencepost_broker.config.sources.arguments import add_settings_arguments, se
 from fencepost_broker.config.values.endpoints import (
     NO_HOST,
     PORT_MAX,
-    check_control_address,
     is_host,
 )
+from fencepost_broker.config.values.releases import RELEASES
 from fencepost_broker.observability.logging import add_log_arguments, logs_from
 
 if TYPE_CHECKING:
@@ -55,6 +56,7 @@ examples:
   fencepost up --topic orders:3                        in memory, gone at exit
   fencepost up --data-dir data --port 9092 -c num.partitions=6
   fencepost up --topic orders:3 --control 9093         with a control port, at 127.0.0.1:9093
+  fencepost up --topic orders:3 --as 2.8               APIs, versions and errors of that release
   fencepost up --brokers 3 --topic orders:6            a controller and three brokers
 exit code: 0 stopped cleanly, 1 failed, 2 invalid settings or options, 3 cannot listen on an
 address, 4 another broker uses the data directory, 5 the data directory cannot be used,
@@ -76,18 +78,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--topic", action="append", default=[], metavar="NAME[:PARTITIONS][:CONFIG=VALUE]...",
         help="create this topic at start, unless it exists",
     )  # fmt: skip
+    parser.add_argument("--as", dest="release", choices=RELEASES, help="imitate a release of Kafka")
     add_user_options(parser)
     parser.add_argument("--tls-cert", metavar="FILE", help="use TLS with this certificate (PEM)")
     parser.add_argument("--tls-key", metavar="FILE", help="the certificate's private key (PEM)")
-    parser.add_argument(
-        "--control", type=_control_address, metavar="[HOST:]PORT",
-        help="open the control port there: HTTP and JSON (at 127.0.0.1; 0: a free port)",
-    )  # fmt: skip
-    parser.add_argument(
-        "--control-token-file", metavar="FILE",
-        help="requests to the control port must have the token in FILE; any address but loopback"
-        " needs one",
-    )  # fmt: skip
+    add_control_options(parser)
     parser.add_argument(
         "--brokers", type=number("a number of brokers", BROKERS_MAX, 1), metavar="N",
         help="run a cluster of N brokers and a controller, each in a process of its own",
@@ -138,12 +133,6 @@ def _host(text: str) -> str:
     return text
 
 
-def _control_address(text: str) -> str:
-    if wrong := check_control_address(text):
-        raise argparse.ArgumentTypeError(wrong)
-    return text
-
-
 def run(options: argparse.Namespace) -> int:
     """Run a broker or a cluster until it is stopped, and return the exit code."""
     try:
@@ -162,11 +151,6 @@ def run(options: argparse.Namespace) -> int:
             EXIT_USAGE,
         )
     if options.brokers is not None:
-        if settings.control_address is not None:
-            return _fail(
-                ["--control and --brokers: only a single broker has a control port so far"],
-                EXIT_USAGE,
-            )
         from fencepost_broker.cli.commands.up_cluster import run_cluster
 
         try:
@@ -245,6 +229,8 @@ def _overrides(options: argparse.Namespace) -> dict[str, Value]:
         overrides["producer.id.block.import"] = options.import_producer_id_block
     if options.recover_metadata:
         overrides["metadata.log.recover"] = True
+    if options.release is not None:
+        overrides["kafka.release"] = options.release
     if options.control is not None:
         overrides["control.address"] = options.control
     if options.control_token_file is not None:

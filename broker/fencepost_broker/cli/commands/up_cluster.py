@@ -18,21 +18,24 @@ from fencepost_broker.cli.cluster.supervisor import (
     CONTROLLER,
     CONTROLLER_ID,
     Member,
-    MemberError,
     Supervisor,
 )
 from fencepost_broker.cli.commands.readiness import NotReadyError, announce
 from fencepost_broker.cli.commands.user_options import how_to_log_in, write_users
 from fencepost_broker.cli.main import main
 from fencepost_broker.config import Settings
+from fencepost_broker.config.errors import SettingsError
 from fencepost_broker.config.tables.inter_broker import parse_users
 from fencepost_broker.config.topic_spec import WantedTopic, read_topics
 from fencepost_broker.config.values.endpoints import Endpoint
+from fencepost_broker.network.listeners import ListenError
 from fencepost_broker.observability.log_levels import LEVELS
-from fencepost_broker.observability.logging import import_structlog
+from fencepost_broker.observability.logging import import_structlog, logs_from
 from fencepost_broker.security.principals import ANONYMOUS
 from fencepost_broker.server.bootstrap_users import check_users, settings_for
+from fencepost_broker.server.clock import wall_ms
 from fencepost_broker.server.embedded.settings import DEFAULT_HOST, certificate_settings
+from fencepost_broker.server.errors import ProcessError
 from fencepost_broker.server.running import run_loop, run_until_stopped
 
 if TYPE_CHECKING:
@@ -89,6 +92,10 @@ _PER_PROCESS: Final = {
 """Settings that each process has of its own, and what to do instead."""
 
 
+_EXIT_CODES: Final[dict[type[Exception], int]] = {ListenError: 3, SettingsError: 2}
+"""Exit codes of the errors of a control port."""
+
+
 def cluster_defaults(brokers: int) -> dict[str, Value]:
     """Return defaults of a cluster with this number of brokers."""
     return dict.fromkeys(_COPIED, min(brokers, _COPIES_MAX))
@@ -107,11 +114,12 @@ def run_cluster(options: argparse.Namespace, settings: Settings, port: int) -> i
         sys.stderr.write(f"fencepost up: {error}\n")
         return 2
     for_now = run_dir / f"{_FOR_NOW}{os.getpid()}"
-    if options.users:
+    if options.users or settings.control_address is not None:
         for_now.mkdir(parents=True, mode=0o700)
+    if options.users:
         write_users(options.users, for_now / _USERS)
     members = members_of(options, settings, port, for_now)
-    copies = _spares(len(members), options)
+    copies = _spares(len(members), options, settings)
     supervisor = Supervisor(
         run_dir,
         members,
@@ -119,12 +127,17 @@ def run_cluster(options: argparse.Namespace, settings: Settings, port: int) -> i
         copies,
         clean=lambda: _remove_stale_folders(run_dir),
     )
+    if settings.control_address is not None:
+        from fencepost_broker.cli.cluster.control_port import ClusterControl
+
+        log = logs_from(options, sys.stderr, wall_ms).area("server")
+        supervisor.control = ClusterControl(supervisor, settings, for_now, log)
     try:
         ready = partial(_announce, options, supervisor)
         return run_loop(run_until_stopped(supervisor, ready, options.until_closed))
-    except (MemberError, NotReadyError) as error:
+    except (ProcessError, NotReadyError, ListenError, SettingsError) as error:
         sys.stderr.write(f"fencepost up: {error}\n")
-        return 1
+        return _EXIT_CODES.get(type(error), 1)
     finally:
         shutil.rmtree(for_now, ignore_errors=True)
 
@@ -160,13 +173,16 @@ def _check_authorizer(settings: Settings) -> None:
         )
 
 
-def _spares(count: int, options: argparse.Namespace) -> list[prefork.Spare]:
+def _spares(count: int, options: argparse.Namespace, settings: Settings) -> list[prefork.Spare]:
     """Return forked processes that have imported what members need."""
     is_told = LEVELS[options.log_level] <= LEVELS["info"]
     if prefork.can_be_made():
         if is_told:
             import_structlog()  # each says something at that level
-        if made := prefork.make(count, NEEDED, main):
+        needed = [*NEEDED]
+        if settings.control_address is not None:
+            needed += ["fencepost_broker.server.control.port", "aiohttp"]
+        if made := prefork.make(count, needed, main):
             return made
     if is_told:
         sys.stderr.write(
@@ -199,8 +215,14 @@ def members_of(
         given += ["-c", f"{name}={settings.shown(name)}"]
     if options.kafka_defaults:
         given.append("--kafka-defaults")
+    if options.release is not None:
+        given += ["--as", options.release]
     if options.recover_metadata:
         given.append("--recover-metadata")
+    if settings.control_address is not None:
+        from fencepost_broker.cli.cluster.control_port import options_of_members
+
+        given += options_of_members(for_now)
     importing = []
     if options.import_producer_id_block:
         importing = ["--import-producer-id-block", options.import_producer_id_block]
@@ -277,7 +299,7 @@ async def create(bootstrap: str, topics: Sequence[WantedTopic]) -> None:
             except TopicAlreadyExistsError:
                 continue
             except KafkaError as error:
-                raise MemberError(f"topic {each.name!r}: {error}") from error
+                raise ProcessError(f"topic {each.name!r}: {error}") from error
 
 
 def _kept(options: argparse.Namespace, folder: str) -> list[str]:
@@ -289,8 +311,16 @@ def _kept(options: argparse.Namespace, folder: str) -> list[str]:
 def _announce(options: argparse.Namespace, supervisor: Supervisor) -> None:
     """Print that the cluster is ready, as a line or as JSON."""
     members = [each.told() for each in supervisor.members.values()]
-    told = {"bootstrap": supervisor.bootstrap, "pid": os.getpid(), "members": members}
+    control = None if supervisor.control is None else supervisor.control.address
+    told = {
+        "bootstrap": supervisor.bootstrap,
+        "control": control,
+        "pid": os.getpid(),
+        "members": members,
+    }
     line = f"ready at {supervisor.bootstrap} ({len(supervisor.brokers)} brokers)"
+    if control is not None:
+        line += f"\ncontrol port at http://{control}"
     users = options.users
     to_clients = f"{_client_listener(options)}://{supervisor.brokers[0].bootstrap}"
     log_in = {"listeners": to_clients, **(settings_for(users) if users else {})}

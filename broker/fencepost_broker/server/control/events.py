@@ -10,7 +10,7 @@ import asyncio
 from collections import deque
 from collections.abc import Callable, Collection
 from http import HTTPStatus
-from typing import Annotated, Any, Final
+from typing import Annotated, Any, Final, TypeAlias
 
 import msgspec
 from msgspec import Meta, Struct
@@ -26,6 +26,9 @@ TEXT_MAX: Final = 1_000
 """The longest text in an event: clients choose some of them."""
 
 
+BrokerId: TypeAlias = Annotated[int, Meta(description="the broker's node id; -1: unknown")]
+
+
 class LogLine(Struct, frozen=True, tag="log"):
     """A line of the broker's log, whatever the log's level is; lines of debugging are left out."""
 
@@ -34,6 +37,7 @@ class LogLine(Struct, frozen=True, tag="log"):
     level: str
     text: str
     values: dict[str, str]
+    broker: BrokerId = -1
 
 
 class Lost(Struct, frozen=True, tag="lost"):

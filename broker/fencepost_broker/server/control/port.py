@@ -10,9 +10,9 @@ from __future__ import annotations
 import asyncio
 import inspect
 import logging
-from collections.abc import Awaitable, Callable, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Iterable
 from http import HTTPStatus
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final, Protocol
 
 import msgspec
 from aiohttp import hdrs, web
@@ -20,19 +20,14 @@ from aiohttp import hdrs, web
 from fencepost_broker.config.errors import SettingsError
 from fencepost_broker.config.values.endpoints import parse_control_address
 from fencepost_broker.network.listeners import listen, name_of_this_machine
+from fencepost_broker.observability.logging import Logger
 from fencepost_broker.ports import Address
-from fencepost_broker.server.clock import wall_ms
 from fencepost_broker.server.control.decoding import read_request
-from fencepost_broker.server.control.events import EventHub, LogLine, Reader, cut
+from fencepost_broker.server.control.events import EventHub, Reader, cut
 from fencepost_broker.server.control.guard import Guard, is_for_this_machine, read_token
 from fencepost_broker.server.control.problems import CONTENT_TYPE, Problem, ProblemError
-from fencepost_broker.server.control.routes import ControlContext, Embedded, Route
-from fencepost_broker.server.control.seen import RequestsSeen
+from fencepost_broker.server.control.routes import Asked, Route
 from fencepost_broker.server.control.table import ROUTES
-
-if TYPE_CHECKING:
-    from fencepost_broker.observability.logging import LazyLogs
-    from fencepost_broker.server.process import BrokerProcess
 
 CONNECTIONS_MAX: Final = 128
 BODY_BYTES_MAX: Final = 1 << 20
@@ -65,38 +60,46 @@ _CLOSING: Final = (
 _Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
 
 
+class Controlled(Protocol):
+    """What a control port controls: a broker, a cluster or a proxy."""
+
+    events: EventHub
+
+    def begin(self) -> None:
+        """Begin to tell events."""
+
+    def carry_out(self, route: Route, asked: Asked) -> Any:
+        """Return the answer, or an awaitable of it; raises ``ProblemError``."""
+
+    async def close(self) -> None:
+        """End what requests have begun."""
+
+
 class ControlPort:
     """The listener of a control port."""
 
     def __init__(
-        self,
-        process: BrokerProcess,
-        addresses: Sequence[Address],
-        logs: LazyLogs,
-        embedded: Embedded,
+        self, address: str, token_file: str | None, controlled: Controlled, log: Logger
     ) -> None:
-        """``addresses`` are those of the broker for its clients."""
-        self._settings = process.settings
-        self._logs = logs
-        self.events = EventHub()
-        self._requests = RequestsSeen(
-            process.socket_server, self.events, process.logs.area("server")
-        )
-        self._context = ControlContext(
-            process, addresses, ROUTES, self.events, self._requests, embedded
-        )
-        self._log = process.logs.area("server")
+        """``address`` is ``[HOST:]PORT``, as the setting ``control.address``."""
+        self._address = address
+        self._token_file = token_file
+        self._controlled = controlled
+        self.events = controlled.events
+        self._log = log
         self._listener: asyncio.Server | None = None
         self._runner: web.AppRunner | None = None
         self._guard = Guard((), None)
         self.listens_at = ""
-        """``control.address`` with the actual port instead of 0."""
+        """``address`` with the actual port instead of 0."""
 
     async def open(self) -> str:
-        """Listen where the settings say, and return the address."""
-        settings = self._settings
-        host, port = parse_control_address(settings.control_address or "")
-        token = _token(settings.control_token_file)
+        """Listen, and return the address.
+
+        Raises ``ListenError``, and ``SettingsError`` for a token that is missing.
+        """
+        host, port = parse_control_address(self._address)
+        token = _token(self._token_file)
         self._runner = _runner([self._adapted(route) for route in ROUTES], self._middleware)
         await self._runner.setup()
         server = self._runner.server
@@ -110,13 +113,13 @@ class ControlPort:
             self._listener = await listen(host, port, _BACKLOG, connection)
             bound = [sock.getsockname()[:2] for sock in self._listener.sockets]
             if token is None:
-                _check_loopback(settings.control_address, [each for each, _ in bound])
+                _check_loopback(self._address, [each for each, _ in bound])
         except BaseException:
             await self.close()
             raise
         shown = name_of_this_machine() if host in _EVERY_ADDRESS else host
         self._guard = Guard((shown,), token)
-        self._logs.on_line = self._tell_line
+        self._controlled.begin()
         await self._listener.start_serving()
         port = bound[0][1]
         self.listens_at = f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
@@ -124,20 +127,12 @@ class ControlPort:
 
     async def close(self) -> None:
         """End all streams and requests, and close the port."""
-        if self._logs.on_line == self._tell_line:
-            self._logs.on_line = None
-        self._requests.close()
+        await self._controlled.close()
         self.events.close()
         if self._listener is not None:
             self._listener.close()
         if self._runner is not None:
             await self._runner.cleanup()
-
-    def _tell_line(self, area: str, level: str, text: str, values: dict[str, Any]) -> None:
-        if self.events.wants("log"):
-            told = {cut(name): cut(value) for name, value in values.items() if value is not None}
-            at_ms = wall_ms()
-            self.events.publish(LogLine(at_ms, area, level, cut(text), told))
 
     # -- requests -------------------------------------------------------------------------------
 
@@ -190,11 +185,15 @@ class ControlPort:
         """Return a route as aiohttp has it."""
 
         async def handle(request: web.Request) -> web.StreamResponse:
-            given = [self._context]
+            given, body = None, b""
+            query = {**request.query}
+            broker = _broker(query.pop("broker", None))
             if route.request is not None:
                 body = await _body(request) if route.has_body else b""
-                given.append(read_request(route, request.match_info, request.query, body))
-            answer = route.handler(*given)
+                given = read_request(route, request.match_info, query, body)
+            target = request.rel_url.with_query(query)
+            asked = Asked(given, target.raw_path_qs, body, broker)
+            answer = self._controlled.carry_out(route, asked)
             if inspect.isawaitable(answer):
                 answer = await asyncio.shield(answer)  # it goes on if the client goes
             if route.is_stream:
@@ -240,7 +239,7 @@ def _token(path: str | None) -> str | None:
         raise SettingsError([str(error)]) from None
 
 
-def _check_loopback(given: str | None, bound: Iterable[str]) -> None:
+def _check_loopback(given: str, bound: Iterable[str]) -> None:
     """Raise ``SettingsError`` if other machines reach one of these addresses."""
     if not is_for_this_machine(bound):
         raise SettingsError(
@@ -249,6 +248,14 @@ def _check_loopback(given: str | None, bound: Iterable[str]) -> None:
                 " token: give a file with one as control.token.file (--control-token-file FILE)"
             ]
         )
+
+
+def _broker(given: str | None) -> int | None:
+    if given is None or (given.isascii() and given.isdigit()):
+        return given if given is None else int(given)
+    raise ProblemError(
+        HTTPStatus.BAD_REQUEST, "it must be the id of a broker", where="query, $.broker"
+    )
 
 
 async def _body(request: web.Request) -> bytes:

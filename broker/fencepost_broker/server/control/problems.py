@@ -20,16 +20,18 @@ class Problem(Struct, frozen=True, omit_defaults=True):
     detail: Annotated[str, Meta(description="what is wrong")]
     where: Annotated[str, Meta(description="the part of the request that is wrong")] = ""
     advice: Annotated[str, Meta(description="what to do")] = ""
+    broker: Annotated[int | None, Meta(description="the broker that can do it")] = None
 
 
 class ProblemError(Exception):
     """A request that is refused."""
 
     def __init__(
-        self, status: HTTPStatus, detail: str, *, where: str = "", advice: str = ""
-    ) -> None:
+        self, status: HTTPStatus, detail: str, *, where: str = "", advice: str = "",
+        broker: int | None = None,
+    ) -> None:  # fmt: skip
         super().__init__(detail)
-        self.problem = Problem(status.phrase, status.value, detail, where, advice)
+        self.problem = Problem(status.phrase, status.value, detail, where, advice, broker)
 
 
 def not_found(what: str, name: str, known: Iterable[str], *, where: str) -> ProblemError:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from http import HTTPStatus
-from typing import TYPE_CHECKING, Any, Final, Literal, Protocol
+from typing import TYPE_CHECKING, Any, Final, Literal, Protocol, TypeAlias
 
 from fencepost_protocol.apis import Message
 
@@ -16,8 +16,10 @@ from fencepost_broker.server.control.problems import ProblemError
 
 if TYPE_CHECKING:
     from fencepost_broker.coordinator.runtime.coordinator_runtime import CoordinatorRuntime
+    from fencepost_broker.faults.rules import FaultRules
     from fencepost_broker.ports import Address
     from fencepost_broker.server.broker_server import BrokerServer
+    from fencepost_broker.server.clock import StateClock
     from fencepost_broker.server.control.events import EventHub
     from fencepost_broker.server.control.seen import RequestsSeen
     from fencepost_broker.server.embedded.snapshot import Snapshot
@@ -47,27 +49,60 @@ class Embedded(Protocol):
 
 
 class ControlContext:
-    """The parts of a running broker that handlers of the control port may use."""
+    """The parts of a broker, or of a proxy, that handlers of the control port may use."""
 
     def __init__(
         self,
-        process: BrokerProcess,
-        addresses: Sequence[Address],
         routes: Sequence[Route],
         events: EventHub,
         requests: RequestsSeen,
-        embedded: Embedded,
+        rules: Callable[[], FaultRules],
+        now_ms: Callable[[], int],
+        process: BrokerProcess | None = None,
+        addresses: Sequence[Address] = (),
+        embedded: Embedded | None = None,
     ) -> None:
-        self.process = process
-        self.clock = process.clock
-        """State time."""
-        self.addresses = addresses
-        """Where clients reach this broker."""
+        """Take what a proxy has, too; the rest is a broker's."""
         self.routes = routes
         """All routes of the control port."""
         self.events = events
         self.requests = requests
-        self.embedded = embedded
+        self.now_ms = now_ms
+        """State time."""
+        self.addresses = addresses
+        """Where clients reach this broker."""
+        self._rules = rules
+        self._process = process
+        self._embedded = embedded
+
+    @property
+    def fault_rules(self) -> FaultRules:
+        """The fault rules; the first access shows requests to them."""
+        return self._rules()
+
+    @property
+    def process(self) -> BrokerProcess:
+        """The process of this broker or controller; raises ``ProblemError`` in a proxy."""
+        if self._process is None:
+            raise ProblemError(
+                HTTPStatus.CONFLICT,
+                "a proxy cannot do this: it is not the broker, and has no clock, topics, groups or"
+                " transactions",
+                advice="It has fault rules, and the requests and events of its clients.",
+            )
+        return self._process
+
+    @property
+    def clock(self) -> StateClock:
+        """State time."""
+        return self.process.clock
+
+    @property
+    def embedded(self) -> Embedded:
+        """The object that has started the process."""
+        assert self.process is not None
+        assert self._embedded is not None
+        return self._embedded
 
     @property
     def server(self) -> BrokerServer:
@@ -101,6 +136,23 @@ class ControlContext:
             return await answer
 
 
+InCluster: TypeAlias = Callable[..., Awaitable[Any]]
+"""Called with the ``Cluster``, the route and what is asked; it returns the response."""
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A request to a route."""
+
+    request: Any
+    """The decoded request; ``None``: the route has none."""
+    target: str
+    """Path and query, as they were sent, but for ``broker``."""
+    body: bytes = b""
+    broker: int | None = None
+    """The one broker that is asked, by its id."""
+
+
 @dataclass(frozen=True, slots=True)
 class Route:
     """A method and a path, with their handler.
@@ -122,6 +174,8 @@ class Route:
     errors: tuple[HTTPStatus, ...] = ()
     """The errors of this route alone; see ``openapi.ERRORS`` for those of all routes."""
     status: HTTPStatus = HTTPStatus.OK
+    in_cluster: InCluster | None = None
+    """Carries it out at the control port of a cluster; ``None``: it is for one broker alone."""
     is_stream: bool = False
     """Whether the response is a stream of Server-Sent Events; the handler returns a ``Reader``."""
 

@@ -17,11 +17,10 @@ from msgspec import Meta, Struct
 
 from fencepost_broker.apis.request import Pieces, Request
 from fencepost_broker.network.connection import Connection
-from fencepost_broker.network.socket_server import SocketServer
-from fencepost_broker.network.watchers import unwatch, watch
+from fencepost_broker.network.watchers import Watched, unwatch, watch
 from fencepost_broker.observability.metrics import errors_in
 from fencepost_broker.server.clock import wall_ms
-from fencepost_broker.server.control.events import EventHub, cut
+from fencepost_broker.server.control.events import BrokerId, EventHub, cut
 
 KEPT_MAX: Final = 1_000
 _READ_BYTES_MAX: Final = 1 << 20
@@ -56,6 +55,7 @@ class RequestSeen(Struct, tag=KIND):
     dropped: Annotated[
         str, Meta(description="why the broker closed the connection in place of an answer")
     ] = ""
+    broker: BrokerId = -1
 
 
 class _Asked:
@@ -71,12 +71,17 @@ class _Asked:
 class RequestsSeen:
     """Watches the requests of a server for those who ask."""
 
-    def __init__(self, server: SocketServer, events: EventHub, log: Any) -> None:
+    def __init__(
+        self, server: Watched[Any], events: EventHub, log: Any, node_of: Callable[[Any], int]
+    ) -> None:
+        """``node_of`` returns the id of the broker that a connection is to."""
         self._server = server
         self._events = events
         self._log = log
+        self._node_of = node_of
         self._kept: deque[RequestSeen] = deque(maxlen=KEPT_MAX)
-        self._open: dict[Connection, _Asked] = {}
+        self._open: dict[tuple[Connection, int], _Asked] = {}
+        """The requests without an answer, by connection and correlation id."""
         self._streams = 0
         self.is_kept = False
         """Whether requests are kept; streams watch without that."""
@@ -140,20 +145,21 @@ class RequestsSeen:
             version=request.version,
             correlation_id=request.correlation_id,
             request_bytes=len(request.frame),
+            broker=self._node_of(connection),
         )
-        self._open[connection] = _Asked(seen)
+        self._open[connection, request.correlation_id] = _Asked(seen)
         if self.is_kept:
             self._kept.append(seen)
 
     def parked(self, request: Request) -> None:
         """Note that a request waits."""
-        asked = self._open.get(cast("Connection", request.peer))
+        asked = self._open.get(_key(request))
         if asked is not None:
             asked.seen.has_waited = True
 
     def answered(self, request: Request, pieces: Pieces) -> None:
         """Note an answer, and tell the streams."""
-        asked = self._open.pop(cast("Connection", request.peer), None)
+        asked = self._open.pop(_key(request), None)
         if asked is None:
             return  # it came before the watch
         seen = asked.seen
@@ -164,15 +170,18 @@ class RequestsSeen:
 
     def dropped(self, connection: Connection, reason: str) -> None:
         """Note that the broker closes a connection, and tell the streams."""
-        asked = self._open.pop(connection, None)
-        if asked is not None:
+        for asked in self._pop_all(connection):
             asked.seen.dropped = cut(reason)
             self._events.publish(asked.seen)
 
     def closed(self, connection: Connection, reason: str) -> None:
         """Forget a connection."""
         del reason
-        self._open.pop(connection, None)
+        self._pop_all(connection)
+
+    def _pop_all(self, connection: Connection) -> list[_Asked]:
+        keys = [each for each in self._open if each[0] is connection]
+        return [self._open.pop(each) for each in keys]
 
     def _errors(self, request: Request, pieces: Pieces, size: int) -> dict[str, int] | None:
         if not size:
@@ -187,6 +196,10 @@ class RequestsSeen:
             self._log.exception("an answer cannot be read again: please report this")
             return None
         return errors_in(answer)
+
+
+def _key(request: Request) -> tuple[Connection, int]:
+    return cast("Connection", request.peer), request.correlation_id
 
 
 def _address(connection: Connection) -> str:

@@ -14,6 +14,7 @@ from fencepost_broker.server.control.families import (
     live,
     markers,
     operations,
+    processes,
     snapshots,
     topics,
     transactions,
@@ -23,6 +24,7 @@ from fencepost_broker.server.control.routes import Route
 ROUTES: Final[tuple[Route, ...]] = (
     *description.ROUTES,
     *brokers.ROUTES,
+    *processes.ROUTES,
     *clock.ROUTES,
     *topics.ROUTES,
     *transactions.ROUTES,

@@ -19,8 +19,8 @@ from fencepost_broker.ports import Address
 from fencepost_broker.server.clock import StateClock, wall_ms
 from fencepost_broker.server.embedded.settings import (
     certificate_settings,
-    control_settings,
     log_lines,
+    option_settings,
     settings_of,
     state_clock,
 )
@@ -67,6 +67,7 @@ class Broker:
                       two PEM files: the listener uses TLS
           clock       time of topics, groups and transactions: "manual" is a clock that only
                       `broker.clock.advance(days=8)` moves; brokers may share a StateClock
+          release     release of Apache Kafka that clients meet: "2.8", "3.9", "4.0" or "4.3"
           control     address of its control port: a port at 127.0.0.1 (0: a free one), or
                       "HOST:PORT"; without it, there is none
           control_token_file
@@ -94,6 +95,7 @@ class Broker:
         tls_cert: str | Path | None = None,
         tls_key: str | Path | None = None,
         clock: StateClock | Literal["manual"] | None = None,
+        release: str | None = None,
         control: int | str | None = None,
         control_token_file: str | Path | None = None,
         log_level: str = DEFAULT_LOG_LEVEL,
@@ -103,7 +105,7 @@ class Broker:
         self._users = dict(users or {})
         certificate = certificate_settings(tls_cert, tls_key)
         made = settings_of(settings or {}, host, port, data_dir, self._users, certificate)
-        self.settings = made.with_overrides(control_settings(control, control_token_file))
+        self.settings = made.with_overrides(option_settings(release, control, control_token_file))
         """Settings in force; after the start, ``listeners`` has the actual ports."""
         self.clock = state_clock(clock)
         """State time; ``advance`` moves it."""
@@ -433,11 +435,15 @@ class Broker:
         check_created(wanted, self._process.broker.controller.command(creation_of(wanted)))
 
     async def _open_control_port(self, process: BrokerProcess) -> None:
-        if self.settings.control_address is None:
+        given = self.settings
+        if given.control_address is None:
             return
+        from fencepost_broker.server.control.controlled import controlled_broker
         from fencepost_broker.server.control.port import ControlPort
 
-        self._control_port = ControlPort(process, self.addresses, self._logs, self)
+        made = controlled_broker(process, self.addresses, self._logs, self)
+        log = self._logs.area("server")
+        self._control_port = ControlPort(given.control_address, given.control_token_file, made, log)
         self.control = await self._control_port.open()
         at = self._control_port.listens_at
         self.settings = self.settings.with_overrides({"control.address": at})

@@ -53,7 +53,8 @@ def led_here(server: BrokerServer, topic: str, number: int) -> Partition:
     if partition is None or not partition.leads:
         raise OperationRefusedError(
             f"broker {server.identity.node_id} does not lead {topic}-{number}:"
-            f" {_ask_broker(image.leader)}"
+            f" {_ask_broker(image.leader)}",
+            image.leader,
         )
     return partition
 
@@ -73,7 +74,7 @@ def shard_of(server: BrokerServer, family: RecordFamily, coordinator_id: str) ->
     where = f"the coordinator of {kind} {coordinator_id!r} ({family.value}-{number})"
     if leader != server.identity.node_id:
         raise OperationRefusedError(
-            f"{where} is not in broker {server.identity.node_id}: {_ask_broker(leader)}"
+            f"{where} is not in broker {server.identity.node_id}: {_ask_broker(leader)}", leader
         )
     if runtime.refusal(family, coordinator_id) is ErrorCode.COORDINATOR_LOAD_IN_PROGRESS:
         raise OperationRefusedError(f"{where} is not loaded: wait for it, or use load-coordinator")

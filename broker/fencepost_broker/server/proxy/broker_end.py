@@ -55,7 +55,7 @@ class BrokerEnd(End):
     def __init__(self, client: Client, context: Context) -> None:
         super().__init__(context.buffer)
         self._client = client
-        self._change = context.change
+        self._context = context
         self.is_raw = False
         """Whether answers are passed on unread."""
         self._awaited: Awaited | None = None
@@ -120,7 +120,7 @@ class BrokerEnd(End):
         pending.popleft()
         if not isinstance(awaited, Awaited):
             return total
-        if awaited.api_key == ApiKey.FETCH and awaited.request is None:
+        if awaited.api_key == ApiKey.FETCH and awaited.request is awaited.watched is None:
             is_whole = end - pos >= total
             if not is_whole:
                 self._scan, self.is_attentive = FetchScan(), True
@@ -164,7 +164,10 @@ class BrokerEnd(End):
         whole = bytes(frame) if changed is None else changed
         if awaited.request is not None:
             awaited.request.release([whole])
-        elif client.transport is not None:
+            return
+        if awaited.watched is not None and self._context.watcher is not None:
+            self._context.watcher.answered(awaited.watched, [whole])
+        if client.transport is not None:
             client.transport.write(whole)
             if client.has_faults:
                 client.answered()
@@ -179,7 +182,7 @@ class BrokerEnd(End):
         elif not has_addresses(api_key, version):
             return None
         message, _ = response_class(api_key).decode(content, version, body)
-        if not self._change(api_key, message):
+        if not self._context.change(api_key, message):
             return None
         return encode_response(message, version, awaited.correlation_id)
 

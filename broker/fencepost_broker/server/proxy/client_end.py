@@ -79,6 +79,7 @@ class ClientEnd(End):
         super().__init__(context.buffer)
         self._broker = broker
         self._opened, self._closed = opened, closed
+        self._context = context
         self._log, self._apis = context.log, context.apis
         self.metrics = context.metrics
         self.client = RemoteClient()
@@ -99,6 +100,11 @@ class ClientEnd(End):
         self._on_loss: Callable[[], None] | None = None
         self._when_answered: Callable[[], None] | None = None
         """Called once all earlier requests are answered."""
+
+    @property
+    def node_id(self) -> int:
+        """The id of the upstream broker; -1 as long as it is unknown."""
+        return self._broker.node_id
 
     # -- the loop's side -------------------------------------------------------------------------
 
@@ -127,6 +133,8 @@ class ClientEnd(End):
             on_loss()
         if self.broker_end.transport is not None:
             self.broker_end.transport.close()
+        if self._context.watcher is not None:
+            self._context.watcher.closed(self, "")
         self._closed(self)
 
     def pause_writing(self) -> None:
@@ -164,6 +172,8 @@ class ClientEnd(End):
         if total < _REQUEST_HEAD:
             return self._refuse(f"a request of {size} bytes was announced")
         look = self._broker.looks.get(api_key)
+        if self._context.watcher is not None and _is_known(api_key, version):
+            look = Look.REQUEST
         if look is None:
             self.pending.append(correlation_id)
             return total
@@ -225,10 +235,14 @@ class ClientEnd(End):
         except RemoteProtocolError as error:
             self.drop(str(error))
             return
+        if self._context.watcher is not None:
+            self._context.watcher.requested(request)
         api = self._apis.get(request.api_key)
         if api is not None and _is_known(request.api_key, request.version):
             fired = self._fired(api, request)
             if fired:
+                if self._context.watcher is not None:
+                    self._context.watcher.parked(request)
                 request.frame = memoryview(bytes(content))
                 self._park(request, lambda: self._start(api, request, fired))
                 return
@@ -282,15 +296,21 @@ class ClientEnd(End):
         frame = len(request.frame).to_bytes(SIZE_BYTES) + request.frame
         is_answered = api_key != ApiKey.PRODUCE or acks_of(memoryview(frame), version) != 0
         if is_answered:
+            watched = request if then is None and self._context.watcher is not None else None
             is_read = (
                 then is not None
+                or watched is not None
                 or api_key == ApiKey.API_VERSIONS
                 or has_addresses(api_key, version)
             )
             correlation_id = request.correlation_id
             self.pending.append(
-                Awaited(api_key, version, correlation_id, then) if is_read else correlation_id
+                Awaited(api_key, version, correlation_id, then, watched)
+                if is_read
+                else correlation_id
             )
+        elif then is None and self._context.watcher is not None:
+            self._context.watcher.answered(request, NO_ANSWER)
         if self.broker_end.transport is not None:
             self.broker_end.transport.write(frame)
         return is_answered
@@ -338,7 +358,10 @@ class ClientEnd(End):
         if self._parked is not request or self.transport is None:
             return
         self._parked = self._on_loss = None
-        for piece in self._broker.faults.with_late(request, _encode(request, answer)):
+        pieces = _encode(request, answer)
+        if self._context.watcher is not None:
+            self._context.watcher.answered(request, pieces)
+        for piece in self._broker.faults.with_late(request, pieces):
             self.transport.write(piece)
         asyncio.get_running_loop().call_soon(self._unpark)
 
@@ -385,6 +408,8 @@ class ClientEnd(End):
         """Close the connection, and log the reason."""
         if not self._is_closing:
             self._log.warning("a connection is closed", client=self.client.address, reason=reason)
+            if self._context.watcher is not None:
+                self._context.watcher.dropped(self, reason)
         self.end()
 
     def end(self, *, answer: Pieces = NO_ANSWER) -> None:

@@ -9,6 +9,7 @@ from typing import Any, Final
 
 from fencepost_broker.apis.served import Served
 from fencepost_broker.faults.rules import FaultRules
+from fencepost_broker.network.dispatcher import Watcher
 from fencepost_broker.observability.logging import Logger
 from fencepost_broker.observability.metrics import Metrics
 
@@ -31,4 +32,6 @@ class Context:
     buffer: memoryview = field(default_factory=lambda: memoryview(bytearray(BUFFER_BYTES)))
     """What all connections receive into; it is empty after each receive."""
     topic_names: dict[bytes, str] = field(default_factory=dict)
+    watcher: Watcher[Any] | None = None
+    """Is told of clients' requests and answers, each of which is then read."""
     """Names of topics by their ids, as answers to Metadata have told them."""

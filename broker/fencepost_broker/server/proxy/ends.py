@@ -18,16 +18,23 @@ UNSENT_BYTES_MAX: Final = 1 << 20
 class Awaited:
     """A request whose answer is looked at."""
 
-    __slots__ = ("api_key", "correlation_id", "request", "version")
+    __slots__ = ("api_key", "correlation_id", "request", "version", "watched")
 
     def __init__(
-        self, api_key: int, version: int, correlation_id: int, request: Request | None = None
+        self,
+        api_key: int,
+        version: int,
+        correlation_id: int,
+        request: Request | None = None,
+        watched: Request | None = None,
     ) -> None:
         self.api_key = api_key
         self.version = version
         self.correlation_id = correlation_id
         self.request = request
         """The request that a rule has fired on; it is released with the answer."""
+        self.watched = watched
+        """The request whose answer a watcher is told."""
 
 
 TOKEN: Final = Awaited(-1, 0, 0)

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, Final, Self
 
 from fencepost_protocol.generated.index import ApiKey
 
+from fencepost_broker.config import Settings
 from fencepost_broker.config.values.endpoints import NO_HOST, PORT_MAX, is_host
 from fencepost_broker.faults.rule import Rule
 from fencepost_broker.faults.rules import FaultRules
@@ -26,6 +27,7 @@ from fencepost_broker.observability.log_levels import LogLevels
 from fencepost_broker.observability.logging import LazyLogs, Logs
 from fencepost_broker.ports import Address
 from fencepost_broker.server.clock import wall_ms
+from fencepost_broker.server.embedded.settings import option_settings
 from fencepost_broker.server.faults import Fault, Faults
 from fencepost_broker.server.process import start_soon
 from fencepost_broker.server.proxy.answers import limit, move
@@ -36,7 +38,10 @@ from fencepost_broker.server.proxy.rules import proxied, why_not
 
 if TYPE_CHECKING:
     import ssl
+    from pathlib import Path
     from types import TracebackType
+
+    from fencepost_broker.server.control.port import ControlPort
 
 DEFAULT_HOST: Final = "127.0.0.1"
 DEFAULT_PORT: Final = 9092
@@ -55,6 +60,8 @@ class Proxy:
         advertised_host: str | None = None,
         to_clients: ssl.SSLContext | None = None,
         to_brokers: ssl.SSLContext | None = None,
+        control: int | str | None = None,
+        control_token_file: str | Path | None = None,
         log_level: str = "warning",
         logs: LazyLogs | None = None,
     ) -> None:
@@ -62,7 +69,8 @@ class Proxy:
 
         With a ``port``, brokers get the next higher ones; with 0, all get free ones. Clients are
         told ``advertised_host``, by default ``host``. ``to_clients`` and ``to_brokers`` are for
-        TLS. Raises ValueError for an address that is none.
+        TLS. ``control`` and ``control_token_file`` are as for ``Broker``. Raises ValueError for an
+        address that is none.
         """
         self._bootstrap_servers = read_addresses(upstream)
         if not is_host(host):
@@ -75,12 +83,17 @@ class Proxy:
         logs = logs or LazyLogs(
             lambda: Logs(sys.stderr, wall_ms, as_json=False), LogLevels(log_level)
         )
+        self._logs = logs
         self._log = logs.area("server")
+        self._wanted_control = option_settings(None, control, control_token_file)
+        self.control: str | None = None
+        """``host:port`` of its control port, once it is started with one."""
+        self._control_port: ControlPort | None = None
         apis = proxied()
         self.fault_rules = FaultRules(apis.values(), wall_ms, random.Random, why_not=why_not)
         self.faults: Faults[Fault] = Faults(lambda: self.fault_rules, Fault, lambda call: call())
         """Faults: what happens to requests and answers that match, and how often."""
-        self._context = Context(
+        self.clients = self._context = Context(
             self._log, apis, self.fault_rules, self._change, to_clients, to_brokers
         )
         self.on_failure: Callable[[str], None] = lambda _: None
@@ -93,15 +106,35 @@ class Proxy:
     # -- starting and stopping -------------------------------------------------------------------
 
     async def start(self) -> None:
-        """Listen; raises ``ListenError``."""
+        """Listen; raises ``ListenError``, and ``SettingsError`` for the control port."""
         first = self._open(self._bootstrap_servers)
         if len(self._bootstrap_servers) == 1:
             (address,) = self._bootstrap_servers
             self._by_address[address.host, address.port] = first
         await first.serve()
+        if "control.address" in self._wanted_control:
+            try:
+                await self._open_control_port()
+            except BaseException:
+                await self.stop()
+                raise
+
+    async def _open_control_port(self) -> None:
+        from fencepost_broker.server.control.controlled import controlled_proxy
+        from fencepost_broker.server.control.port import ControlPort
+
+        wanted = Settings().with_overrides(self._wanted_control)
+        controlled = controlled_proxy(self.clients, self.fault_rules, self._logs)
+        assert wanted.control_address is not None
+        self._control_port = ControlPort(
+            wanted.control_address, wanted.control_token_file, controlled, self._log
+        )
+        self.control = await self._control_port.open()
 
     async def stop(self) -> bool:
         """Close all ports and connections."""
+        if self._control_port is not None:
+            await self._control_port.close()
         for starting in self._starting:
             await starting
         for each in self._ports:

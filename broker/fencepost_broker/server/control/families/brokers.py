@@ -5,8 +5,11 @@ from __future__ import annotations
 from typing import Annotated, Any, Final
 
 from msgspec import Meta, Struct
+from msgspec.structs import replace
 
-from fencepost_broker.server.control.routes import ControlContext, Route
+from fencepost_broker.server.control.cluster import Cluster
+from fencepost_broker.server.control.in_cluster import any_broker
+from fencepost_broker.server.control.routes import Asked, ControlContext, Route
 
 
 class BrokerState(Struct, frozen=True):
@@ -60,13 +63,33 @@ def get_stats(context: ControlContext) -> dict[str, Any]:
     return context.process.stats()
 
 
+async def _of_cluster(cluster: Cluster, route: Route, asked: Asked) -> Brokers:
+    told: Brokers = await any_broker(cluster, route, asked)
+    brokers = [replace(each, here=True) for each in told.brokers]
+    return replace(told, bootstrap=cluster.processes.bootstrap, brokers=brokers)
+
+
+async def _stats_of_cluster(cluster: Cluster, route: Route, asked: Asked) -> dict[str, Any]:
+    """Return the counters of each process, by its id."""
+    answers = await cluster.ask_all(cluster.running, route, asked)
+    return {str(node_id): each for node_id, each in answers.items()}
+
+
 ROUTES: Final = (
-    Route("GET", "/v1/brokers", list_brokers, "the brokers of the cluster", response=Brokers),
+    Route(
+        "GET",
+        "/v1/brokers",
+        list_brokers,
+        "the brokers of the cluster",
+        response=Brokers,
+        in_cluster=_of_cluster,
+    ),
     Route(
         "GET",
         "/v1/stats",
         get_stats,
-        "counters of this broker: requests, errors, durations, topics",
+        "counters: requests, errors, durations, topics; of a cluster, by the id of each process",
         response=dict[str, Any],
+        in_cluster=_stats_of_cluster,
     ),
 )

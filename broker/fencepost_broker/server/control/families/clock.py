@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import asyncio
+from dataclasses import replace
 from http import HTTPStatus
 from typing import Annotated, Final, TypeAlias
 
 from msgspec import Meta, Struct
 
 from fencepost_broker.config.values.units import DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS
+from fencepost_broker.server.control.cluster import Cluster
+from fencepost_broker.server.control.in_cluster import all_processes
 from fencepost_broker.server.control.problems import ProblemError
-from fencepost_broker.server.control.routes import ControlContext, Route
+from fencepost_broker.server.control.routes import Asked, ControlContext, Route
 
 STEP_MS_MAX: Final = 100 * 365 * DAY_MS
 
@@ -85,8 +89,24 @@ def resume_clock(context: ControlContext) -> Clock:
     return get_clock(context)
 
 
+async def _advance_in_cluster(cluster: Cluster, route: Route, asked: Asked) -> Clock:
+    """Advance the brokers, and set the controller's clock.
+
+    Heartbeats come at the pace of the machine's time, so that a controller that is advanced would
+    fence all brokers.
+    """
+    members = cluster.processes.members
+    set_forward = replace(asked, target="/v1/clock/jump")
+    calls = [
+        cluster.ask(each, route, set_forward if "controller" in members[each].roles else asked)
+        for each in cluster.running
+    ]
+    answers: list[Clock] = await asyncio.gather(*calls)
+    return answers[-1]
+
+
 ROUTES: Final = (
-    Route("GET", "/v1/clock", get_clock, "state time", response=Clock),
+    Route("GET", "/v1/clock", get_clock, "state time", response=Clock, in_cluster=all_processes),
     Route(
         "POST",
         "/v1/clock/advance",
@@ -94,6 +114,7 @@ ROUTES: Final = (
         "move state time forward; what becomes due is done before the answer",
         request=Step,
         response=Clock,
+        in_cluster=_advance_in_cluster,
     ),
     Route(
         "POST",
@@ -102,7 +123,22 @@ ROUTES: Final = (
         "set the clock forward or back, as an operator sets it; no time passes by that",
         request=Step,
         response=Clock,
+        in_cluster=all_processes,
     ),
-    Route("POST", "/v1/clock/pause", pause_clock, "let state time stand still", response=Clock),
-    Route("POST", "/v1/clock/resume", resume_clock, "let state time run on", response=Clock),
+    Route(
+        "POST",
+        "/v1/clock/pause",
+        pause_clock,
+        "let state time stand still",
+        response=Clock,
+        in_cluster=all_processes,
+    ),
+    Route(
+        "POST",
+        "/v1/clock/resume",
+        resume_clock,
+        "let state time run on",
+        response=Clock,
+        in_cluster=all_processes,
+    ),
 )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Final
 
+from fencepost_broker.server.control.in_cluster import any_broker
 from fencepost_broker.server.control.openapi import document
 from fencepost_broker.server.control.routes import ControlContext, Route
 
@@ -20,5 +21,6 @@ ROUTES: Final = (
         get_description,
         "this description, as OpenAPI 3.1",
         response=dict[str, Any],
+        in_cluster=any_broker,
     ),
 )

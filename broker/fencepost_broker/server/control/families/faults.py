@@ -3,18 +3,27 @@
 from __future__ import annotations
 
 import asyncio
+import itertools
+from collections.abc import Collection, Iterable, Sequence
 from http import HTTPStatus
 from typing import Annotated, Final
+from urllib.parse import quote
 
+import msgspec
 from msgspec import Meta, Struct
+from msgspec.structs import replace
 
 from fencepost_broker.faults.compiled import RuleError
 from fencepost_broker.faults.rule import Rule, Status, Touched
 from fencepost_broker.faults.rules import LoadedRule
+from fencepost_broker.server.control.cluster import Cluster
+from fencepost_broker.server.control.in_cluster import all_brokers
 from fencepost_broker.server.control.problems import ProblemError, not_found
-from fencepost_broker.server.control.routes import ControlContext, Route
+from fencepost_broker.server.control.routes import Asked, ControlContext, Route
 
 WAIT_MS_MAX: Final = 60_000
+WAIT_AT_ONCE_MS: Final = 10_000
+"""How long a broker of a cluster is asked to wait, before it is asked again."""
 
 
 class Faults(Struct, frozen=True):
@@ -57,7 +66,7 @@ class Released(Struct, frozen=True):
 
 def list_faults(context: ControlContext) -> Faults:
     """Return all rules."""
-    return Faults(context.process.fault_rules.statuses())
+    return Faults(context.fault_rules.statuses())
 
 
 def add_fault(context: ControlContext, rule: Rule) -> Status:
@@ -68,26 +77,26 @@ def add_fault(context: ControlContext, rule: Rule) -> Status:
 def add_faults(context: ControlContext, plan: Plan) -> Faults:
     """Add rules, all or none."""
     try:
-        added = context.process.fault_rules.add(*plan.fault)
+        added = context.fault_rules.add(*plan.fault)
     except RuleError as error:
         raise ProblemError(HTTPStatus.BAD_REQUEST, str(error), where="body") from None
-    now_ms = context.clock.now_ms()
+    now_ms = context.now_ms()
     return Faults([each.status(now_ms) for each in added])
 
 
 def clear_faults(context: ControlContext) -> None:
     """Remove all rules; what they hold goes on."""
-    context.process.fault_rules.clear()
+    context.fault_rules.clear()
 
 
 def get_fault(context: ControlContext, named: FaultName) -> Status:
     """Return one rule."""
-    return _of(context, named.name).status(context.clock.now_ms())
+    return _of(context, named.name).status(context.now_ms())
 
 
 def remove_fault(context: ControlContext, named: FaultName) -> None:
     """Remove a rule; what it holds goes on."""
-    context.process.fault_rules.remove(_of(context, named.name).name)
+    context.fault_rules.remove(_of(context, named.name).name)
 
 
 def list_requests_of_fault(context: ControlContext, named: FaultName) -> RequestsOfFault:
@@ -109,30 +118,214 @@ async def wait_for_fault(context: ControlContext, wanted: FaultFired) -> Status:
         async with asyncio.timeout(wanted.timeout_ms / 1000):
             await fired.wait()
     except TimeoutError:
-        raise ProblemError(
-            HTTPStatus.REQUEST_TIMEOUT,
-            f"the rule has fired {rule.fired} of {wanted.times} times in {wanted.timeout_ms} ms;"
-            f" {rule.matched} requests matched it",
-            where="query, $.times",
-            advice="Look at what clients send: GET /v1/requests.",
-        ) from None
+        raise _not_fired(rule, wanted) from None
     finally:
         stop()
-    return rule.status(context.clock.now_ms())
+    return rule.status(context.now_ms())
+
+
+def _not_fired(rule: LoadedRule | Status, wanted: FaultFired) -> ProblemError:
+    return ProblemError(
+        HTTPStatus.REQUEST_TIMEOUT,
+        f"the rule has fired {rule.fired} of {wanted.times} times in {wanted.timeout_ms} ms;"
+        f" {rule.matched} requests matched it",
+        where="query, $.times",
+        advice="Look at what clients send: GET /v1/requests.",
+    )
 
 
 def _of(context: ControlContext, name: str) -> LoadedRule:
-    rules = context.process.fault_rules
+    rules = context.fault_rules
     try:
         return rules.get(name)
     except KeyError:
-        known = [each.name for each in rules.loaded]
-        raise not_found("fault rule", name, known, where="path, $.name") from None
+        raise _unknown(name, [each.name for each in rules.loaded]) from None
+
+
+def _unknown(name: str, known: Iterable[str]) -> ProblemError:
+    return not_found("fault rule", name, known, where="path, $.name")
+
+
+# -- in a cluster --------------------------------------------------------------------------------
+
+
+async def _list_in_cluster(cluster: Cluster, route: Route, asked: Asked) -> Faults:
+    answers = await cluster.ask_all(cluster.running_brokers, route, asked)
+    return _united(cluster, answers.values())
+
+
+def _united(cluster: Cluster, answers: Iterable[Faults]) -> Faults:
+    by_name: dict[str, list[Status]] = {}
+    for answer in answers:
+        for each in answer.faults:
+            by_name.setdefault(each.name, []).append(each)
+    return Faults([_sum(cluster, found) for found in by_name.values()])
+
+
+async def _get_in_cluster(cluster: Cluster, route: Route, asked: Asked) -> Status:
+    answers = await cluster.ask_all(cluster.running_brokers, route, asked)
+    return _sum(cluster, answers.values())
+
+
+def _sum(cluster: Cluster, answers: Iterable[Status]) -> Status:
+    """Return what a rule has done in all brokers, also in those that have ended."""
+    found = [*answers]
+    found += cluster.past.get(found[0].name, ())
+    return replace(
+        found[0],
+        fired=sum(each.fired for each in found),
+        matched=sum(each.matched for each in found),
+        held=sum(each.held for each in found),
+        is_over=all(each.is_over for each in found),
+        refused=next((each.refused for each in found if each.refused), ""),
+    )
+
+
+async def _add_in_cluster(cluster: Cluster, route: Route, asked: Asked) -> Status:
+    added = await _add_plan_in_cluster(cluster, route, Asked(Plan([asked.request]), ""))
+    return added.faults[0]
+
+
+async def _add_plan_in_cluster(cluster: Cluster, route: Route, asked: Asked) -> Faults:
+    """Add rules to all brokers, or to none if one refuses them."""
+    del route
+    async with cluster.changing:
+        named = _named(asked.request.fault, cluster.rules)
+        brokers = cluster.running_brokers
+        plan = Plan(named)
+        try:
+            added = await cluster.ask_all(
+                brokers, _ADDING, Asked(plan, _ADDING.path, msgspec.json.encode(plan))
+            )
+        except ProblemError:
+            for each in named:
+                target = f"{_LISTING.path}/{quote(each.name, safe='')}"
+                await cluster.try_all(brokers, _REMOVING, Asked(None, target))
+            raise
+        cluster.rules |= {each.name: each for each in named}
+        return _united(cluster, added.values())
+
+
+def _named(rules: Sequence[Rule], taken: Collection[str]) -> list[Rule]:
+    """Give names to rules that have none, so that all brokers have the same ones."""
+    names = {*taken, *(each.name for each in rules)}
+    numbers = itertools.count(1)
+    named = []
+    for rule in rules:
+        if rule.name in taken:
+            raise ProblemError(
+                HTTPStatus.BAD_REQUEST,
+                f"there is a rule {rule.name!r} already: remove it, or give another name",
+                where="body",
+            )
+        if not rule.name:
+            name = next(each for n in numbers if (each := f"rule-{n}") not in names)
+            names.add(name)
+            rule = replace(rule, name=name)
+        named.append(rule)
+    return named
+
+
+async def _clear_in_cluster(cluster: Cluster, route: Route, asked: Asked) -> None:
+    async with cluster.changing:
+        cluster.rules.clear()
+        cluster.past.clear()
+        await cluster.ask_all(cluster.running_brokers, route, asked)
+
+
+async def _remove_in_cluster(cluster: Cluster, route: Route, asked: Asked) -> None:
+    async with cluster.changing:
+        if asked.request.name not in cluster.rules:
+            raise _unknown(asked.request.name, cluster.rules)
+        del cluster.rules[asked.request.name]
+        cluster.past.pop(asked.request.name, None)
+        await cluster.try_all(cluster.running_brokers, route, asked)
+
+
+def _those_that_fired(answers: Sequence[RequestsOfFault]) -> RequestsOfFault:
+    found = [each for answer in answers for each in answer.requests]
+    return RequestsOfFault(sorted(found, key=lambda each: each.at_ms))
+
+
+def _all_released(answers: Sequence[Released]) -> Released:
+    return Released(sum(each.released for each in answers))
+
+
+async def _wait_in_cluster(cluster: Cluster, route: Route, asked: Asked) -> Status:
+    """Wait until a rule has fired so often in all brokers together.
+
+    Each broker is asked to wait for its next firing, and the first answer ends the wait of all.
+    """
+    wanted: FaultFired = asked.request
+    path = asked.target.partition("?")[0]
+    loop = asyncio.get_running_loop()
+    until = loop.time() + wanted.timeout_ms / 1000
+    while True:
+        brokers = cluster.running_brokers
+        answers = await cluster.ask_all(brokers, _SHOWING, Asked(None, path.removesuffix("/fired")))
+        status = _sum(cluster, answers.values())
+        left_ms = round((until - loop.time()) * 1000)
+        if status.fired >= wanted.times:
+            return status
+        if left_ms <= 0:
+            raise _not_fired(status, wanted)
+        ms = min(left_ms, WAIT_AT_ONCE_MS)
+        waits = [
+            asyncio.ensure_future(
+                cluster.ask(
+                    broker, route, Asked(None, f"{path}?times={each.fired + 1}&timeout_ms={ms}")
+                )
+            )
+            for broker, each in answers.items()
+        ]
+        try:
+            await asyncio.wait(waits, return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            for each in waits:
+                each.cancel()
+            await asyncio.gather(*waits, return_exceptions=True)
 
 
 _NAMED: Final = (HTTPStatus.NOT_FOUND,)
+_LISTING: Final = Route(
+    "GET",
+    "/v1/faults",
+    list_faults,
+    "the fault rules",
+    response=Faults,
+    in_cluster=_list_in_cluster,
+)
+_ADDING: Final = Route(
+    "POST",
+    "/v1/fault-plans",
+    add_faults,
+    "add several fault rules, all or none",
+    request=Plan,
+    response=Faults,
+    status=HTTPStatus.CREATED,
+    in_cluster=_add_plan_in_cluster,
+)
+_SHOWING: Final = Route(
+    "GET",
+    "/v1/faults/{name}",
+    get_fault,
+    "one fault rule, and what it has done",
+    request=FaultName,
+    response=Status,
+    errors=_NAMED,
+    in_cluster=_get_in_cluster,
+)
+_REMOVING: Final = Route(
+    "DELETE",
+    "/v1/faults/{name}",
+    remove_fault,
+    "remove a fault rule; what it holds goes on",
+    request=FaultName,
+    errors=_NAMED,
+    in_cluster=_remove_in_cluster,
+)
 ROUTES: Final = (
-    Route("GET", "/v1/faults", list_faults, "the fault rules", response=Faults),
+    _LISTING,
     Route(
         "POST",
         "/v1/faults",
@@ -141,34 +334,18 @@ ROUTES: Final = (
         request=Rule,
         response=Status,
         status=HTTPStatus.CREATED,
-    ),
-    Route("DELETE", "/v1/faults", clear_faults, "remove all fault rules"),
-    Route(
-        "POST",
-        "/v1/fault-plans",
-        add_faults,
-        "add several fault rules, all or none",
-        request=Plan,
-        response=Faults,
-        status=HTTPStatus.CREATED,
-    ),
-    Route(
-        "GET",
-        "/v1/faults/{name}",
-        get_fault,
-        "one fault rule, and what it has done",
-        request=FaultName,
-        response=Status,
-        errors=_NAMED,
+        in_cluster=_add_in_cluster,
     ),
     Route(
         "DELETE",
-        "/v1/faults/{name}",
-        remove_fault,
-        "remove a fault rule; what it holds goes on",
-        request=FaultName,
-        errors=_NAMED,
+        "/v1/faults",
+        clear_faults,
+        "remove all fault rules",
+        in_cluster=_clear_in_cluster,
     ),
+    _ADDING,
+    _SHOWING,
+    _REMOVING,
     Route(
         "GET",
         "/v1/faults/{name}/requests",
@@ -177,6 +354,7 @@ ROUTES: Final = (
         request=FaultName,
         response=RequestsOfFault,
         errors=_NAMED,
+        in_cluster=all_brokers(_those_that_fired),
     ),
     Route(
         "GET",
@@ -186,6 +364,7 @@ ROUTES: Final = (
         request=FaultFired,
         response=Status,
         errors=(*_NAMED, HTTPStatus.REQUEST_TIMEOUT),
+        in_cluster=_wait_in_cluster,
     ),
     Route(
         "POST",
@@ -195,5 +374,6 @@ ROUTES: Final = (
         request=FaultName,
         response=Released,
         errors=_NAMED,
+        in_cluster=all_brokers(_all_released),
     ),
 )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from http import HTTPStatus
 from typing import Annotated, Any, Final
 
@@ -15,6 +15,7 @@ from fencepost_protocol.generated.list_groups import ListGroupsRequest
 from fencepost_protocol.generated.offset_fetch import OffsetFetchRequest, OffsetFetchRequestGroup
 from msgspec import Meta, Struct
 
+from fencepost_broker.server.control.in_cluster import all_brokers, broker_that_has_it
 from fencepost_broker.server.control.problems import ProblemError, not_found
 from fencepost_broker.server.control.routes import ControlContext, Route
 
@@ -178,6 +179,11 @@ def _check(error_code: int) -> None:
         )
 
 
+def _united(answers: Sequence[Groups]) -> Groups:
+    found = [each for answer in answers for each in answer.groups]
+    return Groups(sorted(found, key=lambda each: each.group_id))
+
+
 ROUTES: Final = (
     Route(
         "GET",
@@ -185,6 +191,7 @@ ROUTES: Final = (
         list_groups,
         "the groups that this broker coordinates",
         response=Groups,
+        in_cluster=all_brokers(_united),
         errors=(HTTPStatus.CONFLICT, HTTPStatus.SERVICE_UNAVAILABLE),
     ),
     Route(
@@ -194,6 +201,7 @@ ROUTES: Final = (
         "a group with its members, their partitions, and committed offsets",
         request=GroupName,
         response=Group,
+        in_cluster=broker_that_has_it,
         errors=(HTTPStatus.NOT_FOUND, HTTPStatus.CONFLICT, HTTPStatus.SERVICE_UNAVAILABLE),
     ),
 )

@@ -10,9 +10,11 @@ from fencepost_protocol.commands import did_you_mean
 from msgspec import Meta, Struct
 
 from fencepost_broker.faults.rules import LoadedRule
-from fencepost_broker.server.control.events import EventHub, LogLine, Lost, Reader, cut
+from fencepost_broker.server.control.cluster import Cluster
+from fencepost_broker.server.control.events import BrokerId, EventHub, LogLine, Lost, Reader, cut
+from fencepost_broker.server.control.in_cluster import all_brokers
 from fencepost_broker.server.control.problems import ProblemError
-from fencepost_broker.server.control.routes import ControlContext, Route
+from fencepost_broker.server.control.routes import Asked, ControlContext, Route
 from fencepost_broker.server.control.seen import KEPT_MAX, KIND, RequestSeen
 
 _FAULT: Final = "fault"
@@ -29,6 +31,7 @@ class RuleFired(Struct, frozen=True, kw_only=True, tag=_FAULT):
     correlation_id: int
     client_id: str | None
     connection: Annotated[str, Meta(description="the client's end, HOST:PORT")]
+    broker: BrokerId = -1
 
 
 Event = RequestSeen | LogLine | RuleFired
@@ -70,6 +73,18 @@ def forget_requests(context: ControlContext) -> None:
 
 def read_events(context: ControlContext, wanted: WantedEvents) -> Reader:
     """Return a stream of events."""
+    kinds = _kinds(wanted)
+    reader = context.events.open(kinds)
+    if reader.wants(KIND):
+        reader.on_close.append(context.requests.stream())
+    if reader.wants(_FAULT):
+        rules = context.fault_rules
+        rules.on_fired = partial(_tell_fired, context.events, rules.states.node_id)
+    return reader
+
+
+def _kinds(wanted: WantedEvents) -> list[str]:
+    """Return the kinds of events to read; raises ``ProblemError`` for one that there is not."""
     kinds = [word.strip() for word in wanted.kinds.split(",") if word.strip()]
     for kind in kinds:
         if kind not in KINDS:
@@ -79,23 +94,33 @@ def read_events(context: ControlContext, wanted: WantedEvents) -> Reader:
                 where="query, $.kinds",
                 advice=f"There are: {', '.join(KINDS)}",
             )
-    reader = context.events.open(kinds)
-    if reader.wants(KIND):
-        reader.on_close.append(context.requests.stream())
-    if reader.wants(_FAULT):
-        context.process.fault_rules.on_fired = partial(_tell_fired, context.events)
-    return reader
+    return kinds
 
 
-def _tell_fired(events: EventHub, rule: LoadedRule) -> None:
+def _tell_fired(events: EventHub, node_id: int, rule: LoadedRule) -> None:
     if events.wants(_FAULT):
         on = rule.touched[-1]
         client_id = None if on.client_id is None else cut(on.client_id)
         event = RuleFired(
             name=rule.name, fired=rule.fired, at_ms=on.at_ms, api=on.api, version=on.version,
             correlation_id=on.correlation_id, client_id=client_id, connection=on.connection,
+            broker=node_id,
         )  # fmt: skip
         events.publish(event)
+
+
+async def _last_in_cluster(cluster: Cluster, route: Route, asked: Asked) -> Requests:
+    answers = await cluster.ask_all(cluster.running_brokers, route, asked)
+    found = [each for answer in answers.values() for each in answer.requests]
+    found.sort(key=lambda each: each.at_ms)
+    last = asked.request.last
+    return Requests(sum(each.seen for each in answers.values()), found[-last:] if last else [])
+
+
+async def _events_in_cluster(cluster: Cluster, route: Route, asked: Asked) -> Reader:
+    del route
+    _kinds(asked.request)
+    return await cluster.open_stream(asked, cluster.running)
 
 
 ROUTES: Final = (
@@ -106,12 +131,14 @@ ROUTES: Final = (
         "the last requests of clients, with their errors; the first call begins to keep them",
         request=LastRequests,
         response=Requests,
+        in_cluster=_last_in_cluster,
     ),
     Route(
         "DELETE",
         "/v1/requests",
         forget_requests,
         "forget the requests, and keep none until they are asked for again",
+        in_cluster=all_brokers(),
     ),
     Route(
         "GET",
@@ -122,5 +149,6 @@ ROUTES: Final = (
         response=Event | Lost,
         errors=(HTTPStatus.SERVICE_UNAVAILABLE,),
         is_stream=True,
+        in_cluster=_events_in_cluster,
     ),
 )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from http import HTTPStatus
 from typing import Annotated, Any, Final
 
@@ -17,6 +18,7 @@ from msgspec import Meta, Struct
 
 from fencepost_broker.coordinator.runtime.explaining import Explaining
 from fencepost_broker.observability.explained import ExplainedPartition
+from fencepost_broker.server.control.in_cluster import all_brokers, any_broker
 from fencepost_broker.server.control.problems import ProblemError, not_found
 from fencepost_broker.server.control.routes import ControlContext, Route
 
@@ -131,8 +133,13 @@ def explain_partition(context: ControlContext, named: PartitionName) -> Explaine
     return told
 
 
+def _leaders(answers: Sequence[ExplainedPartition]) -> ExplainedPartition:
+    """Return what the leader says: it has the highest offsets, and knows the transactions."""
+    return max(answers, key=lambda each: (each.high_watermark, each.last_stable_offset))
+
+
 ROUTES: Final = (
-    Route("GET", "/v1/topics", list_topics, "all topics", response=Topics),
+    Route("GET", "/v1/topics", list_topics, "all topics", response=Topics, in_cluster=any_broker),
     Route(
         "POST",
         "/v1/topics",
@@ -141,6 +148,7 @@ ROUTES: Final = (
         request=NewTopic,
         response=TopicState,
         status=HTTPStatus.CREATED,
+        in_cluster=any_broker,
         errors=(
             HTTPStatus.CONFLICT,
             HTTPStatus.UNPROCESSABLE_ENTITY,
@@ -153,6 +161,7 @@ ROUTES: Final = (
         delete_topic,
         "delete a topic",
         request=TopicName,
+        in_cluster=any_broker,
         errors=(
             HTTPStatus.NOT_FOUND,
             HTTPStatus.UNPROCESSABLE_ENTITY,
@@ -166,6 +175,7 @@ ROUTES: Final = (
         "how far readers of committed records can read, and which transaction blocks them",
         request=PartitionName,
         response=ExplainedPartition,
+        in_cluster=all_brokers(_leaders),
         errors=(HTTPStatus.NOT_FOUND, HTTPStatus.CONFLICT),
     ),
 )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from http import HTTPStatus
 from typing import Annotated, Any, Final
 
@@ -11,6 +12,7 @@ from msgspec import Meta, Struct
 
 from fencepost_broker.coordinator.runtime.explaining import Explaining
 from fencepost_broker.observability.explained import ExplainedTransaction
+from fencepost_broker.server.control.in_cluster import all_brokers, broker_that_has_it
 from fencepost_broker.server.control.problems import ProblemError, not_found
 from fencepost_broker.server.control.routes import ControlContext, Route
 
@@ -72,6 +74,11 @@ async def explain_transaction(
     return told
 
 
+def _united(answers: Sequence[Transactions]) -> Transactions:
+    found = [each for answer in answers for each in answer.transactions]
+    return Transactions(sorted(found, key=lambda each: each.transactional_id))
+
+
 ROUTES: Final = (
     Route(
         "GET",
@@ -79,6 +86,7 @@ ROUTES: Final = (
         list_transactions,
         "the transactional ids that this broker coordinates",
         response=Transactions,
+        in_cluster=all_brokers(_united),
         errors=(HTTPStatus.CONFLICT, HTTPStatus.SERVICE_UNAVAILABLE),
     ),
     Route(
@@ -88,6 +96,7 @@ ROUTES: Final = (
         "what a transaction waits for",
         request=TransactionName,
         response=ExplainedTransaction,
+        in_cluster=broker_that_has_it,
         errors=(HTTPStatus.NOT_FOUND, HTTPStatus.CONFLICT, HTTPStatus.SERVICE_UNAVAILABLE),
     ),
 )
