@@ -21,10 +21,10 @@ from fencepost_broker.config.values.releases import RELEASES, release_of
 from fencepost_protocol.framing import api_key_of
 from fencepost_protocol.generated.create_topics import CreatableTopic, CreateTopicsRequest
 
+from tests.conformance.answer_cases import TOPICS, plain
+from tests.conformance.answer_cases import cases as nonsense
 from tests.conformance.controller_peer import ask
 from tests.conformance.releases.cases import CASES, Asked, defaults
-from tests.conformance.test_api_answers import TOPICS, plain
-from tests.conformance.test_api_answers import cases as nonsense
 from tests.support.apache_kafka import (
     TOOL_JVM_FLAGS,
     ApacheKafka,
@@ -114,7 +114,7 @@ def test_the_same_defaults(pair: Pair) -> None:
 
 
 def test_the_same_answers_to_what_makes_no_sense(pair: Pair) -> None:
-    """What 4.3 and ours are asked in `test_api_answers.py`, as far as the release has it."""
+    """What 4.3 and ours are asked in `answer_cases.py`, as far as the release has it."""
     theirs, ours = pair.asked()
     for side in (theirs, ours):
         ask(side.port, TOPICS, 7)
