@@ -100,6 +100,14 @@ conformance: $(STAMP) ## every test that needs a JVM (Apache Kafka, Spark), tsha
 	$(PYTEST_ALL) --second-try=$(SECOND_TRIES)/conformance.json -m conformance $(addprefix --ignore=,$(CLIENTS))
 	$(BIN)/pytest --second-try=$(SECOND_TRIES)/clients.json $(CLIENTS)
 
+# Not in CI, which compares with 3.9 only: five clients on four releases take minutes.
+.PHONY: personas
+personas: $(STAMP) ## ask Apache Kafka 2.8 to 4.3 for the table of `up --as`, then compare, with clients of their times
+	@.ci/missing-tools
+	$(BIN)/python -m tests.conformance.releases.record
+	$(BIN)/python -m fencepost_broker.apis.support_page
+	FENCEPOST_TEST_PERSONAS=1 $(BIN)/pytest tests/conformance/test_personas.py
+
 GOLDEN_ROUNDS ?= 20000
 .PHONY: golden
 golden: $(STAMP) ## golden bytes with GOLDEN_ROUNDS random messages per API and version

@@ -175,7 +175,7 @@ class Terminal:
         address = f"127.0.0.1:{self._port(DEFAULT_PORT)}"
 
         def add(found: re.Match[str]) -> str:
-            if "--bootstrap" in found[0] or "127.0.0.1:" in found[0]:
+            if re.search(r"--bootstrap|--data-dir|127\.0\.0\.1:", found[0]):
                 return found[0]
             option = "" if found[0].startswith("fencepost tap") else "--bootstrap "
             return f"{found[0].rstrip()} {option}{shlex.quote(address)} "

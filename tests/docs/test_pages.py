@@ -15,7 +15,8 @@ from fencepost_broker.cli.main import GROUP, make_parser
 from tests.docs.pages import GUIDES, PAGES, anchors, blocks, links, marks, name
 
 LANGUAGES = {
-    "console", "go", "java", "js", "json", "mermaid", "properties", "python", "text", "toml",
+    "console", "dockerfile", "go", "java", "js", "json", "mermaid", "properties", "python", "text",
+    "toml",
 }  # fmt: skip
 """A block of another one might be a command or a program that no test runs."""
 MARKS = {"not run", "stops at", "measured"}

@@ -138,7 +138,7 @@ def test_who_is_not_let_in_is_told_so_at_once(
 
 def parse(*words: str) -> argparse.Namespace:
     parser = argparse.ArgumentParser()
-    topics.COMMAND.add_arguments(parser)
+    topics.add_arguments(parser)
     return parser.parse_args(words)
 
 

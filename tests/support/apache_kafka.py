@@ -111,6 +111,9 @@ class ApacheKafka:
     `at_full_speed`, for benchmarks and heavy load, it does nothing for a quick start.
     """
 
+    library = LIBRARY_DIR
+    """Where its jars are."""
+
     def __init__(
         self,
         overrides: Mapping[str, str | None] | None = None,
@@ -184,9 +187,9 @@ class ApacheKafka:
         if self._process is not None:
             raise RuntimeError(f"the broker runs already, as process {self._process.pid}")
         assert self._stderr is not None
-        flags = [*self._jvm_flags, *([] if self._at_full_speed else _quick_start())]
+        flags = [*self._jvm_flags, *([] if self._at_full_speed else _quick_start(self.library))]
         self._process = subprocess.Popen(
-            _java_command(flags, "kafka.Kafka", str(self._properties_path)),
+            java_command(self.library, flags, "kafka.Kafka", str(self._properties_path)),
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
             stderr=self._stderr,
@@ -268,6 +271,7 @@ class ApacheKafka:
             "--config",
             self._properties_path,
             *self._format_arguments,
+            library=self.library,
         )
 
     def _wait_until_ready(self, deadline: float) -> None:
@@ -329,11 +333,16 @@ def run_tool(class_name: str, *arguments: str | os.PathLike[str], given: str = "
     return _run_tool(class_name, *arguments, given=given)
 
 
-def _run_tool(class_name: str, *arguments: str | os.PathLike[str], given: str = "") -> str:
+def _run_tool(
+    class_name: str,
+    *arguments: str | os.PathLike[str],
+    given: str = "",
+    library: Path = LIBRARY_DIR,
+) -> str:
     words = [os.fspath(argument) for argument in arguments]
     try:
         result = subprocess.run(
-            _java_command([*TOOL_JVM_FLAGS, *_quick_start()], class_name, *words),
+            java_command(library, [*TOOL_JVM_FLAGS, *_quick_start(library)], class_name, *words),
             input=given,
             capture_output=True,
             text=True,
@@ -405,30 +414,31 @@ def _ask(connection: socket.socket, request: bytes) -> bytes:
 
 def _read_frame(answers: IO[bytes]) -> bytes:
     prefix = answers.read(4)
-    size = struct.unpack(">i", prefix)[0] if len(prefix) == 4 else 0
-    frame = answers.read(size)
+    frame = answers.read(size := struct.unpack(">i", prefix)[0] if len(prefix) == 4 else 0)
     if len(frame) != size or size < 8:
         raise EOFError("the connection was closed instead of an answer")
     return frame
 
 
-def _java_command(flags: Sequence[str], class_name: str, *arguments: str) -> list[str]:
+def java_command(library: Path, flags: Sequence[str], class_name: str, *words: str) -> list[str]:
+    """What runs a class of the jars in a folder."""
     return [
         _tool("java", "a Java runtime, 17 or later"),
         *flags,
         f"-Dlog4j2.configurationFile={APACHE_DIR / 'log4j2.properties'}",
         "-cp",
-        f"{LIBRARY_DIR}{os.sep}*",
+        f"{library}{os.sep}*",
         class_name,
-        *arguments,
+        *words,
     ]
 
 
-def _quick_start() -> list[str]:
+def _quick_start(library: Path) -> list[str]:
     """Flags for taking classes from the archive; what is wrong with it is no output of a tool."""
-    if not ARCHIVE.exists():
+    archive = library.parent / ARCHIVE.name
+    if not archive.exists():
         return []
-    return [f"-XX:SharedArchiveFile={ARCHIVE}", "-Xlog:disable", "-Xlog:all=warning:stderr"]
+    return [f"-XX:SharedArchiveFile={archive}", "-Xlog:disable", "-Xlog:all=warning:stderr"]
 
 
 class _ArchivingKafka(ApacheKafka):
@@ -443,7 +453,7 @@ class _ArchivingKafka(ApacheKafka):
 
 
 def _build(folder: Path) -> None:
-    _run_maven(folder)
+    run_maven(folder)
     with _ArchivingKafka() as kafka:
         kafka.stop()
 
@@ -457,10 +467,11 @@ def _tool(command: str, what: str) -> str:
     return path
 
 
-def _run_maven(folder: Path) -> None:
+def run_maven(folder: Path, *arguments: str) -> None:
+    """Builds a folder's project."""
     maven = _tool("mvn", "Apache Maven")
     result = subprocess.run(
-        [maven, "-q", "-B", "package"],
+        [maven, "-q", "-B", "package", *arguments],
         cwd=folder,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,

@@ -13,6 +13,7 @@ from typing import Any, cast
 from fencepost_broker.apis.cluster.api_versions import api_versions, read_api_versions
 from fencepost_broker.apis.request import Request
 from fencepost_broker.apis.served import Served
+from fencepost_broker.config import Settings
 from fencepost_broker.network.limits import Limits
 from fencepost_broker.network.socket_server import SocketServer
 from fencepost_broker.observability.metrics import Metrics
@@ -53,6 +54,7 @@ class Parking:
         features = SimpleNamespace(levels={"transaction.version": 2})
         self.image = SimpleNamespace(last_offset=7, features=features)
         self.access = SimpleNamespace(authorizer=None)
+        self.config = SimpleNamespace(settings=Settings())
         self.parked: list[Request] = []
         self.arrived = asyncio.Event()
 

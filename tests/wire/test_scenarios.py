@@ -62,6 +62,25 @@ FACTS: dict[str, Facts] = {
         "end_offset": 2,
     },
     "large-batch-refused": {"small": "NONE", "large": "MESSAGE_TOO_LARGE", "end_offset": 1},
+    "disk-full-at-the-leader": {
+        "refused_writes": 1,
+        "while_full": "KAFKA_STORAGE_ERROR",
+        "end_offset_while_full": 1,
+        "after": "NONE",
+        "end_offset": 2,
+    },
+    "clock-jumps-back": {
+        "state_after_an_hour": "Ongoing",
+        "last_stable_offset_after_an_hour": 0,
+        "state": "CompleteAbort",
+        "last_stable_offset": 3,
+        "end_offset": 3,
+    },
+    "expired-certificate": {
+        "connected_client": "NONE",
+        "new_connection": "certificate has expired",
+        "after_renewal": "NONE",
+    },
 }
 READABLE = {
     "late-end-txn": [b"first", b"second"],
@@ -76,6 +95,9 @@ READABLE = {
     "no-duplicate-with-idempotence": [b"paid"],
     "out-of-order-sequence": [b"0", b"1"],
     "large-batch-refused": [b"x"],
+    "disk-full-at-the-leader": [b"before", b"after"],
+    "clock-jumps-back": [b"second"],
+    "expired-certificate": [b"before", b"connected", b"new"],
 }
 """What a reader of committed records gets."""
 

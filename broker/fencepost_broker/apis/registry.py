@@ -39,6 +39,7 @@ from fencepost_broker.apis.topics.list_offsets import list_offsets
 from fencepost_broker.apis.topics.metadata import metadata
 from fencepost_broker.apis.topics.topics import create_topics, delete_topics
 from fencepost_broker.config import Settings
+from fencepost_broker.config.values.releases import release_of
 from fencepost_broker.config.values.version_caps import parse_version_caps
 from fencepost_broker.controller.client_quotas import CONSUMER_BYTE_RATE, PRODUCER_BYTE_RATE
 from fencepost_broker.observability.tap.hiding import hide_credentials, hide_settings, hide_token
@@ -450,12 +451,17 @@ SERVED: Final = (
 
 
 def served(settings: Settings) -> tuple[Served, ...]:
-    """Return ``SERVED`` as these settings change it: with version caps, and with forwarding.
+    """Return ``SERVED`` as these settings change it: a release's, with version caps, forwarded.
 
     If the controller is another process, requests for it are forwarded.
     """
     caps = parse_version_caps(settings.api_versions_max)
-    apis = tuple(replace(api, version_cap=caps.get(api.key)) for api in SERVED)
+    apis: tuple[Served, ...] = SERVED
+    release = release_of(settings.kafka_release)
+    if release is not None:
+        apis = tuple(api for api in SERVED if api.key in release.versions)
+        caps = {key: high for key, (_, high) in release.versions.items()} | caps
+    apis = tuple(replace(api, version_cap=caps.get(api.key)) for api in apis)
     if "controller" in settings.process_roles:
         return apis
     from fencepost_broker.apis.forwarding import passed_on

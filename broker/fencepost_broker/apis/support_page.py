@@ -19,6 +19,10 @@ from fencepost_protocol.generated.index import APIS
 from fencepost_broker.apis.controller.registry import SERVED_BY_CONTROLLER
 from fencepost_broker.apis.registry import SERVED
 from fencepost_broker.apis.served import Later, Served
+from fencepost_broker.config.values.release_table import APIS as APIS_OF_RELEASES
+from fencepost_broker.config.values.release_table import FEATURES
+from fencepost_broker.config.values.releases import RELEASES, release_of, rows
+from fencepost_broker.metadata.features import SUPPORTED_FEATURES
 
 PAGE: Final = Path(__file__).resolve().parents[3] / "docs/reference/support.md"
 
@@ -44,6 +48,19 @@ def page() -> str:
         "",
         *_table(at_controller),
         "",
+        "## As a release of Apache Kafka",
+        "",
+        "With `fencepost up --as RELEASE`, ApiVersions advertises these versions. Versions in",
+        "parentheses are those that the release has and Fencepost has not.",
+        "[Imitate an older broker](../how-to/imitate-an-older-broker.md) tells what else differs.",
+        "",
+        *_releases(served),
+        "",
+        "A new cluster has these levels of features. `metadata.version` is only told: the metadata",
+        "log always has level 30.",
+        "",
+        *_levels(),
+        "",
         "## Not served",
         "",
         "A request for one of these closes the connection, as a request for an unknown API does in",
@@ -62,6 +79,51 @@ def _table(served: Mapping[int, Served]) -> Iterator[str]:
     for key, api in sorted(served.items()):
         low, high = api.versions
         yield f"| {key} | {APIS[key][0]} | {low}-{high} | {_not_done(api.handler)} |"
+
+
+def _releases(served: Mapping[int, Served]) -> Iterator[str]:
+    yield f"| key | API | {' | '.join(RELEASES)} |"
+    yield f"|---|---|{'---|' * len(RELEASES)}"
+    for key, name, *_ in rows(APIS_OF_RELEASES):
+        ours = served.get(int(key))
+        cells = (_versions_as(release, int(key), ours) for release in RELEASES)
+        yield f"| {key} | {name} | {' | '.join(cells)} |"
+
+
+def _versions_as(name: str, key: int, ours: Served | None) -> str:
+    release = release_of(name)
+    assert release is not None
+    if key not in release.versions:
+        return ""
+    low, high = release.versions[key]
+    if ours is None:
+        return f"({_span(low, high)})"
+    first = ours.versions[0]
+    missing = f" ({_span(low, first - 1)})" if low < first else ""
+    return _span(first, high) + missing
+
+
+def _span(low: int, high: int) -> str:
+    return str(low) if low == high else f"{low}-{high}"
+
+
+def _levels() -> Iterator[str]:
+    ours = {each.name for each in SUPPORTED_FEATURES}
+    yield f"| feature | {' | '.join(RELEASES)} |"
+    yield f"|---|{'---|' * len(RELEASES)}"
+    for name, *_ in rows(FEATURES):
+        if name in ours:
+            cells = (_level_as(release, name) for release in RELEASES)
+            yield f"| {name} | {' | '.join(cells)} |"
+
+
+def _level_as(name: str, feature: str) -> str:
+    release = release_of(name)
+    assert release is not None
+    if feature not in release.supported:
+        return ""
+    low, high = release.supported[feature]
+    return f"{release.finalized.get(feature, 0)} of {_span(low, high)}"
 
 
 def _not_done(handler: object) -> str:

@@ -45,6 +45,7 @@ from fencepost_broker.config.tables.without_effect import (
 )
 from fencepost_broker.config.unsupported import reason_to_refuse
 from fencepost_broker.config.values.endpoints import Endpoint, parse_endpoints, parse_protocol_map
+from fencepost_broker.config.values.releases import DEFAULTS
 
 TOPIC: Final = Source(Origin.TOPIC)
 GROUP: Final = Source(Origin.GROUP)
@@ -81,18 +82,25 @@ class DeclaredSettings(
     value; ``Settings.socket_request_max_bytes`` is the setting itself, with its help.
     """
 
+    _other_defaults: Mapping[str, Value]
+    """Defaults that ``kafka.defaults`` and ``kafka.release`` change, by name."""
+
     def __init__(self, given: Mapping[str, tuple[Given, ...]] | None = None) -> None:
         super().__init__(given)
-        if self.kafka_defaults:
-            for setting in _FOLLOWERS:
-                if setting.name not in self._given:
-                    self.__dict__[setting.attribute] = setting.kafka_default
+        others = {
+            setting.name: setting.kafka_default
+            for setting in (_FOLLOWERS if self.kafka_defaults or self.kafka_release else ())
+            if self.kafka_defaults or setting.own
+        }
+        others.update(DEFAULTS.get(self.kafka_release or "", {}))
+        self.__dict__["_other_defaults"] = others
+        for name, value in self._other_defaults.items():
+            if name not in self._given:
+                self.__dict__[self.settings[name].attribute] = value
 
     def default_of(self, setting: AnySetting) -> Value:
-        """Return the default, which is Kafka's with ``kafka.defaults``, where that is possible."""
-        if self.kafka_defaults and setting.follows_kafka:
-            return setting.kafka_default
-        return super().default_of(setting)
+        """Return the default, which may be Apache Kafka's, or an earlier one of Apache Kafka's."""
+        return self._other_defaults.get(setting.name, super().default_of(setting))
 
     @property
     def data_dirs(self) -> tuple[str, ...]:

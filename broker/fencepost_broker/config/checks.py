@@ -7,6 +7,7 @@ from fencepost_client.config.jaas import read_jaas
 from fencepost_broker.config.broker import DeclaredSettings
 from fencepost_broker.config.logins import login_problems
 from fencepost_broker.config.tables.security import JAAS, MODULES, PLAIN, names_of
+from fencepost_broker.config.values.releases import release_of
 from fencepost_broker.security.authentication.policy import MECHANISMS
 
 _ORDERED = (
@@ -27,6 +28,9 @@ _ORDERED = (
 _BELOW = (("group.consumer.heartbeat.interval.ms", "group.consumer.session.timeout.ms"),)
 """Pairs of settings: the first must be below the second."""
 
+_FETCH, _FETCH_OF_FOLLOWERS = 1, 15
+"""The key of Fetch, and the first version that followers can use."""
+
 _EVERY_ADDRESS = ("0.0.0.0", "::")  # noqa: S104  # named, not bound
 
 
@@ -41,6 +45,7 @@ def contradictions(settings: DeclaredSettings) -> list[str]:
             if least > most or (least == most and how == "is not below"):
                 problems.append(f"{_told(settings, lower)} {how} {_told(settings, upper)}")
     problems += _queue_problems(settings) + _role_problems(settings) + _listener_problems(settings)
+    problems += _release_problems(settings)
     return problems or list(login_problems(settings))
 
 
@@ -73,6 +78,23 @@ def _role_problems(settings: DeclaredSettings) -> list[str]:
             if each.name not in controllers
         ]
     return []
+
+
+def _release_problems(settings: DeclaredSettings) -> list[str]:
+    release = release_of(settings.kafka_release)
+    if release is None:
+        return []
+    told = _told(settings, "kafka.release")
+    problems = [
+        f"features: {name} has no level {level} in this release: {told}"
+        for name, _, level in (word.rpartition(":") for word in settings.features)
+        if int(level) > release.supported.get(name, (0, 0))[1]
+    ]
+    if release.versions[_FETCH][1] < _FETCH_OF_FOLLOWERS and len(set(settings.process_roles)) == 1:
+        problems.append(
+            f"{told}: only a single broker can imitate it, which has its own controller"
+        )
+    return problems
 
 
 def _listener_problems(settings: DeclaredSettings) -> list[str]:

@@ -32,7 +32,7 @@ from fencepost_broker.metadata.features import (
     SUPPORTED_FEATURES,
 )
 from fencepost_broker.metadata.image.metadata_image import MetadataImage
-from fencepost_broker.metadata.image.model import Endpoint, ResourceType
+from fencepost_broker.metadata.image.model import Endpoint, FeatureRange, ResourceType
 
 
 def first_records(
@@ -79,6 +79,7 @@ def registration(
     log_dirs: Iterable[bytes],
     rack: str | None = None,
     previous_broker_epoch: int = -1,
+    features: Iterable[FeatureRange] = SUPPORTED_FEATURES,
 ) -> BrokerRegistrationRequest:
     """Return the registration of a broker; ``incarnation_id`` is new at every start.
 
@@ -89,7 +90,7 @@ def registration(
         cluster_id=cluster_id,
         incarnation_id=incarnation_id,
         listeners=[Listener(*endpoint) for endpoint in endpoints],
-        features=[Feature(*feature) for feature in SUPPORTED_FEATURES],
+        features=[Feature(*feature) for feature in features],
         rack=rack,
         log_dirs=list(log_dirs),
         previous_broker_epoch=previous_broker_epoch,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
+from fencepost_broker.config.values.releases import Release
 from fencepost_broker.metadata.image.metadata_image import MetadataImage
 from fencepost_broker.metadata.image.model import FeatureRange
 
@@ -69,6 +70,51 @@ def any_leaderless(image: MetadataImage) -> bool:
     )
 
 
-def told_levels(finalized: Mapping[str, int]) -> dict[str, int]:
-    """Return the levels that clients are told: those in the metadata, and the fixed one."""
-    return {**finalized, PREREGISTRATION.name: PREREGISTRATION.max_level}
+def supported_features(release: Release | None) -> tuple[FeatureRange, ...]:
+    """Return the features of a broker: those of the release that it imitates, or all."""
+    if release is None:
+        return SUPPORTED_FEATURES
+    return tuple(
+        each if each.name == METADATA_VERSION else _limited(each, release)
+        for each in SUPPORTED_FEATURES
+        if each.name == METADATA_VERSION or each.name in release.supported
+    )
+
+
+def first_levels(release: Release | None) -> dict[str, int]:
+    """Return the levels of a new cluster, where they are not the highest."""
+    if release is None:
+        return {}
+    names = (each.name for each in SUPPORTED_FEATURES if each.name != METADATA_VERSION)
+    return {name: release.finalized.get(name, 0) for name in names}
+
+
+def told_ranges(release: Release | None) -> dict[str, tuple[int, int]]:
+    """Return the features that clients learn of; ``metadata.version`` is told as the release's."""
+    if release is None:
+        return SUPPORTED_RANGES
+    limited = (
+        _limited(each, release)
+        for each in (*SUPPORTED_FEATURES, *NOT_SERVED)
+        if each.name in release.supported
+    )
+    told = {name: (low, high) for name, low, high in limited}
+    return told | {
+        name: levels for name, levels in release.supported.items() if name == METADATA_VERSION
+    }
+
+
+def told_levels(finalized: Mapping[str, int], release: Release | None) -> dict[str, int]:
+    """Return the levels that clients are told: those in the metadata, and fixed ones."""
+    if release is None:
+        return {**finalized, PREREGISTRATION.name: PREREGISTRATION.max_level}
+    return {
+        name: release.finalized[name] if name == METADATA_VERSION else level
+        for name, level in finalized.items()
+        if name in release.supported
+    }
+
+
+def _limited(feature: FeatureRange, release: Release) -> FeatureRange:
+    low, high = release.supported[feature.name]
+    return FeatureRange(feature.name, max(low, feature.min_level), min(high, feature.max_level))

@@ -21,6 +21,7 @@ from fencepost_broker.apis.context import BrokerContext, ControllerContext
 from fencepost_broker.apis.fetch.sessions import FetchSessions
 from fencepost_broker.apis.registry import SERVED, served
 from fencepost_broker.config import Settings
+from fencepost_broker.config.values.releases import release_of
 from fencepost_broker.controller.bootstrap import first_heartbeat
 from fencepost_broker.controller.channel.local import LocalController, make_machine
 from fencepost_broker.controller.channel.registration import Registration
@@ -29,6 +30,7 @@ from fencepost_broker.coordinator.runtime.coordinators import Coordinators
 from fencepost_broker.coordinator.runtime.peer_brokers import PeerBrokers
 from fencepost_broker.coordinator.transaction.producer_id_manager import ProducerIdSource
 from fencepost_broker.metadata.decision import Decision
+from fencepost_broker.metadata.features import supported_features
 from fencepost_broker.metadata.image.changes import BrokerChanged, Changes
 from fencepost_broker.metadata.publishing import MetadataPublisher
 from fencepost_broker.network.quota_manager import QuotaManager
@@ -96,8 +98,9 @@ class BrokerServer(SharedServer):
         """Whether the controller is in this process."""
         node_id, image, config = settings.node_id, self.image, self.config
         previous_epoch = self.log_manager.previous_broker_epoch
+        features = supported_features(release_of(settings.kafka_release))
         self.registration = Registration(
-            self.identity, settings.broker_rack, previous_epoch, chance
+            self.identity, settings.broker_rack, previous_epoch, chance, features
         )
         self.controller = self._make_controller(chance, links)
         self.producer_ids = ProducerIdSource(
@@ -183,6 +186,7 @@ class BrokerServer(SharedServer):
             Loopback(self.context, SERVED, self.metrics, self._clock.call_later),
             self.log_levels,
             self.coordinators.on_step,
+            None if isinstance(self.controller, LocalController) else self.controller.is_current,
         )
 
     def controller_context(self, metrics: Metrics) -> ControllerContext:
@@ -225,8 +229,11 @@ class BrokerServer(SharedServer):
         node_id = self.identity.node_id
         registered = self.controller.command(self.registration.request(self.addresses))
         if registered.error_code:
-            code = ErrorCode(registered.error_code).name
-            raise ValueError(f"node {node_id} cannot register with its controller: {code}")
+            code = ErrorCode(registered.error_code)
+            why = f"node {node_id} cannot register with its controller: {code.name}"
+            if code is ErrorCode.UNSUPPORTED_VERSION:
+                why += ", since the data directory has a feature at a level that this broker lacks"
+            raise ValueError(why)
         self.registration.epoch = registered.broker_epoch
         self.controller.command(first_heartbeat(self.image, node_id))
 

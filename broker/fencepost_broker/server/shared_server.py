@@ -9,8 +9,10 @@ from fencepost_protocol.primitives import uuid_text
 from fencepost_broker.apis.authorization.access_control import AccessControl
 from fencepost_broker.config import Settings
 from fencepost_broker.config.tables.inter_broker import parse_users
+from fencepost_broker.config.values.releases import release_of
 from fencepost_broker.metadata.config_validator import SettingRules
 from fencepost_broker.metadata.dynamic_config import DynamicConfig, intervals_of
+from fencepost_broker.metadata.features import first_levels
 from fencepost_broker.metadata.image.changes import AclsChanged, Changes
 from fencepost_broker.metadata.image.metadata_image import MetadataImage
 from fencepost_broker.metadata.log.check import check_metadata_log
@@ -101,8 +103,10 @@ class SharedServer:
 
     def first_levels(self) -> dict[str, int]:
         """Feature levels of a new cluster, where they are not the highest."""
-        given = (word.rpartition(":") for word in self.config.settings.features)
-        return {name: int(level) for name, _, level in given}
+        settings = self.config.settings
+        given = (word.rpartition(":") for word in settings.features)
+        levels = first_levels(release_of(settings.kafka_release))
+        return levels | {name: int(level) for name, _, level in given}
 
     def take_events(self) -> list[LogEvent]:
         """Return the new events for the log."""

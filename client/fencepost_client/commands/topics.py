@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Callable
 from typing import Final
 
-from fencepost_protocol.commands import Command, number
+from fencepost_protocol.commands import number
 
 from fencepost_client.commands.options import pair, subcommands
 
@@ -20,12 +21,15 @@ examples:
   fencepost topics offsets orders
   fencepost topics grow orders --partitions 6
   fencepost topics delete orders
+  fencepost topics make-awkward --data-dir ./data
 exit code: 0 told or done, 1 it cannot be, 2 the arguments make no sense, 130 interrupted
 """
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """The options of all of them."""
+def add_arguments(
+    parser: argparse.ArgumentParser,
+) -> Callable[[str, str], argparse.ArgumentParser]:
+    """Add the options of all subcommands; returns what adds another one."""
     add = subcommands(parser, "topics", DESCRIPTION, EPILOG)
     listing = add("list", "list topics by name")
     listing.add_argument("--internal", action="store_true", help="include internal topics")
@@ -57,6 +61,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     offsets = add("offsets", "show the first and last offsets of partitions")
     offsets.add_argument("names", nargs="+", metavar="TOPIC")
+    return add
 
 
 def run(options: argparse.Namespace) -> int:
@@ -66,8 +71,3 @@ def run(options: argparse.Namespace) -> int:
     from fencepost_client.commands.topic_actions import ACTIONS
 
     return run_subcommand(ACTIONS, options)
-
-
-COMMAND: Final = Command(
-    "topics", "list, describe, create and delete topics of a running cluster", add_arguments, run
-)

@@ -32,6 +32,9 @@ class Wire:
     def ask(self, message: Message, then: Callable[[Any], None]) -> None:
         raise AssertionError("it is asked more than once if the connection is lost")
 
+    def is_current(self) -> bool:
+        return True
+
     def ask_within(
         self, limit_ms: int, message: Message, then: Callable[[Any], None]
     ) -> PendingRequest:

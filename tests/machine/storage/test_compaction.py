@@ -133,6 +133,16 @@ def test_batches_keep_the_offsets_of_what_stays() -> None:
     assert first.codec is Compression.LZ4
 
 
+def test_the_time_index_knows_what_stays() -> None:
+    log = compacted_log()
+    keys: list[bytes | None] = [b"a", b"b"]
+    append(log, batch([b"1", b"2"], keys=keys, time=[NOW, NOW + 5]))
+    append(log, batch([b"3"], keys=[b"b"], time=NOW + 1))
+    roll(log)
+    compact(log)
+    assert log.segments.first.times.last() == (NOW + 1, 2)
+
+
 def test_the_active_segment_is_not_touched() -> None:
     log = compacted_log(segment_bytes=1 << 20)
     for _ in range(10):

@@ -8,7 +8,8 @@ import json
 from typing import Any, Final
 
 import pytest
-from fencepost_client.commands import configs, consume, groups, produce, topics
+from fencepost_broker.cli.commands import topics
+from fencepost_client.commands import configs, consume, groups, produce
 from fencepost_protocol.commands import Command
 
 COMMANDS: Final[dict[str, Command]] = {

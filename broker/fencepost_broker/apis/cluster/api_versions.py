@@ -25,7 +25,8 @@ from fencepost_protocol.generated.api_versions import (
 from fencepost_protocol.generated.error_code import ErrorCode
 
 from fencepost_broker.apis.request import Answer, Request
-from fencepost_broker.metadata.features import SUPPORTED_RANGES, told_levels
+from fencepost_broker.config.values.releases import release_of
+from fencepost_broker.metadata.features import told_levels, told_ranges
 
 if TYPE_CHECKING:
     from fencepost_broker.apis.context import HandlerContext
@@ -74,12 +75,13 @@ def _unsupported(request: Request, low: int, high: int) -> Answer:
 
 
 def _response(context: HandlerContext, version: int) -> ApiVersionsResponse:
-    levels = told_levels(context.image.features.levels)
+    release = release_of(context.config.settings.kafka_release)
+    levels = told_levels(context.image.features.levels, release)
     return ApiVersionsResponse(
         api_keys=[ApiVersion(key, low, high) for key, (low, high) in context.versions.items()],
         supported_features=[
             SupportedFeatureKey(name, low, high)
-            for name, (low, high) in SUPPORTED_RANGES.items()
+            for name, (low, high) in told_ranges(release).items()
             if low > 0 or version > _LEADING_ZERO_UNSEEN_UP_TO
         ],
         finalized_features_epoch=context.image.last_offset,

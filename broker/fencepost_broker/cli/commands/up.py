@@ -31,6 +31,7 @@ from fencepost_broker.config.values.endpoints import (
     PORT_MAX,
     is_host,
 )
+from fencepost_broker.config.values.releases import RELEASES
 from fencepost_broker.observability.logging import add_log_arguments, logs_from
 
 if TYPE_CHECKING:
@@ -55,6 +56,7 @@ examples:
   fencepost up --topic orders:3                        in memory, gone at exit
   fencepost up --data-dir data --port 9092 -c num.partitions=6
   fencepost up --topic orders:3 --control 9093         with a control port, at 127.0.0.1:9093
+  fencepost up --topic orders:3 --as 2.8               APIs, versions and errors of that release
   fencepost up --brokers 3 --topic orders:6            a controller and three brokers
   fencepost up --brokers 3 --control 9093              one control port for all of them
 exit code: 0 stopped cleanly, 1 failed, 2 invalid settings or options, 3 cannot listen on an
@@ -77,6 +79,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--topic", action="append", default=[], metavar="NAME[:PARTITIONS][:CONFIG=VALUE]...",
         help="create this topic at start, unless it exists",
     )  # fmt: skip
+    parser.add_argument("--as", dest="release", choices=RELEASES, help="imitate a release of Kafka")
     add_user_options(parser)
     parser.add_argument("--tls-cert", metavar="FILE", help="use TLS with this certificate (PEM)")
     parser.add_argument("--tls-key", metavar="FILE", help="the certificate's private key (PEM)")
@@ -225,6 +228,8 @@ def _overrides(options: argparse.Namespace) -> dict[str, Value]:
         overrides["producer.id.block.import"] = options.import_producer_id_block
     if options.recover_metadata:
         overrides["metadata.log.recover"] = True
+    if options.release is not None:
+        overrides["kafka.release"] = options.release
     if options.control is not None:
         overrides["control.address"] = options.control
     if options.control_token_file is not None:

@@ -222,6 +222,8 @@ def members_of(
         given += ["-c", f"{name}={settings.shown(name)}"]
     if options.kafka_defaults:
         given.append("--kafka-defaults")
+    if options.release is not None:
+        given += ["--as", options.release]
     if options.recover_metadata:
         given.append("--recover-metadata")
     if _is_controlled(options, settings):

@@ -7,6 +7,7 @@ from typing import Final
 
 from fencepost_broker.config.setting import Setting, boolean, double, integer, long, string, strings
 from fencepost_broker.config.values.endpoints import check_control_address
+from fencepost_broker.config.values.releases import RELEASES
 from fencepost_broker.config.values.value_text import check_form
 from fencepost_broker.config.values.version_caps import check_version_caps
 
@@ -22,6 +23,13 @@ class OwnSettings:
         "whether Apache Kafka's defaults replace those that differ on purpose",
         own=True,
     )
+    kafka_release: Setting[str | None] = string(
+        None,
+        "the release of Apache Kafka that clients meet: its APIs, versions, features and errors;"
+        " Fencepost's own behavior is off",
+        own=True,
+        one_of=RELEASES,
+    )
     cluster_id: Setting[str | None] = string(
         None,
         "the id of the cluster; a data directory of another one is refused",
@@ -31,7 +39,7 @@ class OwnSettings:
     )
     api_versions_max: Setting[tuple[str, ...]] = strings(
         (),
-        "the highest version of APIs, as TxnOffsetCommit:2; clients meet an older broker",
+        "the highest version of APIs, as TxnOffsetCommit:2; it is stronger than kafka.release",
         own=True,
         check=check_version_caps,
         range_text="API:VERSION each",

@@ -8,7 +8,7 @@ from fencepost_protocol.generated.broker_registration import BrokerRegistrationR
 from fencepost_protocol.primitives import parse_uuid
 
 from fencepost_broker.controller.bootstrap import registration
-from fencepost_broker.metadata.image.model import Endpoint
+from fencepost_broker.metadata.image.model import Endpoint, FeatureRange
 from fencepost_broker.ports import Address, Chance
 from fencepost_broker.storage.log.identity import Identity
 
@@ -19,13 +19,19 @@ class Registration:
     """The broker's epoch, and the request by which it gets one."""
 
     def __init__(
-        self, identity: Identity, rack: str | None, previous_epoch: int, chance: Chance
+        self,
+        identity: Identity,
+        rack: str | None,
+        previous_epoch: int,
+        chance: Chance,
+        features: Iterable[FeatureRange],
     ) -> None:
         """``previous_epoch`` is the epoch of the last start, if that was stopped cleanly."""
         self._identity = identity
         self._rack = rack
         self._previous_epoch = previous_epoch
         self._chance = chance
+        self._features = features
         self.epoch = NO_EPOCH
         """Epoch of this start; ``NO_EPOCH`` before the controller has assigned it."""
 
@@ -49,4 +55,5 @@ class Registration:
             [parse_uuid(self._identity.directory_id)],
             self._rack,
             self._previous_epoch,
+            self._features,
         )

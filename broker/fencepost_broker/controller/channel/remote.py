@@ -30,6 +30,9 @@ class Wire(Protocol):
     ) -> PendingRequest:
         """Send a request, repeatedly until it is answered or its time is over."""
 
+    def is_current(self) -> bool:
+        """Whether this broker can still be the leader that its metadata say it is."""
+
 
 class RemoteController:
     """Has the interface of ``LocalController``, for a controller in another process."""
@@ -49,6 +52,10 @@ class RemoteController:
         self._now_ms = now_ms
         self._publisher = publisher
         self._wire = wire
+
+    def is_current(self) -> bool:
+        """Whether this broker can still be the leader that its metadata say it is."""
+        return self._wire.is_current()
 
     def replay(self) -> None:
         """Apply the records that the local copy of the log has."""

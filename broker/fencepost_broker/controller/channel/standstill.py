@@ -1,4 +1,4 @@
-"""Detection of standstills: times in which the controller itself did not run.
+"""Detection of standstills: times in which a controller, or a broker, itself did not run.
 
 A process that was stopped, or busy for long, wakes with all its timers due, while heartbeats wait
 unread in its sockets. So it checks the time several times in a session. A late check tells for how
@@ -64,3 +64,31 @@ class StandstillClock:
         wait_ms = READ_MS if self._is_postponed else self._apart_ms
         self._due_ms = now_ms + wait_ms if is_watched else None
         return Check(late_ms, self._is_postponed)
+
+
+class BrokerStandstill:
+    """Whether a broker stood still so long that others may lead what its metadata say it leads.
+
+    It may then have been fenced; it knows when it has read the metadata that came meanwhile.
+    """
+
+    def __init__(self, session_ms: int, now_ms: int) -> None:
+        self._session_ms = session_ms
+        self._ran_ms = now_ms
+        self._count = 0
+        self._read = 0
+
+    def count(self, now_ms: int) -> int:
+        """Return the number of standstills; to be called several times in a session."""
+        if now_ms - self._ran_ms > self._session_ms:
+            self._count += 1
+        self._ran_ms = now_ms
+        return self._count
+
+    def has_read(self, count: int) -> None:
+        """Note that the metadata are from after so many standstills."""
+        self._read = count
+
+    def is_current(self, now_ms: int) -> bool:
+        """Whether the metadata are from after the last standstill."""
+        return self.count(now_ms) == self._read

@@ -79,8 +79,12 @@ class CoordinatorRuntime:
         loopback: Dispatch,
         log_levels: LogLevels,
         on_step: OnStep | None = None,
+        is_current: Callable[[], bool] | None = None,
     ) -> None:
-        """``loopback`` carries this broker's requests to itself; ``on_step``: see ``steps``."""
+        """``loopback`` carries this broker's requests to itself; ``on_step``: see ``steps``.
+
+        While ``is_current`` is false, another broker may be the coordinator: nothing is decided.
+        """
         self.loopback = loopback
         self.node_id = node_id
         self._clock = clock
@@ -96,6 +100,7 @@ class CoordinatorRuntime:
         self._producer_ids = producer_ids
         self._log_levels = log_levels
         self._on_step = on_step
+        self._is_current = is_current
         self.shards: dict[tuple[str, int], Shard] = {}
         """By topic and partition."""
         self.sender = MarkerSender(clock, ready, loopback, peers)
@@ -112,12 +117,15 @@ class CoordinatorRuntime:
 
     def shard(self, family: RecordFamily, coordinator_id: str) -> Shard | None:
         """Return the loaded shard of a group or transactional id; ``None`` if there is none."""
+        if self._is_current is not None and not self._is_current():
+            return None
         found = self._find(family, coordinator_id)
         return found if found is not None and found.is_loaded else None
 
     def refusal(self, family: RecordFamily, coordinator_id: str) -> ErrorCode:
         """Return the error for a client whose id has no loaded shard here."""
-        if self._find(family, coordinator_id) is None:
+        found = self._find(family, coordinator_id)
+        if found is None or found.is_loaded:
             return ErrorCode.NOT_COORDINATOR
         return ErrorCode.COORDINATOR_LOAD_IN_PROGRESS
 

@@ -141,6 +141,12 @@ class MetadataFollower:
                 raise
             raise UnfinishedError(f"{type(error).__name__}: {error}") from error
 
+    def has_all(self, response: fetches.FetchResponse | snapshots.FetchSnapshotResponse) -> bool:
+        """Whether nothing was left to read when the controller sent this response."""
+        if self._snapshot is not None or not isinstance(response, fetches.FetchResponse):
+            return False
+        return response.responses[0].partitions[0].high_watermark <= self._log.end_offset
+
     # -- the log --------------------------------------------------------------------------------
 
     def _fetched(self, response: fetches.FetchResponse) -> Iterator[None]:

@@ -19,12 +19,12 @@ from fencepost_broker.ports import Address
 from fencepost_broker.server.clock import StateClock, wall_ms
 from fencepost_broker.server.embedded.settings import (
     certificate_settings,
-    control_settings,
     log_lines,
+    option_settings,
     settings_of,
     state_clock,
 )
-from fencepost_broker.server.embedded.snapshot import NoSnapshotsError, Snapshot
+from fencepost_broker.server.embedded.snapshot import NoSnapshotsError, Snapshot, named, taken
 from fencepost_broker.server.embedded.wanted_topics import check_created, creation_of
 from fencepost_broker.server.process import BrokerProcess, start_soon
 from fencepost_broker.storage.disk.faulty import DiskFaults, FaultyDisk
@@ -67,6 +67,7 @@ class Broker:
                       two PEM files: the listener uses TLS
           clock       time of topics, groups and transactions: "manual" is a clock that only
                       `broker.clock.advance(days=8)` moves; brokers may share a StateClock
+          release     release of Apache Kafka that clients meet: "2.8", "3.9", "4.0" or "4.3"
           control     address of its control port: a port at 127.0.0.1 (0: a free one), or
                       "HOST:PORT"; without it, there is none
           control_token_file
@@ -94,6 +95,7 @@ class Broker:
         tls_cert: str | Path | None = None,
         tls_key: str | Path | None = None,
         clock: StateClock | Literal["manual"] | None = None,
+        release: str | None = None,
         control: int | str | None = None,
         control_token_file: str | Path | None = None,
         log_level: str = DEFAULT_LOG_LEVEL,
@@ -103,7 +105,7 @@ class Broker:
         self._users = dict(users or {})
         certificate = certificate_settings(tls_cert, tls_key)
         made = settings_of(settings or {}, host, port, data_dir, self._users, certificate)
-        self.settings = made.with_overrides(control_settings(control, control_token_file))
+        self.settings = made.with_overrides(option_settings(release, control, control_token_file))
         """Settings in force; after the start, ``listeners`` has the actual ports."""
         self.clock = state_clock(clock)
         """State time; ``advance`` moves it."""
@@ -238,18 +240,11 @@ class Broker:
     def snapshot(self, name: str | None = None) -> Snapshot:
         """Return the state as it is now; ``restore`` and ``fork`` continue from it.
 
-        With a name it is also kept in ``snapshots``. Only brokers in memory that are no part of a
-        cluster have snapshots. Raises StorageError if no memory is left.
+        With a name it is also kept in ``snapshots``. Only brokers in memory have snapshots; those
+        of a cluster are its own. Raises StorageError if no memory is left.
         """
         process, disk = self._with_snapshots()
-        copies: list[MemoryDisk] = []
-
-        def copy() -> MemoryDisk:
-            copies.append(disk.copy())
-            return copies[0]
-
-        process.broker.copied(copy)
-        made = Snapshot(copies[0], self.clock.position, name or "")
+        made = taken(process.broker, disk, self.clock.position, name or "")
         if name:
             self.snapshots[name] = made
         return made
@@ -268,8 +263,7 @@ class Broker:
         process, disk = self._with_snapshots()
         if connections not in ("close", "keep"):
             raise ValueError(f'connections={connections!r}: it is "close" or "keep"')
-        if isinstance(snapshot, str):
-            snapshot = self._named(snapshot)
+        snapshot = named(self.snapshots, snapshot)
         restored = snapshot.disk(disk.budget)
         faulty = FaultyDisk(restored, self.disk)
         await process.exchange(faulty, snapshot.at, keep_idle=connections == "keep")
@@ -292,9 +286,7 @@ class Broker:
         started: ``async with broker.fork() as other``.
         """
         _, disk = self._with_snapshots()
-        if isinstance(snapshot, str):
-            snapshot = self._named(snapshot)
-        snapshot = snapshot or self.snapshot()
+        snapshot = self.snapshot() if snapshot is None else named(self.snapshots, snapshot)
         listeners = ",".join(str(each._replace(port=0)) for each in self.settings.endpoints)
         ports: dict[str, Value] = {"listeners": listeners}
         if self.settings.control_address is not None:
@@ -308,12 +300,6 @@ class Broker:
         )
         made._disk = snapshot.disk(disk.budget)
         return made
-
-    def _named(self, name: str) -> Snapshot:
-        if name not in self.snapshots:
-            known = ", ".join(map(repr, self.snapshots)) or "none"
-            raise KeyError(f"there is no snapshot {name!r}; there is {known}")
-        return self.snapshots[name]
 
     @property
     def _has_snapshots(self) -> bool:
@@ -332,7 +318,9 @@ class Broker:
                 " and use Snapshot.from_data_dir"
             )
         if not self._has_snapshots:
-            raise NoSnapshotsError("a broker that is part of a cluster has no snapshots")
+            raise NoSnapshotsError(
+                "a broker that is part of a cluster has no snapshots: a Cluster has them"
+            )
         return self._process, disk
 
     # -- what tests ask for --------------------------------------------------------------------

@@ -103,9 +103,13 @@ def certificate_settings(
     return made
 
 
-def control_settings(control: int | str | None, token_file: str | Path | None) -> dict[str, Value]:
-    """Return the settings of a control port."""
+def option_settings(
+    release: str | None, control: int | str | None, token_file: str | Path | None
+) -> dict[str, Value]:
+    """Return the settings that these options stand for."""
     made: dict[str, Value] = {}
+    if release is not None:
+        made["kafka.release"] = release
     if control is not None:
         made["control.address"] = str(control)
     if token_file is not None:

@@ -26,6 +26,7 @@ from fencepost_broker.controller.channel.broker_lifecycle import FINAL, BrokerLi
 from fencepost_broker.controller.channel.pending_requests import PendingRequest, PendingRequests
 from fencepost_broker.controller.channel.reachability import Reachability
 from fencepost_broker.controller.channel.registration import Registration
+from fencepost_broker.controller.channel.standstill import LOOKS_A_SESSION, BrokerStandstill
 from fencepost_broker.metadata.image.metadata_image import MetadataImage
 from fencepost_broker.metadata.log.follower import (
     WAIT_MS,
@@ -128,6 +129,8 @@ class ControllerLink:
         self._moved = asyncio.Event()
         """Set when the controller has answered, or the log has new records."""
         self._tasks: list[asyncio.Task[None]] = []
+        self._standstill = BrokerStandstill(settings.broker_session_timeout_ms, self._now_ms())
+        self._next_look: asyncio.TimerHandle | None = None
         self._is_asking = False
         """Whether there is a connection for requests."""
         self._failure = ""
@@ -154,6 +157,7 @@ class ControllerLink:
             self._now_ms(),
             heartbeat_ms=self._settings.broker_heartbeat_interval_ms,
         )
+        self._look()
         for what, run, within_ms in (
             ("ask", self._ask_all, self._heartbeat_timeout_ms),
             (_FOLLOW, self._follow, self._fetch_timeout_ms),
@@ -200,6 +204,15 @@ class ControllerLink:
             return ""
         return f"; it logs in as {login.username!r:.100}: add it to the controller's super.users"
 
+    def is_current(self) -> bool:
+        """Whether this broker can still be the leader that its metadata say it is."""
+        return self._standstill.is_current(self._now_ms())
+
+    def _look(self) -> None:
+        self._standstill.count(self._now_ms())
+        apart_s = self._settings.broker_session_timeout_ms / LOOKS_A_SESSION / 1000
+        self._next_look = self._loop.call_later(apart_s, self._look)
+
     async def leave(self, timeout_ms: int) -> None:
         """Shut down under the controller's control, within this time."""
         self._lifecycle.begin_controlled_shutdown(self._now_ms())
@@ -221,8 +234,9 @@ class ControllerLink:
         for task in self._tasks:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
-        if self._giving_up is not None:
-            self._giving_up.cancel()
+        for timer in (self._giving_up, self._next_look):
+            if timer is not None:
+                timer.cancel()
         self._outbox.close()
 
     async def _keep(
@@ -410,8 +424,11 @@ class ControllerLink:
         while True:
             request = follower.request()
             version = link.machine.choose_version(api_key_of(request))
+            standstills = self._standstill.count(self._now_ms())
             response, _ = await link.send(request, version, self._fetch_timeout_ms)
             await self._in_turns(follower.answered(response))
+            if follower.has_all(response):
+                self._standstill.has_read(standstills)
             self._catch_up()
             self._moved.set()
 

@@ -27,7 +27,7 @@ from fencepost_broker.observability.log_levels import LogLevels
 from fencepost_broker.observability.logging import LazyLogs, Logs
 from fencepost_broker.ports import Address
 from fencepost_broker.server.clock import wall_ms
-from fencepost_broker.server.embedded.settings import control_settings
+from fencepost_broker.server.embedded.settings import option_settings
 from fencepost_broker.server.faults import Fault, Faults
 from fencepost_broker.server.process import start_soon
 from fencepost_broker.server.proxy.answers import limit, move
@@ -85,7 +85,7 @@ class Proxy:
         )
         self._logs = logs
         self._log = logs.area("server")
-        self._wanted_control = control_settings(control, control_token_file)
+        self._wanted_control = option_settings(None, control, control_token_file)
         self.control: str | None = None
         """``host:port`` of its control port, once it is started with one."""
         self._control_port: ControlPort | None = None

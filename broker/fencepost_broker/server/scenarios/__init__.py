@@ -6,7 +6,10 @@ from typing import Final
 
 from fencepost_broker.server.scenarios import (
     awkward_ends,
+    clock_jumps_back,
     commit_after_time_out,
+    disk_full,
+    expired_certificate,
     expired_transactional_id,
     large_batch_refused,
     late_end_txn,
@@ -32,5 +35,8 @@ SCENARIOS: Final[dict[str, Scenario]] = {
         lost_produce_answer.WITH,
         out_of_order_sequence.SCENARIO,
         large_batch_refused.SCENARIO,
+        disk_full.SCENARIO,
+        clock_jumps_back.SCENARIO,
+        expired_certificate.SCENARIO,
     )
 }

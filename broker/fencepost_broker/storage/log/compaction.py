@@ -35,7 +35,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from fencepost_protocol import limits
 from fencepost_protocol.exceptions import ProtocolError
-from fencepost_protocol.records.batch import BatchHeader, RawHeader
+from fencepost_protocol.records.batch import BatchHeader, RawHeader, read_header
 from fencepost_protocol.records.reader import open_records, read_fields
 from fencepost_protocol.records.rewrite import empty_batch, rewrite_batch
 
@@ -278,7 +278,7 @@ class Compaction:
                 if kept is None:
                     continue
                 out += kept
-                header = batch.header
+                header = read_header(kept)  # its largest timestamp may have gone with a record
                 batches.append((header.last_offset, len(kept), header.max_timestamp))
                 if len(out) >= _WRITE_BYTES:
                     self._write(cleaned, out, batches)

@@ -9,7 +9,12 @@ from typing import NoReturn
 import pytest
 from fencepost_broker.config import Settings
 from fencepost_broker.controller.bootstrap import registration
-from fencepost_broker.controller.channel.standstill import FIRST_LOOK_MS, LOOKS_A_SESSION, READ_MS
+from fencepost_broker.controller.channel.standstill import (
+    FIRST_LOOK_MS,
+    LOOKS_A_SESSION,
+    READ_MS,
+    BrokerStandstill,
+)
 from fencepost_broker.metadata.image.model import Endpoint
 from fencepost_broker.server.controller_server import ControllerServer
 from fencepost_broker.storage.disk.memory import MemoryDisk
@@ -207,3 +212,20 @@ def test_a_clock_that_is_set_ends_no_session_and_prolongs_none(by_ms: int) -> No
     controller.hear(1)
     controller.run(controller.clock.ms + SESSION_MS - 1)
     assert controller.fenced == {2}
+
+
+def test_a_broker_that_runs_is_current_however_long_the_controller_is_silent() -> None:
+    standstill = BrokerStandstill(SESSION_MS, 0)
+    for now_ms in range(0, 10 * SESSION_MS, SESSION_MS):
+        assert standstill.is_current(now_ms)
+
+
+def test_a_broker_that_stood_still_is_current_again_when_it_has_read_the_metadata() -> None:
+    standstill = BrokerStandstill(SESSION_MS, 0)
+    before = standstill.count(0)
+    wakes_ms = SESSION_MS + 1
+    assert not standstill.is_current(wakes_ms)
+    standstill.has_read(before)  # the controller sent it before the standstill
+    assert not standstill.is_current(wakes_ms)
+    standstill.has_read(standstill.count(wakes_ms))
+    assert standstill.is_current(wakes_ms)

@@ -1,0 +1,1 @@
+"""Awkward topics: what consumers get wrong, and what a correct consumer reads."""
