@@ -5,9 +5,11 @@ from __future__ import annotations
 import os
 import signal
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
+from urllib.error import HTTPError
+from urllib.request import Request, urlopen
 
 import pytest
 from fencepost_broker.blocking import attach
@@ -127,6 +129,29 @@ def test_a_rule_that_cannot_work_is_added_nowhere(controlled: Controlled) -> Non
     unnamed = {"act": {"type": "disconnect"}, "match": {"api": "Fetch"}}
     plan = controlled.ask("POST", "/v1/fault-plans", {"fault": [unnamed, unnamed]})
     assert [each["name"] for each in plan["faults"]] == ["rule-1", "rule-2"]
+
+
+def test_names_are_passed_on_as_they_are(controlled: Controlled) -> None:
+    name = "a/b é%2F?x=1&broker=7"
+    rule = {"name": name, "match": {"api": "Fetch"}, "act": {"type": "delay", "ms": 0}}
+    controlled.ask("POST", "/v1/faults", rule)
+    assert controlled.ask("GET", path_of("faults", name))["name"] == name
+    assert controlled.ask("GET", path_of("faults", name), broker=2)["name"] == name
+    controlled.ask("DELETE", path_of("faults", name))
+    assert controlled.ask("GET", "/v1/faults") == {"faults": []}
+
+
+def test_guards_are_those_of_a_broker(controlled: Controlled) -> None:
+    url = f"http://{controlled.processes.told['control']}/v1/faults"
+    for name, value, status in (
+        ("Host", "evil.example", 421),
+        ("Origin", "http://evil.example", 403),
+        ("Sec-Fetch-Site", "cross-site", 403),
+    ):
+        with pytest.raises(HTTPError) as error:
+            urlopen(Request(url, headers={name: value}))
+        assert error.value.code == status
+        error.value.close()
 
 
 def test_waiting_for_a_rule_ends_with_its_time(controlled: Controlled) -> None:
@@ -276,34 +301,61 @@ def test_what_a_cluster_cannot_do_names_one_broker(controlled: Controlled) -> No
     )
 
 
-def test_requests_and_events_of_all_brokers_are_merged(controlled: Controlled) -> None:
-    controlled.ask("GET", "/v1/requests")
+def told_by_both(controlled: Controlled, before: Callable[[], None]) -> None:
+    """Read events while both brokers are asked, until both have told that a rule fired.
+
+    ``before`` is called when the stream is open.
+    """
     told: set[int] = set()
-    is_over = threading.Event()
+    is_open, is_over = threading.Event(), threading.Event()
 
     def read() -> None:
         for each in controlled.port.events("fault"):
+            is_open.set()
             assert (each["type"], each["name"]) == ("fault", "told")
             told.add(each["broker"])
             if is_over.is_set():
                 return
 
-    reading = threading.Thread(target=read)
-    reading.start()
-    rule = {"name": "told", "match": {"api": "Metadata"}, "act": {"type": "delay", "ms": 0}}
-    controlled.ask("POST", "/v1/faults", rule)
-
-    def asked() -> bool:
-        if told == {1, 2}:
-            is_over.set()
-        for broker in (1, 2):
+    def ask(*brokers: int) -> None:
+        for broker in brokers:
             with controlled.processes.connect(broker) as wire:
                 wire.ask(MetadataRequest([]), 12)
+
+    def is_read() -> bool:
+        ask(1)
+        return is_open.is_set()
+
+    def is_told() -> bool:
+        if told == {1, 2}:
+            is_over.set()
+        ask(1, 2)
         return is_over.is_set()
 
-    polled(asked, "the events of a broker are missing")
+    rule = {"name": "told", "match": {"api": "Metadata"}, "act": {"type": "delay", "ms": 0}}
+    controlled.ask("POST", "/v1/faults", rule)
+    reading = threading.Thread(target=read)
+    reading.start()
+    polled(is_read, "no event comes")
+    before()
+    told.clear()
+    polled(is_told, "the events of a broker are missing")
     reading.join(30)
     assert not reading.is_alive()
+
+
+def test_events_of_a_broker_that_is_started_later_are_read(controlled: Controlled) -> None:
+    def restart() -> None:
+        controlled.set_state(2, "kill")
+        controlled.set_state(2, "start")
+
+    told_by_both(controlled, restart)
+    controlled.processes.until_settled()
+
+
+def test_requests_and_events_of_all_brokers_are_merged(controlled: Controlled) -> None:
+    controlled.ask("GET", "/v1/requests")
+    told_by_both(controlled, lambda: None)
     requests = [
         each
         for each in controlled.ask("GET", "/v1/requests", last=1000)["requests"]
