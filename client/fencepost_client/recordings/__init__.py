@@ -1,0 +1,1 @@
+"""Recordings of what clients sent and were answered, in files."""
