@@ -251,7 +251,7 @@ class Broker:
         return self._ask(lambda: self._broker.explain_partition(topic, partition))
 
     def record(self, path: str | Path) -> Recorder:
-        """Write what clients send and are answered to a new file; secrets of logins are hidden."""
+        """Write what clients send and are answered to a new file, until it is closed."""
         return self._ask(lambda: self._broker.record(path))
 
     @property

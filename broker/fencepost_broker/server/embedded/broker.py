@@ -386,12 +386,12 @@ class Broker:
         return self._explaining().partition(topic, partition)
 
     def record(self, path: str | Path) -> Recorder:
-        """Write what clients send and are answered to a new file; secrets of logins are hidden."""
+        """Write what clients send and are answered to a new file, until it is closed."""
         if self._process is None:
             raise RuntimeError("this broker is not running")
-        from fencepost_broker.network.recorder import record
+        from fencepost_broker.network.recorder import Recorder
 
-        return record(self._process.socket_server, path)
+        return Recorder(self._process.socket_server, path)
 
     @property
     def faults(self) -> Faults[Fault]:

@@ -9,6 +9,7 @@ from typing import Any, Final
 
 from fencepost_broker.apis.served import Served
 from fencepost_broker.faults.rules import FaultRules
+from fencepost_broker.network.recorder import Recording
 from fencepost_broker.observability.logging import Logger
 from fencepost_broker.observability.metrics import Metrics
 
@@ -27,6 +28,9 @@ class Context:
     """Changes what clients must not see in an answer; returns whether there was any."""
     to_clients: ssl.SSLContext | None = None
     to_brokers: ssl.SSLContext | None = None
+    recording: Recording | None = None
+    advertised_host: str = ""
+    """The host that clients are told."""
     metrics: Metrics = field(default_factory=Metrics)
     buffer: memoryview = field(default_factory=lambda: memoryview(bytearray(BUFFER_BYTES)))
     """What all connections receive into; it is empty after each receive."""

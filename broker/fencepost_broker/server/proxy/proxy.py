@@ -22,6 +22,7 @@ from fencepost_broker.config.values.endpoints import NO_HOST, PORT_MAX, is_host
 from fencepost_broker.faults.rule import Rule
 from fencepost_broker.faults.rules import FaultRules
 from fencepost_broker.network.listeners import ListenError, name_of_this_machine
+from fencepost_broker.network.recorder import Recording
 from fencepost_broker.observability.log_levels import LogLevels
 from fencepost_broker.observability.logging import LazyLogs, Logs
 from fencepost_broker.ports import Address
@@ -36,6 +37,7 @@ from fencepost_broker.server.proxy.rules import proxied, why_not
 
 if TYPE_CHECKING:
     import ssl
+    from pathlib import Path
     from types import TracebackType
 
 DEFAULT_HOST: Final = "127.0.0.1"
@@ -55,6 +57,7 @@ class Proxy:
         advertised_host: str | None = None,
         to_clients: ssl.SSLContext | None = None,
         to_brokers: ssl.SSLContext | None = None,
+        record: str | Path | None = None,
         log_level: str = "warning",
         logs: LazyLogs | None = None,
     ) -> None:
@@ -62,7 +65,8 @@ class Proxy:
 
         With a ``port``, brokers get the next higher ones; with 0, all get free ones. Clients are
         told ``advertised_host``, by default ``host``. ``to_clients`` and ``to_brokers`` are for
-        TLS. Raises ValueError for an address that is none.
+        TLS. With ``record``, what clients send and are answered is written to a new file. Raises
+        ValueError for an address that is none, and OSError for a file that cannot be made.
         """
         self._bootstrap_servers = read_addresses(upstream)
         if not is_host(host):
@@ -81,8 +85,9 @@ class Proxy:
         self.faults: Faults[Fault] = Faults(lambda: self.fault_rules, Fault, lambda call: call())
         """Faults: what happens to requests and answers that match, and how often."""
         self._context = Context(
-            self._log, apis, self.fault_rules, self._change, to_clients, to_brokers
-        )
+            self._log, apis, self.fault_rules, self._change, to_clients, to_brokers,
+            None if record is None else Recording(record), self._advertised_host,
+        )  # fmt: skip
         self.on_failure: Callable[[str], None] = lambda _: None
         """Never called: a proxy continues whatever happens to its brokers."""
         self._ports: list[LocalPort] = []
@@ -106,6 +111,10 @@ class Proxy:
             await starting
         for each in self._ports:
             await each.close()
+        if self._context.recording is not None:
+            if failure := self._context.recording.failure:
+                self._log.warning("the recording is incomplete", reason=failure)
+            self._context.recording.close()
         for status in self.fault_rules.statuses():
             self._log.info("a fault rule", name=status.name, fired=status.fired)
         return True
