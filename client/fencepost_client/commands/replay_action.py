@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import argparse
 import json
-import sys
 
 from fencepost_client.commands.bootstrap import client_config
 from fencepost_client.commands.errors import NotDoneError, UsageError
+from fencepost_client.commands.output import write
 from fencepost_client.config.kafka_names import COMMON_NAMES, from_kafka_names
 from fencepost_client.network.security import SecuritySettings, read_security
 from fencepost_client.recordings.file import RecordingError
@@ -33,7 +33,7 @@ async def replay(options: argparse.Namespace) -> None:
     if found.differences:
         raise NotDoneError(_summary(found))
     if not options.json:
-        sys.stdout.write(f"{_summary(found)}\n")
+        write(_summary(found))
 
 
 def _print(found: Replayed, *, as_json: bool) -> None:
@@ -45,12 +45,12 @@ def _print(found: Replayed, *, as_json: bool) -> None:
             "differences": [each._asdict() for each in found.differences],
             "notes": found.notes,
         }
-        sys.stdout.write(json.dumps(told) + "\n")
+        write(json.dumps(told))
         return
     for difference in found.differences:
-        sys.stdout.write(f"{difference}\n")
+        write(str(difference))
     for note in found.notes:
-        sys.stdout.write(f"note: {note}\n")
+        write(f"note: {note}")
 
 
 def _summary(found: Replayed) -> str:

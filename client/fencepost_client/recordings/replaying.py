@@ -25,7 +25,7 @@ from fencepost_protocol.framing import (
 )
 from fencepost_protocol.generated.index import APIS, ApiKey
 
-from fencepost_client.errors import NetworkError
+from fencepost_client.errors import KafkaError, NetworkError
 from fencepost_client.network.client_settings import read_bootstrap
 from fencepost_client.network.security import Security
 from fencepost_client.recordings.comparison import (
@@ -78,6 +78,8 @@ class _Connection:
     address: str = ""
     target: TargetConnection | None = None
     sent: deque[_Sent] = field(default_factory=deque)
+    is_refused: bool = False
+    """Whether the target could not be connected to."""
     skipped: set[int] = field(default_factory=set)
     """Correlation ids of requests that were not sent."""
 
@@ -97,8 +99,6 @@ class Replay:
         self._connections: dict[int, _Connection] = {}
         self._session_epochs: dict[int, int] = {}
         """The last epoch that was sent, by fetch session of the target."""
-        self._lasting: set[tuple[str, str, str]] = set()
-        """Differences that have not passed: API, field and what came."""
         self._result = Replayed()
 
     async def run(self, entries: Iterable[Entry]) -> Replayed:
@@ -128,7 +128,7 @@ class Replay:
 
     async def _connect(self, connection: _Connection) -> TargetConnection:
         host, _, port = connection.address.rpartition(":")
-        known = self._comparison.addresses.get((host, int(port))) if port.isdigit() else None
+        known = self._comparison.addresses.get((host, int(port))) if port.isdecimal() else None
         failure: NetworkError | None = None
         for address in [known] if known else self._bootstrap:
             try:
@@ -169,9 +169,8 @@ class Replay:
             self._tell(number, api, "", f"{api} v{version}", "the target does not serve it")
             connection.skipped.add(recorded_id)
             return
-        if connection.target is None:
-            connection.target = await self._connect(connection)
-        if connection.target.why_lost:
+        target = await self._target_of(connection, number, api)
+        if target is None or target.why_lost:
             connection.skipped.add(recorded_id)
             return
         if message is not None:
@@ -182,11 +181,23 @@ class Replay:
                 data = bytes(encode_request(message, version, recorded_id, client_id)[SIZE_BYTES:])
             except LocalProtocolError:
                 recorded = None  # sent as it is
-        sent_id = connection.target.send(data)
+        sent_id = target.send(data)
         if api_key != ApiKey.PRODUCE or message is None or message.acks != 0:
             connection.sent.append(
                 _Sent(number, api_key, version, recorded_id, sent_id, recorded, message)
             )
+
+    async def _target_of(
+        self, connection: _Connection, number: int, api: str
+    ) -> TargetConnection | None:
+        """Return the target's connection for a recorded one; ``None`` if it cannot be made."""
+        if connection.target is None and not connection.is_refused:
+            try:
+                connection.target = await self._connect(connection)
+            except KafkaError as error:
+                connection.is_refused = True
+                self._tell(number, api, "", "an answer", error.message)
+        return connection.target
 
     def _count_session(self, message: Any) -> None:
         """Give a Fetch within a session the next epoch, since Fetches may have been repeated."""
@@ -198,15 +209,14 @@ class Replay:
 
     async def _answer(self, connection: _Connection, data: bytes) -> None:
         recorded_id = int.from_bytes(data[:SIZE_BYTES], signed=True)
-        if recorded_id in connection.skipped or not connection.sent:
+        if data and all(each.recorded_id != recorded_id for each in connection.sent):
             connection.skipped.discard(recorded_id)
             return
-        if data:
-            while connection.sent[0].recorded_id != recorded_id:
-                connection.sent.popleft()  # not answered in the recording
-                if not connection.sent:
-                    return
+        if not connection.sent:
+            return
         sent = connection.sent.popleft()
+        while data and sent.recorded_id != recorded_id:
+            sent = connection.sent.popleft()  # the one before has no answer in the recording
         assert connection.target is not None, "a request was sent"
         frame = await self._receive(connection.target, sent)
         if frame is None:
@@ -265,11 +275,10 @@ class Replay:
                 )
                 may_change = may_pass(found)
             target = connection.target
-            told = {(sent.api, each.path.partition("[")[0], each.got) for each in found}
-            if not found or not may_change or connection.sent or told & self._lasting:
+            if not found or not may_change or connection.sent:
                 break
             if loop.time() >= end:
-                self._lasting |= told
+                self._retry_s /= 10  # there is a difference, and more may follow from it
                 break
             assert target is not None, "a request was sent"
             await asyncio.sleep(_PAUSE_S)
