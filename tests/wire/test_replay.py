@@ -2,13 +2,22 @@
 
 from __future__ import annotations
 
+import random
 from pathlib import Path
 
 import pytest
 from fencepost_broker import Broker
-from fencepost_client import Producer
+from fencepost_broker.server.embedded.cluster import Cluster
+from fencepost_broker.server.proxy.proxy import Proxy
+from fencepost_client import NetworkError, Producer
 from fencepost_client.recordings import replay_async
-from fencepost_client.recordings.file import EntryKind, RecordingError, write_entry, write_start
+from fencepost_client.recordings.file import (
+    EntryKind,
+    RecordingError,
+    read_entries,
+    write_entry,
+    write_start,
+)
 from fencepost_client.recordings.replaying import Replay, replay_file
 from fencepost_client.recordings.result import Difference
 
@@ -145,3 +154,46 @@ async def test_nothing_is_sent_of_a_damaged_file(tmp_path: Path) -> None:
     async with Broker() as broker:
         with pytest.raises(RecordingError, match="checksum"):
             await replay_async(path, broker.bootstrap)
+
+
+async def test_what_a_cluster_has_answered_is_replayed_to_one_broker(tmp_path: Path) -> None:
+    path = tmp_path / "cluster.fprec"
+    async with (
+        Cluster(brokers=2, topics={ORDERS: 2}) as cluster,
+        Proxy(cluster.bootstrap, record=path) as proxy,
+    ):
+        async with Producer(proxy.bootstrap) as producer:
+            for partition in range(2):
+                await producer.send_and_wait(ORDERS, b"1", partition=partition)
+        await play_session(proxy.bootstrap)
+    async with Broker(topics={ORDERS: 2}) as broker:
+        found = await replay_file(path, Replay(broker.bootstrap))
+    assert found.differences == []
+    assert found.compared > 20
+
+
+@pytest.mark.parametrize("seed", range(8))
+async def test_a_recording_with_wrong_content_is_replayed_to_its_end(
+    seed: int, tmp_path: Path
+) -> None:
+    chance = random.Random(seed)
+    path = await recorded(tmp_path / "session.fprec")
+    with path.open("rb") as file:
+        entries = list(read_entries(file))
+    with path.open("wb") as out:
+        write_start(out)
+        for each in entries:
+            data = bytearray(each.data)
+            if data and chance.random() < 0.3:
+                data[chance.randrange(len(data))] ^= 1 << chance.randrange(8)
+            write_entry(out, each.kind, chance.choice([each.connection] * 9 + [1]), 0, data)
+    async with Broker(topics={ORDERS: 2}) as broker:
+        replay = Replay(broker.bootstrap, timeout_s=0.1, retry_s=0.05)
+        found = await replay_file(path, replay)
+    assert found.requests == sum(each.kind is EntryKind.REQUEST for each in entries)
+
+
+async def test_a_target_that_cannot_be_reached_is_an_error(tmp_path: Path) -> None:
+    path = await recorded(tmp_path / "session.fprec")
+    with pytest.raises(NetworkError, match="No connection to 127"):
+        await replay_async(path, "127.0.0.1:1")

@@ -49,12 +49,6 @@ class Recording:
         """End the recording."""
         self._file.close()
 
-    def opened(self, connection: Hashable, address: str) -> None:
-        """Record that a client has connected to a broker's address."""
-        self._count += 1
-        self._numbers[connection] = self._count
-        self._write(EntryKind.OPENED, connection, address.encode())
-
     def request(self, connection: Hashable, api_key: int, frame: memoryview) -> None:
         """Record a request, without its size."""
         hides = HIDES.get(api_key)
@@ -77,14 +71,17 @@ class Recording:
             self._write(EntryKind.CLOSED, connection, reason.encode())
             del self._numbers[connection]
 
-    def records(self, connection: Hashable) -> bool:
-        """Return whether a connection has an entry."""
+    def has(self, connection: Hashable) -> bool:
+        """Return whether the requests of a connection are recorded."""
         return connection in self._numbers
 
     def _write(self, kind: EntryKind, connection: Hashable, data: Buffer) -> None:
         if self.failure or self._file.closed:
             return
         time_us = (monotonic_ns() - self._began_ns) // 1000
+        if connection not in self._numbers:
+            self._count += 1
+            self._numbers[connection] = self._count
         try:
             write_entry(self._file, kind, self._numbers[connection], time_us, data)
         except OSError as error:
@@ -127,10 +124,6 @@ class Recorder:
     def requested(self, request: Request) -> None:
         """Record a request."""
         connection = cast("Connection", request.peer)
-        if not self._recording.records(connection):
-            transport = connection.transport
-            at = transport.get_extra_info("sockname") if transport is not None else None
-            self._recording.opened(connection, f"{at[0]}:{at[1]}" if at else "")
         self._recording.request(connection, request.api_key, request.frame)
 
     def parked(self, request: Request) -> None:
@@ -139,7 +132,7 @@ class Recorder:
     def answered(self, request: Request, pieces: Pieces) -> None:
         """Record an answer that is sent, if its connection is recorded."""
         connection = cast("Connection", request.peer)
-        if pieces and self._recording.records(connection):
+        if pieces and self._recording.has(connection):
             self._recording.answer(
                 connection, request.api_key, request.version, pieces, _SIZE_BYTES
             )

@@ -2,10 +2,9 @@
 
 A file is a magic number, then entries: their length, their CRC-32C, and their content. The first
 entry is JSON and says what the file is. Each other one is a kind, the number of a connection, the
-time in microseconds since the recording began, and data: a frame without its size, or text. When a
-connection opens, the text is the broker's address to which the client connected; when it ends, the
-reason. An entry is written at once, so a file whose writer was killed can be read up to its last
-whole entry.
+time in microseconds since the recording began, and a frame without its size, or the reason why the
+connection ended. An entry is written at once, so a file whose writer was killed can be read up to
+its last whole entry.
 """
 
 from __future__ import annotations
@@ -36,7 +35,6 @@ class RecordingError(ValueError):
 class EntryKind(IntEnum):
     """What an entry tells."""
 
-    OPENED = 0
     REQUEST = 1
     ANSWER = 2
     CLOSED = 3
@@ -49,7 +47,7 @@ class Entry(NamedTuple):
     connection: int
     time_us: int
     data: bytes
-    """A frame without its size; as text, the address that was connected to, or why it ended."""
+    """A frame without its size, or the reason for the end as text."""
 
 
 def write_start(file: BinaryIO) -> None:

@@ -16,7 +16,7 @@ class Kind(Enum):
 
     PLAIN = "a value that has to be the same"
     IGNORED = "a value that differs from run to run, or a text for people"
-    BROKER = "broker id"
+    BROKER = "broker id, which may be any"
     UUID = "uuid"
     CLUSTER = "cluster id"
     PRODUCER = "producer id"
@@ -28,7 +28,7 @@ class Kind(Enum):
     OFFSET = "offset"
 
 
-ID_KINDS: Final = frozenset(Kind) - {Kind.PLAIN, Kind.IGNORED, Kind.OFFSET}
+ID_KINDS: Final = frozenset(Kind) - {Kind.PLAIN, Kind.IGNORED, Kind.BROKER, Kind.OFFSET}
 _FROM_ONE: Final = (Kind.GENERATION, Kind.SESSION)
 """Kinds of which 0 is no id."""
 _BY_ENTITY: Final = {"brokerId": Kind.BROKER, "producerId": Kind.PRODUCER}

@@ -75,7 +75,6 @@ class _Sent:
 class _Connection:
     """A recorded connection."""
 
-    address: str = ""
     target: TargetConnection | None = None
     sent: deque[_Sent] = field(default_factory=deque)
     is_refused: bool = False
@@ -104,12 +103,10 @@ class Replay:
     async def run(self, entries: Iterable[Entry]) -> Replayed:
         """Replay; raises ``KafkaError`` if the target cannot be reached."""
         try:
-            await (await self._connect(_Connection())).close()
+            await (await self._connect()).close()
             for entry in entries:
                 connection = self._connections.setdefault(entry.connection, _Connection())
-                if entry.kind is EntryKind.OPENED:
-                    connection.address = entry.data.decode(errors="replace")
-                elif entry.kind is EntryKind.REQUEST:
+                if entry.kind is EntryKind.REQUEST:
                     self._result.requests += 1
                     await self._request(connection, entry.data)
                 elif entry.kind is EntryKind.ANSWER:
@@ -126,11 +123,9 @@ class Replay:
                 )
         return self._result
 
-    async def _connect(self, connection: _Connection) -> TargetConnection:
-        host, _, port = connection.address.rpartition(":")
-        known = self._comparison.addresses.get((host, int(port))) if port.isdecimal() else None
+    async def _connect(self) -> TargetConnection:
         failure: NetworkError | None = None
-        for address in [known] if known else self._bootstrap:
+        for address in self._bootstrap:
             try:
                 return await self._target.connect(*address)
             except NetworkError as error:
@@ -193,7 +188,7 @@ class Replay:
         """Return the target's connection for a recorded one; ``None`` if it cannot be made."""
         if connection.target is None and not connection.is_refused:
             try:
-                connection.target = await self._connect(connection)
+                connection.target = await self._connect()
             except KafkaError as error:
                 connection.is_refused = True
                 self._tell(number, api, "", "an answer", error.message)

@@ -82,7 +82,7 @@ class TargetConnection:
 
 
 class Target:
-    """The cluster that requests are sent to again."""
+    """The broker that requests are sent to again."""
 
     def __init__(self, security: Security, timeout_s: float) -> None:
         self._security, self._timeout_s = security, timeout_s

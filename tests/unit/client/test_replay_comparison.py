@@ -76,11 +76,9 @@ def produced(offset: int, topic_id: bytes = ORDERS, error: int = 0) -> ProduceRe
     return ProduceResponse([topic])
 
 
-def test_ids_stand_for_one_other_each_and_addresses_are_learned() -> None:
+def test_ids_stand_for_one_other_each_but_brokers_may_be_any() -> None:
     replay = Replayed()
     assert replay.compare(metadata(ORDERS), metadata(OTHERS, 7, 19092, 3)) == []
-    assert replay.comparison.addresses == {("localhost", 9092): ("localhost", 19092)}
-    assert replay.ids.to_target(Kind.BROKER, None, 1) == 7
     assert replay.ids.to_target(Kind.UUID, None, ORDERS) == OTHERS
     assert replay.compare(metadata(ORDERS), metadata(ORDERS, 7)) == [
         "topics[orders].topic_id",

@@ -29,8 +29,6 @@ class Context:
     to_clients: ssl.SSLContext | None = None
     to_brokers: ssl.SSLContext | None = None
     recording: Recording | None = None
-    advertised_host: str = ""
-    """The host that clients are told."""
     metrics: Metrics = field(default_factory=Metrics)
     buffer: memoryview = field(default_factory=lambda: memoryview(bytearray(BUFFER_BYTES)))
     """What all connections receive into; it is empty after each receive."""

@@ -39,11 +39,8 @@ class LocalPort:
 
     def _make_client(self) -> asyncio.BufferedProtocol:
         client = ClientEnd(self.broker, self._opened, self._closed)
-        context = self.broker.context
-        if context.recording is None:
-            return client
-        address = Address("", context.advertised_host, self.number).bootstrap
-        return RecordedClient(client, context.recording, address)
+        recording = self.broker.context.recording
+        return client if recording is None else RecordedClient(client, recording)
 
     async def close(self) -> None:
         """Close the port and all connections."""

@@ -86,7 +86,7 @@ class Proxy:
         """Faults: what happens to requests and answers that match, and how often."""
         self._context = Context(
             self._log, apis, self.fault_rules, self._change, to_clients, to_brokers,
-            None if record is None else Recording(record), self._advertised_host,
+            None if record is None else Recording(record),
         )  # fmt: skip
         self.on_failure: Callable[[str], None] = lambda _: None
         """Never called: a proxy continues whatever happens to its brokers."""

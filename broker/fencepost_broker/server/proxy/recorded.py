@@ -20,9 +20,9 @@ _ANSWER_BYTES_MAX: Final = 1 << 30
 class RecordedClient(asyncio.BufferedProtocol):
     """Stands between a client's transport and its end, and records what passes."""
 
-    def __init__(self, client: ClientEnd, recording: Recording, address: str) -> None:
-        """Take the address that the client has connected to."""
-        self._client, self._recording, self._address = client, recording, address
+    def __init__(self, client: ClientEnd, recording: Recording) -> None:
+        self._client, self._recording = client, recording
+        self._is_recorded = True
         self._requests = FrameSplitter(HELD_BYTES_MAX)
         self._answers = FrameSplitter(_ANSWER_BYTES_MAX)
         self._pending: deque[tuple[int, int, int]] = deque()
@@ -33,7 +33,6 @@ class RecordedClient(asyncio.BufferedProtocol):
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         """Connect to the upstream broker; the event loop calls this."""
-        self._recording.opened(self, self._address)
         self._client.connection_made(RecordedTransport(cast("asyncio.Transport", transport), self))
 
     def get_buffer(self, sizehint: int) -> memoryview:
@@ -66,17 +65,16 @@ class RecordedClient(asyncio.BufferedProtocol):
         self._receive(self._answers, data, self._answer)
 
     def _receive(self, splitter: FrameSplitter, data: Any, take: Any) -> None:
-        if not self._recording.records(self):
+        if not self._is_recorded:
             return
         try:
             for frame in splitter.receive(data):
                 take(frame)
         except RemoteProtocolError as error:
+            self._is_recorded = False
             self._recording.closed(self, f"it is not recorded any more: {error}")
 
     def _request(self, frame: memoryview) -> None:
-        if not self._recording.records(self):
-            return
         api_key, version, correlation_id, *_ = read_request_head(frame)
         self._recording.request(self, api_key, frame)
         if api_key == ApiKey.SASL_HANDSHAKE and version == 0:
