@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from types import TracebackType
 
     from fencepost_broker.coordinator.runtime import marker_sender
+    from fencepost_broker.network.recorder import Recorder
     from fencepost_broker.observability.explained import ExplainedPartition, ExplainedTransaction
     from fencepost_broker.operations import Operation
     from fencepost_broker.server.attached import BlockingAttachedBroker
@@ -257,6 +258,10 @@ class Broker:
         Returns ``None`` if the partition does not exist.
         """
         return self._ask(lambda: self._broker.explain_partition(topic, partition))
+
+    def record(self, path: str | Path) -> Recorder:
+        """Write what clients send and are answered to a new file, until it is closed."""
+        return self._ask(lambda: self._broker.record(path))
 
     @property
     def faults(self) -> Faults[BlockingFault]:

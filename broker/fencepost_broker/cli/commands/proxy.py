@@ -50,6 +50,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.description = DESCRIPTION
     parser.epilog = EPILOG
     parser.formatter_class = argparse.RawDescriptionHelpFormatter
+    parser.set_defaults(recording=None)
     parser.add_argument(
         "--upstream", required=True, metavar="HOST:PORT[,...]",
         help="bootstrap servers of the cluster",
@@ -89,7 +90,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Run a proxy until it is stopped, and return the exit code."""
+    """Run a proxy until it is stopped, and return the exit code; with ``recording``, it records."""
     from fencepost_broker.config.errors import SettingsError
     from fencepost_broker.network.listeners import ListenError
     from fencepost_broker.server.running import run_loop, run_until_stopped
@@ -98,15 +99,17 @@ def run(options: argparse.Namespace) -> int:
         until_closed = parent_descriptor() if options.exit_with_parent else None
         proxy = _proxy(options)
     except ValueError as error:
-        return _fail(str(error), EXIT_USAGE)
+        return _fail(options, str(error), EXIT_USAGE)
+    except OSError as error:
+        return _fail(options, f"{options.recording}: {error.strerror}", EXIT_FAILED)
     try:
         return run_loop(run_until_stopped(proxy, lambda: _announce(options, proxy), until_closed))
     except SettingsError as error:
-        return _fail(str(error), EXIT_USAGE)
+        return _fail(options, str(error), EXIT_USAGE)
     except ListenError as error:
-        return _fail(str(error), EXIT_ADDRESS)
+        return _fail(options, str(error), EXIT_ADDRESS)
     except NotReadyError as error:
-        return _fail(str(error), EXIT_FAILED)
+        return _fail(options, str(error), EXIT_FAILED)
     finally:
         forget_pid(options.pid_file)
 
@@ -135,6 +138,7 @@ def _proxy(options: argparse.Namespace) -> Proxy:
         to_brokers=upstream_context(options.upstream_ca) if options.upstream_tls else None,
         control=options.control,
         control_token_file=options.control_token_file,
+        record=options.recording,
         logs=logs_from(options, sys.stderr, wall_ms),
     )
     if options.faults is not None:
@@ -159,8 +163,9 @@ def _announce(options: argparse.Namespace, proxy: Proxy) -> None:
     announce(options, told, line)
 
 
-def _fail(reason: str, code: int) -> int:
-    sys.stderr.write(f"fencepost proxy: {reason}\n")
+def _fail(options: argparse.Namespace, reason: str, code: int) -> int:
+    name = "proxy" if options.recording is None else "record"
+    sys.stderr.write(f"fencepost {name}: {reason}\n")
     return code
 
 

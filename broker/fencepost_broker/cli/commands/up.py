@@ -57,6 +57,7 @@ examples:
   fencepost up --data-dir data --port 9092 -c num.partitions=6
   fencepost up --topic orders:3 --control 9093         with a control port, at 127.0.0.1:9093
   fencepost up --topic orders:3 --as 2.8               APIs, versions and errors of that release
+  fencepost up --record bug.fprec                      for `fencepost replay`
   fencepost up --brokers 3 --topic orders:6            a controller and three brokers
   fencepost up --brokers 3 --control 9093              one control port for all of them
 exit code: 0 stopped cleanly, 1 failed, 2 invalid settings or options, 3 cannot listen on an
@@ -98,14 +99,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--faults", metavar="FILE", help="add the fault rules of this TOML file at the start"
     )
-    ending = parser.add_mutually_exclusive_group()
-    ending.add_argument(
-        "--exit-with-parent", action="store_true",
-        help="stop when the parent process ends: a killed test runner leaves no broker running",
-    )  # fmt: skip
-    ending.add_argument(
-        "--until-closed", type=read_descriptor, metavar="FD", help=argparse.SUPPRESS
+    parser.add_argument(
+        "--record", metavar="FILE", help="record what clients send and are answered in a new file"
     )
+    _add_endings(parser)
     parser.add_argument("--json", action="store_true", help="print JSON when the broker is ready")
     parser.add_argument(
         "--ready-fd", type=written_descriptor, metavar="N",
@@ -126,6 +123,17 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     add_log_arguments(parser)
     add_settings_arguments(parser)
+
+
+def _add_endings(parser: argparse.ArgumentParser) -> None:
+    ending = parser.add_mutually_exclusive_group()
+    ending.add_argument(
+        "--exit-with-parent", action="store_true",
+        help="stop when the parent process ends: a killed test runner leaves no broker running",
+    )  # fmt: skip
+    ending.add_argument(
+        "--until-closed", type=read_descriptor, metavar="FD", help=argparse.SUPPRESS
+    )
 
 
 def _host(text: str) -> str:
@@ -211,6 +219,11 @@ def _check_given(options: argparse.Namespace) -> None:
         from fencepost_broker.faults.plan import read_plan
 
         read_plan(options.faults)
+    if options.record is not None:
+        if options.brokers is not None:
+            raise ValueError("--record is for a single broker: leave out --brokers")
+        if Path(options.record).exists():
+            raise ValueError(f"--record {options.record}: the file exists already")
     if options.pid_file is not None:
         check_pid_file(options.pid_file)
     for topic in read_topics(options.topic):
@@ -261,6 +274,11 @@ def _port(options: argparse.Namespace, settings: Settings) -> int | None:
 def _begin(options: argparse.Namespace, broker: Broker) -> None:
     if options.faults is not None:
         broker.faults.load(options.faults)
+    if options.record is not None:
+        try:
+            broker.record(options.record)
+        except OSError as error:
+            raise NotReadyError(f"--record {options.record}: {error.strerror}") from error
     _announce(options, broker)
 
 

@@ -39,7 +39,7 @@ from fencepost_broker.observability.tap.hiding import (
 )
 from fencepost_broker.observability.tap.leases import OUTBOX_DATAGRAMS, Address, Leases, TapLimits
 
-_HIDES: Final = {
+HIDES: Final = {
     api.key.value: (api.hides_in_request, api.hides_in_response)
     for api in (*SERVED, *SERVED_BY_CONTROLLER)
     if api.hides_in_request is not None
@@ -237,8 +237,8 @@ class Tap:
                 elapsed_us, size, reason,
             )
         )  # fmt: skip
-        if pieces and request is not None and api_key in _HIDES:
-            in_request, in_response = _HIDES[api_key]
+        if pieces and request is not None and api_key in HIDES:
+            in_request, in_response = HIDES[api_key]
             pieces = [
                 shown_response(pieces, skip, api_key, request.version, in_response)
                 if skip

@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from fencepost_broker.coordinator.runtime.marker_sender import Hold
     from fencepost_broker.coordinator.runtime.steps import OnStep
     from fencepost_broker.faults.rules import FaultRules
+    from fencepost_broker.network.recorder import Recorder
     from fencepost_broker.observability.explained import ExplainedPartition, ExplainedTransaction
     from fencepost_broker.operations import Operation
     from fencepost_broker.server.control.port import ControlPort
@@ -371,6 +372,14 @@ class Broker:
         Returns ``None`` if the partition does not exist.
         """
         return self._explaining().partition(topic, partition)
+
+    def record(self, path: str | Path) -> Recorder:
+        """Write what clients send and are answered to a new file, until it is closed."""
+        if self._process is None:
+            raise RuntimeError("this broker is not running")
+        from fencepost_broker.network.recorder import Recorder
+
+        return Recorder(self._process.socket_server, path)
 
     @property
     def faults(self) -> Faults[Fault]:

@@ -10,6 +10,7 @@ from typing import Any, Final
 from fencepost_broker.apis.served import Served
 from fencepost_broker.faults.rules import FaultRules
 from fencepost_broker.network.dispatcher import Watcher
+from fencepost_broker.network.recorder import Recording
 from fencepost_broker.observability.logging import Logger
 from fencepost_broker.observability.metrics import Metrics
 
@@ -28,10 +29,11 @@ class Context:
     """Changes what clients must not see in an answer; returns whether there was any."""
     to_clients: ssl.SSLContext | None = None
     to_brokers: ssl.SSLContext | None = None
+    recording: Recording | None = None
     metrics: Metrics = field(default_factory=Metrics)
     buffer: memoryview = field(default_factory=lambda: memoryview(bytearray(BUFFER_BYTES)))
     """What all connections receive into; it is empty after each receive."""
     topic_names: dict[bytes, str] = field(default_factory=dict)
+    """Names of topics by their ids, as answers to Metadata have told them."""
     watcher: Watcher[Any] | None = None
     """Is told of clients' requests and answers, each of which is then read."""
-    """Names of topics by their ids, as answers to Metadata have told them."""

@@ -12,6 +12,7 @@ from fencepost_broker.ports import Address
 from fencepost_broker.server.proxy.broker import ProxiedBroker
 from fencepost_broker.server.proxy.broker_end import BrokerEnd
 from fencepost_broker.server.proxy.client_end import ClientEnd
+from fencepost_broker.server.proxy.recorded import RecordedClient
 
 CONNECT_S: Final = 30.0
 """As ``socket.connection.setup.timeout.max.ms`` of Kafka's clients."""
@@ -31,10 +32,15 @@ class LocalPort:
     async def serve(self) -> None:
         """Accept clients."""
         self._server = await asyncio.get_running_loop().create_server(
-            lambda: ClientEnd(self.broker, self._opened, self._closed),
+            self._make_client,
             sock=self._sock,
             ssl=self.broker.context.to_clients,
         )
+
+    def _make_client(self) -> asyncio.BufferedProtocol:
+        client = ClientEnd(self.broker, self._opened, self._closed)
+        recording = self.broker.context.recording
+        return client if recording is None else RecordedClient(client, recording)
 
     async def close(self) -> None:
         """Close the port and all connections."""

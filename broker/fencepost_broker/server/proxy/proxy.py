@@ -23,6 +23,7 @@ from fencepost_broker.config.values.endpoints import NO_HOST, PORT_MAX, is_host
 from fencepost_broker.faults.rule import Rule
 from fencepost_broker.faults.rules import FaultRules
 from fencepost_broker.network.listeners import ListenError, name_of_this_machine
+from fencepost_broker.network.recorder import Recording
 from fencepost_broker.observability.log_levels import LogLevels
 from fencepost_broker.observability.logging import LazyLogs, Logs
 from fencepost_broker.ports import Address
@@ -62,6 +63,7 @@ class Proxy:
         to_brokers: ssl.SSLContext | None = None,
         control: int | str | None = None,
         control_token_file: str | Path | None = None,
+        record: str | Path | None = None,
         log_level: str = "warning",
         logs: LazyLogs | None = None,
     ) -> None:
@@ -69,8 +71,9 @@ class Proxy:
 
         With a ``port``, brokers get the next higher ones; with 0, all get free ones. Clients are
         told ``advertised_host``, by default ``host``. ``to_clients`` and ``to_brokers`` are for
-        TLS. ``control`` and ``control_token_file`` are as for ``Broker``. Raises ValueError for an
-        address that is none.
+        TLS. ``control`` and ``control_token_file`` are as for ``Broker``. With ``record``, what
+        clients send and are answered is written to a new file. Raises ValueError for an address
+        that is none, and OSError for a file that cannot be made.
         """
         self._bootstrap_servers = read_addresses(upstream)
         if not is_host(host):
@@ -94,8 +97,9 @@ class Proxy:
         self.faults: Faults[Fault] = Faults(lambda: self.fault_rules, Fault, lambda call: call())
         """Faults: what happens to requests and answers that match, and how often."""
         self.clients = self._context = Context(
-            self._log, apis, self.fault_rules, self._change, to_clients, to_brokers
-        )
+            self._log, apis, self.fault_rules, self._change, to_clients, to_brokers,
+            None if record is None else Recording(record),
+        )  # fmt: skip
         self.on_failure: Callable[[str], None] = lambda _: None
         """Never called: a proxy continues whatever happens to its brokers."""
         self._ports: list[LocalPort] = []
@@ -139,6 +143,10 @@ class Proxy:
             await starting
         for each in self._ports:
             await each.close()
+        if self._context.recording is not None:
+            if failure := self._context.recording.failure:
+                self._log.warning("the recording is incomplete", reason=failure)
+            self._context.recording.close()
         for status in self.fault_rules.statuses():
             self._log.info("a fault rule", name=status.name, fired=status.fired)
         return True
