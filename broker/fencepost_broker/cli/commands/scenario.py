@@ -6,7 +6,7 @@ import argparse
 import asyncio
 import sys
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from fencepost_client.commands.output import write, write_json
 from fencepost_protocol.commands import Command
@@ -67,13 +67,15 @@ async def _run(scenario: Scenario) -> Outcome:
         return await play(scenario, broker)
 
 
-def _described(scenario: Scenario) -> dict[str, str]:
+def _described(scenario: Scenario) -> dict[str, Any]:
     return {
         "name": scenario.name,
         "summary": scenario.summary,
         "seen": scenario.seen,
         "clients": scenario.clients,
         "remedy": scenario.remedy,
+        "kip": scenario.kip,
+        "issues": list(scenario.issues),
     }
 
 
@@ -94,6 +96,10 @@ def _explain(scenario: Scenario, *, as_json: bool) -> None:
     write(f"  what a user sees  {scenario.seen}")
     write(f"  which clients     {scenario.clients}")
     write(f"  remedy            {scenario.remedy}")
+    if scenario.kip:
+        write(f"  KIP               {scenario.kip}")
+    if scenario.issues:
+        write(f"  reported in       {', '.join(scenario.issues)}")
 
 
 def _tell(outcome: Outcome, *, as_json: bool) -> None:

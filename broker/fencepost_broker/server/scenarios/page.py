@@ -34,6 +34,10 @@ def page() -> str:
             f"- Which clients: {each.clients}",
             f"- Remedy: {each.remedy}",
         ]
+        if each.kip:
+            lines.append(f"- KIP: {each.kip}")
+        if each.issues:
+            lines.append(f"- Reported in: {', '.join(each.issues)}")
         if settings:
             lines.append(f"- Settings of the broker: {', '.join(settings)}")
         lines.append(f"- Topics: {', '.join(f'`{topic}`' for topic in each.topics)}")

@@ -27,6 +27,10 @@ class Scenario:
     """Which clients suffer, and in which versions."""
     remedy: str
     """What mends it: a KIP, a setting, a habit."""
+    issues: tuple[str, ...] = ()
+    """Reports of it, as KAFKA-7190 or confluentinc/librdkafka#3928."""
+    kip: str = ""
+    """The KIP that mends it, as KIP-890."""
     topics: tuple[str, ...] = ("orders:1",)
     settings: Mapping[str, Value] = field(default_factory=dict)
     run: Callable[[Broker, Tell], Awaitable[Facts]]
