@@ -11,9 +11,10 @@ import confluent_kafka
 import pytest
 from aiokafka import AIOKafkaConsumer, AIOKafkaProducer
 from aiokafka import TopicPartition as OfAiokafka
-from aiokafka.errors import MessageSizeTooLargeError
+from aiokafka.errors import MessageSizeTooLargeError, UnknownProducerId
 from fencepost_broker import Broker
 from fencepost_broker.cli.main import main
+from fencepost_broker.operations import EPOCH_MAX, BumpProducerEpoch
 from fencepost_broker.server.scenarios import SCENARIOS
 from fencepost_broker.server.scenarios.scenario import Facts, play
 from fencepost_broker.server.scenarios.wire import Connection
@@ -52,6 +53,67 @@ FACTS: dict[str, Facts] = {
         "fetch_after_time_out": "UNSTABLE_OFFSET_COMMIT",
         "state": "PrepareAbort",
     },
+    "hanging-transaction": {
+        "late_produce": "NONE",
+        "state": "CompleteAbort",
+        "hangs": "yes",
+        "last_stable_offset_before": 2,
+        "last_stable_offset": 5,
+        "end_offset": 5,
+    },
+    "gaps-by-compaction": {
+        "records_before": 4,
+        "records": 2,
+        "first_offset": 2,
+        "end_offset": 4,
+    },
+    "empty-transaction": {
+        "commit": "INVALID_TXN_STATE",
+        "abort": "INVALID_TXN_STATE",
+        "epoch": 0,
+    },
+    "empty-transaction-version-2": {"commit": "INVALID_TXN_STATE", "abort": "NONE", "epoch": 2},
+    "lost-commit-answer": {
+        "lost_answers": 1,
+        "second_answer": "NONE",
+        "last_stable_offset": 2,
+        "end_offset": 2,
+    },
+    "coordinator-dies-in-prepare-commit": {
+        "commit": "NONE",
+        "state_before": "PrepareCommit",
+        "last_stable_offset_before": 0,
+        "without_coordinator": "NOT_COORDINATOR",
+        "state": "CompleteCommit",
+        "last_stable_offset": 2,
+        "end_offset": 2,
+    },
+    "self-fencing": {
+        "first": "CONCURRENT_TRANSACTIONS",
+        "second": "NONE",
+        "late": "NONE",
+        "send": "INVALID_PRODUCER_EPOCH",
+    },
+    "epoch-exhaustion": {
+        "send": "NONE",
+        "last_epoch": 32766,
+        "commit": "NONE",
+        "producer_id": "new",
+        "epoch": 0,
+        "next_send": "NONE",
+    },
+    "slow-producer-ids": {
+        "first": "COORDINATOR_LOAD_IN_PROGRESS",
+        "last": "NONE",
+        "refused": 2,
+        "epoch": 1,
+    },
+    "unknown-producer-id": {
+        "log_start": 1,
+        "old_broker": "UNKNOWN_PRODUCER_ID",
+        "send": "NONE",
+        "gap": "OUT_OF_ORDER_SEQUENCE_NUMBER",
+    },
     "aborted-records-only": {"last_stable_offset": 6, "end_offset": 6},
     "log-ends-in-a-marker": {"last_stable_offset": 2, "end_offset": 2},
     "duplicate-after-lost-answer": {"lost_answers": 1, "second_answer": "NONE", "end_offset": 2},
@@ -70,6 +132,16 @@ READABLE = {
     "expired-transactional-id": [b"first"],
     "markers-that-never-come": [],
     "unstable-offset-commit": [b"order"],
+    "hanging-transaction": [b"plain"],
+    "gaps-by-compaction": [b"shipped", b"open"],
+    "empty-transaction": [b"paid"],
+    "empty-transaction-version-2": [b"paid"],
+    "lost-commit-answer": [b"paid"],
+    "coordinator-dies-in-prepare-commit": [b"paid"],
+    "self-fencing": [],
+    "epoch-exhaustion": [b"last", b"next"],
+    "slow-producer-ids": [b"paid"],
+    "unknown-producer-id": [b"paid"],
     "aborted-records-only": [],
     "log-ends-in-a-marker": [b"0"],
     "duplicate-after-lost-answer": [b"paid", b"paid"],
@@ -144,6 +216,7 @@ def _librdkafka(bootstrap: str) -> list[bytes]:
         {
             "bootstrap.servers": bootstrap,
             "group.id": "reader",
+            "auto.offset.reset": "earliest",
             "enable.auto.commit": False,
             "enable.partition.eof": True,
             "isolation.level": "read_committed",
@@ -196,6 +269,102 @@ async def test_librdkafka_makes_a_duplicate_unless_it_is_idempotent(
         await asyncio.to_thread(send, broker.bootstrap)
         async with Connection(broker) as connection:
             assert (lost.fired, await connection.end_offset()) == (1, records)
+
+
+@pytest.mark.asyncio
+@pytest.mark.parametrize("client", ["aiokafka", "librdkafka"])
+async def test_a_lost_answer_to_a_commit_has_one_outcome(client: str) -> None:
+    async with Broker(topics={"orders": 1}) as broker:
+        lost = broker.faults.drop_answer(api="EndTxn", times=1)
+        await COMMITS[client](broker.bootstrap)
+        async with Connection(broker) as connection:
+            ends = await connection.offsets()
+    assert (lost.fired, ends) == (1, {"last_stable_offset": 2, "end_offset": 2})
+
+
+@pytest.mark.asyncio
+@pytest.mark.parametrize("client", ["aiokafka", "librdkafka"])
+async def test_producers_wait_for_the_next_producer_ids(client: str) -> None:
+    async with Broker(topics={"orders": 1}) as broker:
+        slow = broker.faults.error("COORDINATOR_LOAD_IN_PROGRESS", api="InitProducerId", times=2)
+        await COMMITS[client](broker.bootstrap)
+        async with Connection(broker) as connection:
+            assert (slow.fired, await connection.end_offset(committed=True)) == (2, 2)
+
+
+@pytest.mark.asyncio
+@pytest.mark.parametrize("client", ["aiokafka", "librdkafka"])
+async def test_producers_go_on_with_the_next_coordinator(client: str) -> None:
+    scenario = SCENARIOS["coordinator-dies-in-prepare-commit"]
+    async with scenario.broker() as broker:
+        await play(scenario, broker)
+        await COMMITS[client](broker.bootstrap)
+        async with Connection(broker) as connection:
+            assert await connection.end_offset(committed=True) == 4
+
+
+@pytest.mark.asyncio
+@pytest.mark.parametrize("client", ["aiokafka", "librdkafka"])
+async def test_a_producer_with_used_up_epochs_gets_another_producer_id(client: str) -> None:
+    async with Broker(topics={"orders": 1}) as broker:
+        await COMMITS[client](broker.bootstrap)
+        used_up = BumpProducerEpoch(transactional_id="payments", epoch=EPOCH_MAX)
+        before = await broker.perform(used_up)
+        await COMMITS[client](broker.bootstrap)
+        told = broker.explain_transaction("payments")
+        assert told is not None
+        assert told.producer_id != before.producer_id
+
+
+@pytest.mark.asyncio
+async def test_aiokafka_raises_unknown_producer_id_and_librdkafka_sends_again() -> None:
+    def send(bootstrap: str) -> None:
+        producer = confluent_kafka.Producer(
+            {"bootstrap.servers": bootstrap, "enable.idempotence": True}
+        )
+        for _ in range(2):
+            producer.produce("orders", b"paid")
+            assert producer.flush(READ_S) == 0
+
+    async with Broker(topics={"orders": 1}) as broker:
+        old = broker.faults.error("UNKNOWN_PRODUCER_ID", api="Produce", skip=1, times=1)
+        async with AIOKafkaProducer(
+            bootstrap_servers=broker.bootstrap, enable_idempotence=True
+        ) as producer:
+            await producer.send_and_wait("orders", b"paid")
+            with pytest.raises(UnknownProducerId):
+                await producer.send_and_wait("orders", b"paid")
+        old.remove()
+        again = broker.faults.error("UNKNOWN_PRODUCER_ID", api="Produce", skip=1, times=1)
+        await asyncio.to_thread(send, broker.bootstrap)
+        async with Connection(broker) as connection:
+            assert (again.fired, await connection.end_offset()) == (1, 3)
+
+
+async def _aiokafka_commits(bootstrap: str) -> None:
+    producer = AIOKafkaProducer(bootstrap_servers=bootstrap, transactional_id="payments")
+    await producer.start()
+    try:
+        async with producer.transaction():
+            await producer.send_and_wait("orders", b"paid")
+    finally:
+        await producer.stop()
+
+
+def _librdkafka_commits(bootstrap: str) -> None:
+    producer = confluent_kafka.Producer(
+        {"bootstrap.servers": bootstrap, "transactional.id": "payments"}
+    )
+    producer.init_transactions(READ_S)
+    producer.begin_transaction()
+    producer.produce("orders", b"paid")
+    producer.commit_transaction(READ_S)
+
+
+COMMITS: dict[str, Callable[[str], Awaitable[None]]] = {
+    "aiokafka": _aiokafka_commits,
+    "librdkafka": lambda bootstrap: asyncio.to_thread(_librdkafka_commits, bootstrap),
+}
 
 
 @pytest.mark.asyncio
