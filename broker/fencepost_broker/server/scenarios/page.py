@@ -21,8 +21,8 @@ def page() -> str:
         "",
         "`fencepost scenario run NAME` starts a broker in memory, makes the failure happen, and",
         "prints what happened and what was seen. With `--port` and `--control`, its broker keeps",
-        "running for clients and HTTP. The mark of a [pytest fixture](../how-to/test-with-pytest.md)",
-        "names the scenario: `@pytest.mark.fencepost(scenario=NAME)`.",
+        "running for clients and HTTP. [In pytest](../how-to/test-with-pytest.md), a mark names",
+        "the scenario: `@pytest.mark.fencepost(scenario=NAME)`.",
     ]
     for each in SCENARIOS.values():
         settings = [f"`{name}={value}`" for name, value in each.settings.items()]

@@ -84,7 +84,7 @@ async def _slow_block(broker: Broker, tell: Tell) -> Facts:
     async with Connection(broker) as connection:
         producer = TransactionalProducer(connection)
         answers = [await producer.start(), await producer.start()]
-        tell("The broker has used its block of producer ids, and the controller is slow.")
+        tell("A fault rule answers as a broker whose controller is slow to allocate producer ids.")
         tell(f"A producer asks for an id twice: {answers[0]}, {answers[1]}.")
         last = await producer.start()
         tell(f"The next block comes, and the producer asks again: {last}.")
@@ -104,7 +104,7 @@ async def _unknown_producer(broker: Broker, tell: Tell) -> Facts:
         tell(f"A producer sends a record, and DeleteRecords deletes it: the log begins at {start}.")
         old = broker.faults.error("UNKNOWN_PRODUCER_ID", api="Produce", times=1)
         before = await connection.produce(b"paid", base_sequence=1, **who)
-        tell(f"An old broker forgets the producer with its records, and answers {before}.")
+        tell(f"A fault rule answers as an old broker, which forgets the producer, too: {before}.")
         old.remove()
         now = await connection.produce(b"paid", base_sequence=1, **who)
         tell(f"A broker that keeps what it knows of producers answers {now}.")
@@ -137,8 +137,8 @@ SLOW_BLOCK = Scenario(
     name="slow-producer-ids",
     summary="The controller is slow to allocate the next producer ids",
     seen="COORDINATOR_LOAD_IN_PROGRESS, and producers that take long to start.",
-    clients="New producers; Java's failed at REQUEST_TIMED_OUT, which brokers answered before.",
-    remedy="Retry; brokers prefetch the next block (KIP-730).",
+    clients="New producers. Java's before 3.3.2 failed at REQUEST_TIMED_OUT, the answer then.",
+    remedy="Retry; brokers fetch the next block before they need it.",
     kip="KIP-730",
     issues=("KAFKA-14417", "KAFKA-14694"),
     run=_slow_block,
@@ -147,7 +147,7 @@ UNKNOWN_PRODUCER = Scenario(
     name="unknown-producer-id",
     summary="UNKNOWN_PRODUCER_ID after DeleteRecords",
     seen="UNKNOWN_PRODUCER_ID at a producer with little traffic, from an old broker.",
-    clients="Idempotent producers of topics with short retention; aiokafka raises the error.",
+    clients="Idempotent producers: aiokafka raises the error, librdkafka sends the record again.",
     remedy="Brokers that keep producers until producer.id.expiration.ms.",
     kip="KIP-360",
     issues=("KAFKA-7190", "aio-libs/aiokafka#510"),
