@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from fencepost_broker.operations import Operation
     from fencepost_broker.server.attached import BlockingAttachedBroker
     from fencepost_broker.server.faults import BlockingFault, Faults
+    from fencepost_broker.server.scenarios.scenario import Outcome, Scenario
 
 R = TypeVar("R")
 _EXIT_SECONDS: Final = 5.0
@@ -230,9 +231,13 @@ class Broker:
 
         Raises ``OperationRefusedError`` if it cannot work; then nothing has changed.
         """
-        if self._thread is None:
-            raise RuntimeError("this broker is not running")
-        return self._thread.run(lambda: self._broker.perform(operation))
+        return self._running_thread().run(lambda: self._broker.perform(operation))
+
+    def play(self, scenario: Scenario) -> Outcome:
+        """Make a scenario happen; it needs a broker with ``scenario.options``."""
+        from fencepost_broker.server.scenarios.scenario import play
+
+        return self._running_thread().run(lambda: play(scenario, self._broker))
 
     def hold_markers(
         self,

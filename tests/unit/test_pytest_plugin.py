@@ -33,8 +33,16 @@ def test_a_clock_of_each_ones_own(fencepost, days):
     fencepost.clock.advance(days=days)
     assert fencepost.clock.now_ms() == before + days * 86_400_000
 
+@pytest.mark.fencepost(scenario="aborted-records-only")
+def test_a_scenario_has_happened(fencepost):
+    assert fencepost.explain_partition("orders", 0).high_watermark == 6
+
 @pytest.mark.fencepost({"orders": 3})
 def test_options_have_names(fencepost):
+    pass
+
+@pytest.mark.fencepost(scenario="aborted-records")
+def test_there_is_such_a_scenario(fencepost):
     pass
 """
 
@@ -206,7 +214,8 @@ def run(tmp_path: Path, pytestconfig: pytest.Config) -> Callable[..., str]:
 
 def test_the_fixture_in_tests_of_ones_own(run: Callable[..., str]) -> None:
     printed = run(TESTS)
-    assert "5 passed, 1 error" in printed, printed
+    assert "6 passed, 2 errors" in printed, printed
+    assert "there is no scenario 'aborted-records'; there are late-end-txn" in printed
     assert 'options of @pytest.mark.fencepost need names, as topics={"orders": 3}' in printed
 
 

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import json
+import subprocess
+import sys
+import urllib.request
 from collections.abc import Awaitable, Callable
 from typing import Any
 
@@ -20,6 +23,7 @@ from fencepost_broker.server.scenarios.wire import Connection
 from fencepost_client import Consumer, TopicPartition
 
 READ_S = 20.0
+COMMAND = [sys.executable, "-m", "fencepost_broker", "scenario"]
 FACTS: dict[str, Facts] = {
     "late-end-txn": {
         "late_end_txn": "NONE",
@@ -51,6 +55,67 @@ FACTS: dict[str, Facts] = {
         "fetch": "UNSTABLE_OFFSET_COMMIT",
         "fetch_after_time_out": "UNSTABLE_OFFSET_COMMIT",
         "state": "PrepareAbort",
+    },
+    "hanging-transaction": {
+        "late_produce": "NONE",
+        "state": "CompleteAbort",
+        "hangs": "yes",
+        "last_stable_offset_before": 2,
+        "last_stable_offset": 5,
+        "end_offset": 5,
+    },
+    "gaps-by-compaction": {
+        "records_before": 4,
+        "records": 2,
+        "first_offset": 2,
+        "end_offset": 4,
+    },
+    "empty-transaction": {
+        "commit": "INVALID_TXN_STATE",
+        "abort": "INVALID_TXN_STATE",
+        "epoch": 0,
+    },
+    "empty-transaction-version-2": {"commit": "INVALID_TXN_STATE", "abort": "NONE", "epoch": 2},
+    "lost-commit-answer": {
+        "lost_answers": 1,
+        "second_answer": "NONE",
+        "last_stable_offset": 2,
+        "end_offset": 2,
+    },
+    "coordinator-dies-in-prepare-commit": {
+        "commit": "NONE",
+        "state_before": "PrepareCommit",
+        "last_stable_offset_before": 0,
+        "without_coordinator": "NOT_COORDINATOR",
+        "state": "CompleteCommit",
+        "last_stable_offset": 2,
+        "end_offset": 2,
+    },
+    "self-fencing": {
+        "first": "CONCURRENT_TRANSACTIONS",
+        "second": "NONE",
+        "late": "NONE",
+        "send": "INVALID_PRODUCER_EPOCH",
+    },
+    "epoch-exhaustion": {
+        "send": "NONE",
+        "last_epoch": 32766,
+        "commit": "NONE",
+        "producer_id": "new",
+        "epoch": 0,
+        "next_send": "NONE",
+    },
+    "slow-producer-ids": {
+        "first": "COORDINATOR_LOAD_IN_PROGRESS",
+        "last": "NONE",
+        "refused": 2,
+        "epoch": 1,
+    },
+    "unknown-producer-id": {
+        "log_start": 1,
+        "old_broker": "UNKNOWN_PRODUCER_ID",
+        "send": "NONE",
+        "gap": "OUT_OF_ORDER_SEQUENCE_NUMBER",
     },
     "aborted-records-only": {"last_stable_offset": 6, "end_offset": 6},
     "log-ends-in-a-marker": {"last_stable_offset": 2, "end_offset": 2},
@@ -89,6 +154,16 @@ READABLE = {
     "expired-transactional-id": [b"first"],
     "markers-that-never-come": [],
     "unstable-offset-commit": [b"order"],
+    "hanging-transaction": [b"plain"],
+    "gaps-by-compaction": [b"shipped", b"open"],
+    "empty-transaction": [b"paid"],
+    "empty-transaction-version-2": [b"paid"],
+    "lost-commit-answer": [b"paid"],
+    "coordinator-dies-in-prepare-commit": [b"paid"],
+    "self-fencing": [],
+    "epoch-exhaustion": [b"last", b"next"],
+    "slow-producer-ids": [b"paid"],
+    "unknown-producer-id": [b"paid"],
     "aborted-records-only": [],
     "log-ends-in-a-marker": [b"0"],
     "duplicate-after-lost-answer": [b"paid", b"paid"],
@@ -166,6 +241,7 @@ def _librdkafka(bootstrap: str) -> list[bytes]:
         {
             "bootstrap.servers": bootstrap,
             "group.id": "reader",
+            "auto.offset.reset": "earliest",
             "enable.auto.commit": False,
             "enable.partition.eof": True,
             "isolation.level": "read_committed",
@@ -263,6 +339,42 @@ def test_json(capsys: pytest.CaptureFixture[str]) -> None:
 def test_explain(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["scenario", "explain", "late-end-txn"]) == 0
     assert "KIP-890" in capsys.readouterr().out
+
+
+@pytest.mark.slow
+def test_a_broker_stays_for_clients_and_http() -> None:
+    name = "hanging-transaction"
+    process = subprocess.Popen(
+        [*COMMAND, "run", name, "--port", "0", "--control", "0", "--json"],
+        stdout=subprocess.PIPE, text=True,
+    )  # fmt: skip
+    try:
+        assert process.stdout is not None
+        told = json.loads(process.stdout.readline())
+        assert (told["name"], told["facts"]) == (name, FACTS[name])
+        assert _librdkafka(told["bootstrap"]) == READABLE[name]
+        address = f"http://{told['control']}/v1/topics/orders/partitions/0"
+        with urllib.request.urlopen(address, timeout=READ_S) as answer:
+            assert json.load(answer)["last_stable_offset"] == FACTS[name]["last_stable_offset"]
+        process.terminate()
+        assert process.wait(READ_S) == 0
+    finally:
+        process.kill()
+        process.communicate()
+
+
+@pytest.mark.parametrize(
+    ("given", "why"),
+    [
+        (["explain", "late-end-txn", "--port", "0"], "--port is for run"),
+        (["run", "late-end-txn", "--control", "0"], "--control needs --port"),
+    ],
+)
+def test_options_that_do_not_fit(
+    given: list[str], why: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["scenario", *given]) == 2
+    assert why in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("action", ["run", "explain"])

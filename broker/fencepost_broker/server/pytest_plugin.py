@@ -4,9 +4,9 @@
     def test_orders(fencepost):
         producer = confluent_kafka.Producer({"bootstrap.servers": fencepost.bootstrap})
 
-The mark has options of ``fencepost_broker.blocking.Broker``. The broker is imported when the first
-test asks for it. The report of a test that fails has a section about its brokers. A test fails if
-a fault rule of its brokers never fired.
+The mark has options of ``fencepost_broker.blocking.Broker``, or the name of a scenario. The broker
+is imported when the first test asks for it. The report of a test that fails has a section about its
+brokers. A test fails if a fault rule of its brokers never fired.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ import pytest
 
 if TYPE_CHECKING:
     from fencepost_broker.blocking import Broker, Cluster
+    from fencepost_broker.server.scenarios.scenario import Scenario
 
 SECTION: Final = "fencepost"
 _used: Final = pytest.StashKey[list["Broker | Cluster"]]()
@@ -38,11 +39,16 @@ def pytest_configure(config: pytest.Config) -> None:
 def fencepost(request: pytest.FixtureRequest) -> Iterator[Broker]:
     """A Kafka broker of this test's own, empty, in a thread; `fencepost.bootstrap` is its address.
 
-    Its options are the mark's: `@pytest.mark.fencepost(topics={"orders": 3})`.
+    Its options are the mark's: `@pytest.mark.fencepost(topics={"orders": 3})`. With
+    `scenario="late-end-txn"`, it is a broker in which that scenario has just happened.
     """
     from fencepost_broker.blocking import Broker
 
-    with Broker(**_options(request)) as broker:
+    options = _options(request)
+    scenario = _scenario(request, options.pop("scenario", None))
+    with Broker(**(scenario.options if scenario else {}), **options) as broker:
+        if scenario is not None:
+            broker.play(scenario)
         _report_on(request, broker)
         yield broker
 
@@ -113,6 +119,19 @@ def fencepost_cluster(request: pytest.FixtureRequest) -> Iterator[Cluster]:
     with Cluster(**_options(request)) as cluster:
         _report_on(request, cluster)
         yield cluster
+
+
+def _scenario(request: pytest.FixtureRequest, name: str | None) -> Scenario | None:
+    if name is None:
+        return None
+    from fencepost_broker.server.scenarios import SCENARIOS
+
+    if name not in SCENARIOS:
+        raise pytest.UsageError(
+            f"{request.node.nodeid}: there is no scenario {name!r};"
+            f" there are {', '.join(SCENARIOS)}"
+        )
+    return SCENARIOS[name]
 
 
 def _options(request: pytest.FixtureRequest) -> dict[str, Any]:

@@ -4,14 +4,19 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+import json
 import sys
+from collections.abc import Callable
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from fencepost_client.commands.output import write, write_json
-from fencepost_protocol.commands import Command
+from fencepost_protocol.commands import Command, number
+
+from fencepost_broker.config.values.endpoints import PORT_MAX
 
 if TYPE_CHECKING:
+    from fencepost_broker.server.embedded.broker import Broker
     from fencepost_broker.server.scenarios.scenario import Outcome, Scenario
 
 EPILOG: Final = """\
@@ -19,8 +24,10 @@ examples:
   fencepost scenario list
   fencepost scenario explain late-end-txn
   fencepost scenario run late-end-txn --json
-exit code: 0 done, 2 invalid arguments, 130 interrupted
+  fencepost scenario run late-end-txn --port 9092 --control 9093     and keep its broker running
+exit code: 0 done, 2 invalid arguments, 3 cannot listen on the address, 130 interrupted
 """
+EXIT_ADDRESS: Final = 3
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -32,13 +39,25 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="list all, explain one, or run one in a broker of its own",
     )  # fmt: skip
     parser.add_argument("name", nargs="?", metavar="NAME", help="name of the scenario")
-    parser.add_argument("--json", action="store_true", help="print JSON")
+    parser.add_argument(
+        "--port", type=number("a port", PORT_MAX), metavar="N",
+        help="with run: leave the broker running at this port (0: a free one) until it is stopped",
+    )  # fmt: skip
+    parser.add_argument(
+        "--control", type=number("a port", PORT_MAX), metavar="PORT",
+        help="with --port: open the control port there, HTTP and JSON (0: a free one)",
+    )  # fmt: skip
+    parser.add_argument("--json", action="store_true", help="print JSON; with --port, one line")
 
 
 def run(options: argparse.Namespace) -> int:
     """List, explain or run, and return the exit code."""
     from fencepost_broker.server.scenarios import SCENARIOS
 
+    if options.port is not None and options.action != "run":
+        return _wrong("--port is for run")
+    if options.control is not None and options.port is None:
+        return _wrong("--control needs --port")
     if options.action == "list":
         if options.name is not None:
             return _wrong("list takes no NAME")
@@ -50,6 +69,8 @@ def run(options: argparse.Namespace) -> int:
     scenario = SCENARIOS[options.name]
     if options.action == "explain":
         _explain(scenario, as_json=options.json)
+    elif options.port is not None:
+        return _serve(scenario, options)
     else:
         _tell(asyncio.run(_run(scenario)), as_json=options.json)
     return 0
@@ -67,13 +88,67 @@ async def _run(scenario: Scenario) -> Outcome:
         return await play(scenario, broker)
 
 
-def _described(scenario: Scenario) -> dict[str, str]:
+class _Played:
+    """A broker whose start ends when a scenario has happened in it."""
+
+    outcome: Outcome
+    on_failure: Callable[[str], None]
+
+    def __init__(self, scenario: Scenario, broker: Broker) -> None:
+        self._scenario = scenario
+        self._broker = broker
+
+    async def start(self) -> None:
+        from fencepost_broker.server.scenarios.scenario import play
+
+        self._broker.on_failure = self.on_failure
+        await self._broker.start()
+        try:
+            self.outcome = await play(self._scenario, self._broker)
+        except BaseException:
+            await self._broker.stop()
+            raise
+
+    async def stop(self) -> bool:
+        return await self._broker.stop()
+
+
+def _serve(scenario: Scenario, options: argparse.Namespace) -> int:
+    """Make a scenario happen, and serve clients until the broker is stopped."""
+    from fencepost_broker.network.listeners import ListenError
+    from fencepost_broker.server.embedded.broker import Broker
+    from fencepost_broker.server.running import run_loop, run_until_stopped
+
+    broker = Broker(**scenario.options, port=options.port, control=options.control)
+    played = _Played(scenario, broker)
+
+    def ready() -> None:
+        if options.json:
+            at = {"bootstrap": broker.bootstrap, "control": broker.control}
+            write(json.dumps(at | asdict(played.outcome)))
+        else:
+            _tell(played.outcome, as_json=False)
+            write(f"\nready at {broker.bootstrap}, until it is stopped")
+            if broker.control is not None:
+                write(f"control port at http://{broker.control}")
+        sys.stdout.flush()
+
+    try:
+        return run_loop(run_until_stopped(played, ready))
+    except ListenError as error:
+        sys.stderr.write(f"fencepost scenario: {error}\n")
+        return EXIT_ADDRESS
+
+
+def _described(scenario: Scenario) -> dict[str, Any]:
     return {
         "name": scenario.name,
         "summary": scenario.summary,
         "seen": scenario.seen,
         "clients": scenario.clients,
         "remedy": scenario.remedy,
+        "kip": scenario.kip,
+        "issues": list(scenario.issues),
     }
 
 
@@ -94,14 +169,18 @@ def _explain(scenario: Scenario, *, as_json: bool) -> None:
     write(f"  what a user sees  {scenario.seen}")
     write(f"  which clients     {scenario.clients}")
     write(f"  remedy            {scenario.remedy}")
+    if scenario.kip:
+        write(f"  KIP               {scenario.kip}")
+    if scenario.issues:
+        write(f"  reported in       {', '.join(scenario.issues)}")
 
 
 def _tell(outcome: Outcome, *, as_json: bool) -> None:
     if as_json:
         write_json(asdict(outcome))
         return
-    for number, line in enumerate(outcome.timeline, 1):
-        write(f"{number}. {line}")
+    for place, line in enumerate(outcome.timeline, 1):
+        write(f"{place}. {line}")
     write("")
     width = max(map(len, outcome.facts))
     for name, fact in outcome.facts.items():

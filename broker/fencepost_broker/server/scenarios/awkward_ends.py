@@ -35,5 +35,6 @@ MARKER = Scenario(
     seen="The lag is never 0 for a program that commits the offset of its last record plus one.",
     clients="Programs that commit by the last record, and monitors of lag.",
     remedy="Commit the consumer's position.",
+    issues=("risingwavelabs/risingwave#24720",),
     run=lambda broker, tell: _transactions(broker, tell, 1, commit=True),
 )

@@ -44,8 +44,10 @@ VERSION_1 = Scenario(
     name="late-end-txn",
     summary="A late EndTxn commits the next transaction (version 1)",
     seen="Records of a transaction that is still open are readable, though they are not committed.",
-    clients="All producers that use transactions of version 1, whatever their language.",
-    remedy="KIP-890: with transaction.version 2 each transaction has an epoch of its own.",
+    clients="All producers with transactions of version 1; librdkafka has no other version yet.",
+    remedy="With transaction.version 2 each transaction has an epoch of its own.",
+    kip="KIP-890",
+    issues=("confluentinc/librdkafka#5423",),
     settings={"features": "transaction.version:1"},
     run=lambda broker, tell: _run(broker, tell, 1),
 )
@@ -54,6 +56,7 @@ VERSION_2 = Scenario(
     summary="A late EndTxn is fenced (version 2)",
     seen="Nothing: the late request has the epoch of the first transaction, and is refused.",
     clients="None of those that use transactions of version 2.",
-    remedy="This is the remedy: transaction.version 2 (KIP-890).",
+    remedy="This is the remedy: transaction.version 2.",
+    kip="KIP-890",
     run=lambda broker, tell: _run(broker, tell, 2),
 )

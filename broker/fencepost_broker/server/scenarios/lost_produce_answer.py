@@ -33,7 +33,8 @@ WITHOUT = Scenario(
     summary="A lost Produce answer makes a duplicate, without idempotence",
     seen="A record is in the topic twice, and no client got an error.",
     clients="All producers without idempotence, which librdkafka and aiokafka are by default.",
-    remedy="KIP-98: enable.idempotence=true.",
+    remedy="enable.idempotence=true.",
+    kip="KIP-98",
     run=_twice,
 )
 WITH = Scenario(
@@ -41,6 +42,7 @@ WITH = Scenario(
     summary="A lost Produce answer makes no duplicate, with idempotence",
     seen="Nothing: the broker knows the sequence number, and answers with the first offset.",
     clients="None of those with enable.idempotence=true.",
-    remedy="This is the remedy (KIP-98).",
+    remedy="This is the remedy.",
+    kip="KIP-98",
     run=_idempotent,
 )

@@ -26,6 +26,7 @@ SCENARIO = Scenario(
     summary="A batch of an idempotent producer is missing",
     seen="OUT_OF_ORDER_SEQUENCE_NUMBER, and nothing that follows the gap is appended.",
     clients="Idempotent producers that lose a batch between two others, as by a delivery time-out.",
-    remedy="KIP-360 lets producers bump their epoch and go on.",
+    remedy="A producer that bumps its epoch and goes on.",
+    kip="KIP-360",
     run=_run,
 )

@@ -20,7 +20,9 @@ def page() -> str:
         "# Scenarios",
         "",
         "`fencepost scenario run NAME` starts a broker in memory, makes the failure happen, and",
-        "prints what happened and what was seen.",
+        "prints what happened and what was seen. With `--port` and `--control`, its broker keeps",
+        "running for clients and HTTP. [In pytest](../how-to/test-with-pytest.md), a mark names",
+        "the scenario: `@pytest.mark.fencepost(scenario=NAME)`.",
     ]
     for each in SCENARIOS.values():
         settings = [f"`{name}={value}`" for name, value in each.settings.items()]
@@ -34,6 +36,10 @@ def page() -> str:
             f"- Which clients: {each.clients}",
             f"- Remedy: {each.remedy}",
         ]
+        if each.kip:
+            lines.append(f"- KIP: {each.kip}")
+        if each.issues:
+            lines.append(f"- Reported in: {', '.join(each.issues)}")
         if settings:
             lines.append(f"- Settings of the broker: {', '.join(settings)}")
         lines.append(f"- Topics: {', '.join(f'`{topic}`' for topic in each.topics)}")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 from fencepost_broker.config import Value
 from fencepost_broker.server.embedded.broker import Broker
@@ -27,13 +27,22 @@ class Scenario:
     """Which clients suffer, and in which versions."""
     remedy: str
     """What mends it: a KIP, a setting, a habit."""
+    issues: tuple[str, ...] = ()
+    """Reports of it, as KAFKA-7190 or confluentinc/librdkafka#3928."""
+    kip: str = ""
+    """The KIP that mends it, as KIP-890."""
     topics: tuple[str, ...] = ("orders:1",)
     settings: Mapping[str, Value] = field(default_factory=dict)
     run: Callable[[Broker, Tell], Awaitable[Facts]]
 
+    @property
+    def options(self) -> dict[str, Any]:
+        """The options of a ``Broker`` that it needs."""
+        return {"topics": self.topics, "settings": self.settings, "clock": "manual"}
+
     def broker(self) -> Broker:
         """Return a broker as the scenario needs it, which still has to be started."""
-        return Broker(topics=self.topics, settings=self.settings, clock="manual", log_level="error")
+        return Broker(**self.options, log_level="error")
 
 
 @dataclass(frozen=True)

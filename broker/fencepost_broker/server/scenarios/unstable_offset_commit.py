@@ -78,5 +78,6 @@ SCENARIO = Scenario(
     seen="A group's members start, and read nothing; they ask for their offsets again and again.",
     clients="Consumers that ask for stable offsets (KIP-447): OffsetFetch from version 7.",
     remedy="End the transaction, or mend the way of its markers to __consumer_offsets.",
+    issues=("redpanda-data/redpanda#6423",),
     run=_run,
 )

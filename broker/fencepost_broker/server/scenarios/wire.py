@@ -91,10 +91,15 @@ class Connection:
         }
 
     async def produce(
-        self, value: bytes, transactional_id: str | None = None, version: int = 11, **batch: Any
+        self,
+        value: bytes,
+        transactional_id: str | None = None,
+        version: int = 11,
+        key: bytes | None = None,
+        **batch: Any,
     ) -> str:
         """Send one record; return the error by its name, or NONE."""
-        records = bytes(build_batch(None, [value], self._broker.clock.now_ms(), **batch))
+        records = bytes(build_batch([key], [value], self._broker.clock.now_ms(), **batch))
         data = TopicProduceData(TOPIC, partition_data=[PartitionProduceData(0, records)])
         request = ProduceRequest(transactional_id, -1, _PRODUCE_TIMEOUT_MS, [data])
         answer = await self.ask(request, version)
@@ -115,12 +120,16 @@ class TransactionalProducer:
         self._version = version
         self._sequence = 0
 
-    async def start(self) -> None:
-        """Get a producer id."""
-        await self.connection.find_coordinator(TRANSACTIONAL_ID, TRANSACTIONS)
+    async def start(self, connection: Connection | None = None) -> str:
+        """Get a producer id; by another connection, the producer has forgotten that it asked."""
+        asked = connection or self.connection
+        await asked.find_coordinator(TRANSACTIONAL_ID, TRANSACTIONS)
         request = InitProducerIdRequest(TRANSACTIONAL_ID, _TRANSACTION_TIMEOUT_MS, -1, -1)
-        answer = await self.connection.ask(request, _INIT)
-        self.id, self.epoch, self._sequence = answer.producer_id, answer.producer_epoch, 0
+        answer = await asked.ask(request, _INIT)
+        code = ErrorCode(answer.error_code)
+        if connection is None and not code:
+            self.id, self.epoch, self._sequence = answer.producer_id, answer.producer_epoch, 0
+        return code.name
 
     async def add(self) -> str:
         """Add the partition to the transaction, as producers of version 1 do before they send."""
@@ -130,11 +139,14 @@ class TransactionalProducer:
         [topic] = answer.results_by_topic_v3_and_below
         return ErrorCode(topic.results_by_partition[0].partition_error_code).name
 
-    async def send(self, value: bytes) -> str:
-        """Send a record in a transaction, which it begins if there is none."""
-        if self._version == 1 and (code := await self.add()) != "NONE":
+    async def send(self, value: bytes, connection: Connection | None = None) -> str:
+        """Send a record in a transaction, which it begins if there is none.
+
+        By another connection, the record does not begin one: its partition was added before.
+        """
+        if connection is None and self._version == 1 and (code := await self.add()) != "NONE":
             return code
-        code = await self.connection.produce(
+        code = await (connection or self.connection).produce(
             value, TRANSACTIONAL_ID, 12 if self._version > 1 else 11,
             producer_id=self.id, producer_epoch=self.epoch, base_sequence=self._sequence,
             transactional=True,
