@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import re
 import threading
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
+from urllib.request import urlopen
 
 import pytest
 from fencepost_broker.blocking import attach
@@ -110,6 +112,18 @@ def test_a_rule_for_one_broker(controlled: Controlled) -> None:
     assert controlled.ask("POST", "/v1/faults/at-2/release", {}) == {"released": 1}
     waiting.join(30)
     assert answers == [True]
+
+
+def test_the_metrics_of_one_process(controlled: Controlled) -> None:
+    address = f"http://{controlled.port.address}/metrics"
+    for broker in (1, 2):
+        with urlopen(f"{address}?broker={broker}") as answer:
+            text = answer.read().decode()
+        assert f'fencepost_info{{node_id="{broker}",version=' in text
+        leads = list(controlled.leaders().values()).count(broker)
+        told = re.findall(r"^kafka_server_replicamanager_leadercount (.+)$", text, re.MULTILINE)
+        assert [float(each) for each in told] == [leads]
+    assert refused(controlled, "GET", "/metrics").status == 409
 
 
 def test_a_rule_that_cannot_work_is_added_nowhere(controlled: Controlled) -> None:

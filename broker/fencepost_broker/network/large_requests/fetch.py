@@ -156,6 +156,7 @@ class LargeFetching(Fetching):
         self._lost()
         for partition, size in self._got:
             partition.bytes_out += size
+            partition.reads += 1
         if self.opened.session is None:
             self._owner.answer_with(self._make)
             return
