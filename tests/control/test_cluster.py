@@ -115,14 +115,21 @@ def test_a_rule_for_one_broker(controlled: Controlled) -> None:
 
 
 def test_the_metrics_of_one_process(controlled: Controlled) -> None:
-    address = f"http://{controlled.port.address}/metrics"
-    for broker in (1, 2):
-        with urlopen(f"{address}?broker={broker}") as answer:
+    leaders = list(controlled.leaders().values())
+    for process in controlled.ask("GET", "/v1/processes")["processes"]:
+        node_id = process["id"]
+        address = f"http://{controlled.port.address}/metrics?broker={node_id}"
+        with urlopen(address) as answer:
             text = answer.read().decode()
-        assert f'fencepost_info{{node_id="{broker}",version=' in text
-        leads = list(controlled.leaders().values()).count(broker)
-        told = re.findall(r"^kafka_server_replicamanager_leadercount (.+)$", text, re.MULTILINE)
-        assert [float(each) for each in told] == [leads]
+        assert f'fencepost_info{{node_id="{node_id}",version=' in text
+        leads = re.findall(r"^kafka_server_replicamanager_leadercount (.+)$", text, re.MULTILINE)
+        is_active = re.findall(
+            r"^kafka_controller_\w+_activecontrollercount (.+)$", text, re.MULTILINE
+        )
+        if "controller" in process["roles"]:
+            assert (leads, is_active) == ([], ["1.0"])
+        else:
+            assert (leads, is_active) == ([f"{leaders.count(node_id)}.0"], [])
     assert refused(controlled, "GET", "/metrics").status == 409
 
 

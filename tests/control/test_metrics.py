@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import asyncio
+import json
+import re
 import sys
 import tomllib
 from pathlib import Path
 from typing import Any
 
 import pytest
-from fencepost_broker.server.metrics.kafka import KAFKA
-from fencepost_broker.server.metrics.own import OWN
+from fencepost_broker.server.metrics.reading import FIGURES
 from fencepost_protocol.generated.end_txn import EndTxnRequest
 from fencepost_protocol.generated.fetch import FetchPartition, FetchRequest, FetchTopic
 from prometheus_client.parser import text_string_to_metric_families
@@ -21,6 +22,7 @@ from tests.support.waiting import asked_until
 
 pytestmark = pytest.mark.asyncio
 DASHBOARD = Path(__file__).with_name("strimzi_dashboard.toml")
+OUR_DASHBOARD = Path(__file__).parents[2] / "docs/reference/fencepost-dashboard.json"
 ON_LINUX_ONLY = "kafka_server_kafkaserver_linux_"
 TRAFFIC = "kafka_server_brokertopicmetrics_"
 
@@ -193,9 +195,23 @@ async def test_fault_rules_that_fire() -> None:
 
 
 async def test_each_figure_has_a_name_of_its_own_and_a_meaning() -> None:
-    names = [each.name for each in (*KAFKA, *OWN)]
+    names = [each.name for each in FIGURES]
     assert len(set(names)) == len(names)
-    assert all(each.about for each in (*KAFKA, *OWN))
+    assert all(each.about for each in FIGURES)
+
+
+async def test_our_own_dashboard_asks_for_figures_that_there_are() -> None:
+    panels = json.loads(OUR_DASHBOARD.read_text())["panels"]
+    known = {each.name: each.labels for each in FIGURES}
+    for panel in panels:
+        [target] = panel["targets"]
+        [metric] = re.findall(r"(?:kafka|fencepost)_\w+", target["expr"])
+        assert metric in known, panel["title"]
+        grouped = re.findall(r"by \((\w+)\)", target["expr"])
+        selected = re.findall(r"(\w+)!?=", target["expr"])
+        for label in (*grouped, *selected):
+            assert label in known[metric], panel["title"]
+        assert grouped == re.findall(r"{{(\w+)}}", target["legendFormat"]), panel["title"]
 
 
 async def test_metrics_need_the_token(tmp_path: Path) -> None:

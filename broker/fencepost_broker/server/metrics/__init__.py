@@ -4,5 +4,7 @@ figure.py     what a figure is
 kafka.py      figures under the names that the usual JMX exporter configuration gives Kafka's
 requests.py   those about requests and topics
 own.py        figures that Kafka does not have
-text.py       all of them in Prometheus's text format; page.py writes them down
+reading.py    all of them, read at one moment
+text.py       a reading in Prometheus's text format
+page.py       docs/reference/metrics.md
 """

@@ -1,31 +1,27 @@
-"""All figures of a broker in Prometheus's text format."""
+"""Figures in Prometheus's text format. Imports the library: see ``families/metrics.py``."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import TYPE_CHECKING, Final
+from collections.abc import Iterator, Sequence
+from typing import Final
 
 from prometheus_client import ProcessCollector, generate_latest
 from prometheus_client.metrics_core import Metric
 from prometheus_client.registry import Collector, CollectorRegistry
 
-from fencepost_broker.server.metrics.kafka import KAFKA
-from fencepost_broker.server.metrics.own import OWN
-
-if TYPE_CHECKING:
-    from fencepost_broker.server.process import BrokerProcess
+from fencepost_broker.server.metrics.reading import Reading
 
 _TOTAL: Final = "_total"
 
 
-class _Figures(Collector):
-    """Reads the figures of one broker when it is asked."""
+class _Readings(Collector):
+    """Gives the library what was read."""
 
-    def __init__(self, process: BrokerProcess) -> None:
-        self._process = process
+    def __init__(self, readings: Sequence[Reading]) -> None:
+        self._readings = readings
 
     def collect(self) -> Iterator[Metric]:
-        for figure in (*KAFKA, *OWN):
+        for figure, samples in self._readings:
             # The library has a counter's name without _total; other names stay as they are.
             is_total = figure.kind == "counter" and figure.name.endswith(_TOTAL)
             metric = Metric(
@@ -33,15 +29,14 @@ class _Figures(Collector):
                 figure.about,
                 figure.kind if is_total or figure.kind == "gauge" else "unknown",
             )
-            for labels, value in figure.samples(self._process):
+            for labels, value in samples:
                 metric.add_sample(figure.name, labels, value)
-            if metric.samples:
-                yield metric
+            yield metric
 
 
-def metrics_text(process: BrokerProcess) -> str:
-    """Return the figures of a broker and of its operating system's process."""
+def text_of(readings: Sequence[Reading]) -> str:
+    """Return figures, and those of this process of the operating system, as text."""
     registry = CollectorRegistry()
-    registry.register(_Figures(process))
+    registry.register(_Readings(readings))
     ProcessCollector(registry=registry)
     return generate_latest(registry).decode()

@@ -2,18 +2,30 @@
 
 from __future__ import annotations
 
-from typing import Final
+import asyncio
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Final
 
 from fencepost_client.prometheus import CONTENT_TYPE
 
 from fencepost_broker.server.control.routes import ControlContext, Route
 
+if TYPE_CHECKING:
+    from fencepost_broker.server.metrics.reading import Reading
 
-def get_metrics(context: ControlContext) -> str:
+
+async def get_metrics(context: ControlContext) -> str:
     """Return the metrics of this process in Prometheus's text format."""
-    from fencepost_broker.server.metrics.text import metrics_text
+    from fencepost_broker.server.metrics.reading import read_figures
 
-    return metrics_text(context.process)
+    return await asyncio.to_thread(_text_of, read_figures(context.process))
+
+
+def _text_of(readings: Sequence[Reading]) -> str:
+    """Write the text, in a thread: this takes longer than the reading, and so does the import."""
+    from fencepost_broker.server.metrics.text import text_of
+
+    return text_of(readings)
 
 
 ROUTES: Final = (
