@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from fencepost_broker.server.control.client import ControlError
     from fencepost_broker.server.crash import crash_at
     from fencepost_broker.server.embedded.broker import Broker
-    from fencepost_broker.server.embedded.cluster import Cluster
+    from fencepost_broker.server.embedded.cluster import Cluster, ClusterSnapshot
     from fencepost_broker.server.embedded.snapshot import Snapshot
     from fencepost_broker.server.embedded.snapshot_file import SnapshotError
     from fencepost_broker.server.embedded.wanted_topics import TopicRefusedError
@@ -53,6 +53,7 @@ _HOMES = {
     "Address": "fencepost_broker.ports",
     "Broker": "fencepost_broker.server.embedded.broker",
     "Cluster": "fencepost_broker.server.embedded.cluster",
+    "ClusterSnapshot": "fencepost_broker.server.embedded.cluster",
     "BrokerFailedError": "fencepost_broker.server.errors",
     "ControlError": "fencepost_broker.server.control.client",
     "DiskFull": _FAULTS,
@@ -88,6 +89,7 @@ __all__ = [
     "Broker",
     "BrokerFailedError",
     "Cluster",
+    "ClusterSnapshot",
     "ControlError",
     "DiskFull",
     "ExplainedClient",

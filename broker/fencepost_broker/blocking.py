@@ -22,6 +22,7 @@ from fencepost_broker.ports import Address
 from fencepost_broker.server.clock import StateClock
 from fencepost_broker.server.embedded import broker as asyncio_broker
 from fencepost_broker.server.embedded import cluster as asyncio_cluster
+from fencepost_broker.server.embedded.blocking_disk import Disk, LoadedDiskFault
 from fencepost_broker.server.embedded.snapshot import Snapshot
 from fencepost_broker.server.loop_thread import Call, LoopThread, enter, leave
 
@@ -33,8 +34,6 @@ if TYPE_CHECKING:
     from fencepost_broker.operations import Operation
     from fencepost_broker.server.attached import BlockingAttachedBroker
     from fencepost_broker.server.faults import BlockingFault, Faults
-    from fencepost_broker.storage.disk import faulty
-    from fencepost_broker.storage.disk.faults import DiskFault
 
 R = TypeVar("R")
 _EXIT_SECONDS: Final = 5.0
@@ -87,7 +86,7 @@ class Broker:
         self._faults: Faults[BlockingFault] | None = None
         self.clock = Clock(self)
         """State time, as this broker's thread has it."""
-        self.disk = Disk(self)
+        self.disk = Disk(self._do, lambda: self._broker.disk)
         """Faults of the disk."""
 
     # -- starting and stopping -----------------------------------------------------------------
@@ -182,8 +181,8 @@ class Broker:
     def snapshot(self, name: str | None = None) -> Snapshot:
         """Return the state as it is now; ``restore`` and ``fork`` continue from it.
 
-        With a name it is also kept in ``snapshots``. Only brokers in memory that are no part of a
-        cluster have snapshots. Raises StorageError if no memory is left.
+        With a name it is also kept in ``snapshots``. Only brokers in memory have snapshots; those
+        of a cluster are its own. Raises StorageError if no memory is left.
         """
         return self._ask(lambda: self._broker.snapshot(name))
 
@@ -367,6 +366,25 @@ class Cluster:
         """Start a broker that was stopped or killed, at its old address."""
         self._running_thread().run(lambda: self._cluster.start_broker(broker_id))
 
+    @property
+    def snapshots(self) -> Mapping[str, asyncio_cluster.ClusterSnapshot]:
+        """The snapshots that have names."""
+        return self._cluster.snapshots
+
+    def snapshot(self, name: str | None = None) -> asyncio_cluster.ClusterSnapshot:
+        """Return the state of all nodes as it is now; see ``fencepost_broker.Cluster``."""
+        return self._running_thread().run(lambda: _at_once(lambda: self._cluster.snapshot(name)))
+
+    def restore(self, snapshot: asyncio_cluster.ClusterSnapshot | str) -> None:
+        """Continue from a snapshot at the same addresses; see ``fencepost_broker.Cluster``."""
+        self._running_thread().run(lambda: self._cluster.restore(snapshot))
+
+    def fork(self, snapshot: asyncio_cluster.ClusterSnapshot | str | None = None) -> Cluster:
+        """Return another cluster with the state of a snapshot, which still has to be started."""
+        made, thread = Cluster(), self._running_thread()
+        made._cluster = thread.run(lambda: _at_once(lambda: self._cluster.fork(snapshot)))
+        return made
+
     def unfired_faults(self) -> list[str]:
         """Return the names of faults that never fired, of the brokers that run."""
         if self._thread is None:
@@ -439,36 +457,6 @@ class Clock:
         """Move state time forward, and do everything that becomes due before this returns."""
         step = partial(self._clock.advance, days=days, hours=hours, minutes=minutes, ms=ms)
         self._broker._ask(partial(step, seconds=seconds))
-
-
-class Disk:
-    """Faults of a broker's disk: ``DiskFaults``, for another thread."""
-
-    def __init__(self, broker: Broker) -> None:
-        self._broker = broker
-
-    def add(self, fault: DiskFault) -> LoadedDiskFault:
-        """Put a fault in force until it is removed."""
-        return LoadedDiskFault(
-            self._broker, self._broker._do(lambda: self._broker._broker.disk.add(fault))
-        )
-
-
-class LoadedDiskFault:
-    """A fault that is in force until it is removed."""
-
-    def __init__(self, broker: Broker, loaded: faulty.LoadedDiskFault) -> None:
-        self._broker = broker
-        self._loaded = loaded
-
-    @property
-    def fired(self) -> int:
-        """How many operations it has changed."""
-        return self._loaded.fired
-
-    def remove(self) -> None:
-        """Mend the disk; syncs that wait go on."""
-        self._broker._do(self._loaded.remove)
 
 
 async def _at_once(call: Callable[[], R]) -> R:

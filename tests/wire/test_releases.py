@@ -6,12 +6,13 @@ import asyncio
 from typing import Any
 
 import pytest
-from fencepost_broker import Broker
+from fencepost_broker import Broker, Cluster
 from fencepost_broker.apis.registry import SERVED
 from fencepost_broker.cli.main import main
 from fencepost_broker.config import Settings
 from fencepost_broker.config.errors import SettingsError
 from fencepost_broker.config.values.releases import DEFAULTS, RELEASES, Release, release_of
+from fencepost_client import Producer
 from fencepost_protocol.errors import ErrorCode
 from fencepost_protocol.generated.api_versions import ApiVersionsRequest
 from fencepost_protocol.generated.describe_transactions import DescribeTransactionsRequest
@@ -19,7 +20,7 @@ from fencepost_protocol.generated.fetch import FetchRequest
 from fencepost_protocol.generated.index import ApiKey
 from fencepost_protocol.generated.update_features import FeatureUpdateKey, UpdateFeaturesRequest
 
-from tests.support.broker import memory_disk, running_broker
+from tests.support.broker import Client, memory_disk, running_broker
 
 pytestmark = pytest.mark.asyncio
 
@@ -149,6 +150,19 @@ async def test_fencepost_s_own_behavior_is_off_and_quick_defaults_stay() -> None
 async def test_what_cannot_be_is_refused(settings: dict[str, Any], told: str) -> None:
     with pytest.raises(SettingsError, match=told):
         Settings().with_overrides(settings)
+
+
+async def test_a_cluster_replicates_in_the_versions_of_3_9_but_not_of_2_8() -> None:
+    settings: dict[str, Any] = {"kafka.release": "3.9", "min.insync.replicas": 2}
+    async with Cluster(brokers=2, topics={"t": 1}, settings=settings) as cluster:
+        for broker in cluster.brokers.values():
+            async with Client(broker.bootstrap) as client:
+                answer = await client.ask(ApiVersionsRequest("client", "1"), 4)
+            assert {each.api_key: each.max_version for each in answer.api_keys}[ApiKey.FETCH] == 17
+        async with Producer(cluster.bootstrap, acks="all") as producer:
+            await (await producer.send("t", b"to both"))
+    with pytest.raises(SettingsError, match="only a single broker can imitate it"):
+        await Cluster(brokers=2, settings={"kafka.release": "2.8"}).start()
 
 
 async def test_the_command_names_the_releases(capsys: pytest.CaptureFixture[str]) -> None:

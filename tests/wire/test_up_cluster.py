@@ -15,6 +15,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from fencepost_protocol.generated.api_versions import ApiVersionsRequest
+from fencepost_protocol.generated.index import ApiKey
 from fencepost_protocol.generated.init_producer_id import InitProducerIdRequest
 from fencepost_protocol.generated.metadata import MetadataRequest, MetadataRequestTopic
 
@@ -49,6 +51,17 @@ def left_by_a_dead_one(run_dir: Path) -> Path:
     left = run_dir / f"controller-{dead.pid}"
     left.mkdir(parents=True)
     return left
+
+
+def test_each_process_imitates_the_release(tmp_path: Path) -> None:
+    with up(tmp_path, "--as", "3.9") as running:
+        for broker in (1, 2):
+            with running.connect(broker) as client:
+                answer = client.ask(ApiVersionsRequest("client", "1"), 4)
+            told = {each.api_key: each.max_version for each in answer.api_keys}
+            assert told[ApiKey.END_TXN] == 4
+            levels = {each.name: each.max_version_level for each in answer.finalized_features}
+            assert levels == {"metadata.version": 21}
 
 
 def test_brokers_are_killed_started_paused_and_resumed(cluster: ClusterProcesses) -> None:

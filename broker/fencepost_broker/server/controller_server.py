@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Collection, Iterable
 
 from fencepost_broker.apis.context import ControllerContext
 from fencepost_broker.apis.controller.registry import SERVED_BY_CONTROLLER
 from fencepost_broker.config import Settings
 from fencepost_broker.controller.allocation_rate import AllocationRate
 from fencepost_broker.controller.channel.local import LocalController, make_machine
+from fencepost_broker.controller.machine import HeartbeatReceived
+from fencepost_broker.metadata.decision import Decision
 from fencepost_broker.observability.log_levels import LogLevels
 from fencepost_broker.observability.metrics import Metrics
 from fencepost_broker.ports import Address, Chance, Clock
@@ -74,6 +76,25 @@ class ControllerServer(SharedServer):
     def stop(self) -> bool:
         """Close all logs; returns whether the stop was clean."""
         return self.log_manager.close(self._clock.now_ms(), self.log_manager.previous_broker_epoch)
+
+    def copied(self, copy: Callable[[], Disk]) -> None:
+        """Let ``copy`` copy the disk, and complete the copy as a clean stop does; all goes on."""
+        self.ready.drain()
+        self.log_manager.copied(copy, self.log_manager.previous_broker_epoch)
+
+    def brokers_ended(self, starting: Collection[int]) -> None:
+        """Take note that no broker runs any more, and that these start again.
+
+        They can register at once, and the others are fenced, as if their sessions were over.
+        """
+        now_ms = self._clock.now_ms()
+        over_ms = now_ms - self.controller.machine.session_ms
+        soft = tuple(
+            HeartbeatReceived(each, None if each in starting else over_ms)
+            for each in self.image.cluster.brokers
+        )
+        self.controller.commit(Decision(None, soft=soft))
+        self.expire(now_ms)
 
     # -- time ----------------------------------------------------------------------------------
 

@@ -81,12 +81,16 @@ class Asked:
     def create(self, topic: str) -> None:
         """Creates a topic with one partition, and waits until it can be written to."""
         self.ask(CreateTopicsRequest([CreatableTopic(topic, 1, 1)], 10_000))
-        polled(lambda: not self.produce(topic), f"{topic} does not come", PATIENCE_SECONDS)
+        self.until_written(topic)
+
+    def until_written(self, topic: str) -> None:
+        """Waits until a new topic has a record."""
+        polled(lambda: not self.produce(topic), f"{topic} is not led", PATIENCE_SECONDS)
 
     def produce(self, topic: str, timestamp_ms: int = 1000, name: str | None = None,
                 highest: int = 9, **batch: Any) -> ErrorCode:  # fmt: skip
         """The code for one batch."""
-        records = bytes(build_batch(None, [b"v"], timestamp_ms, **batch))
+        records = bytes(build_batch([b"key"], [b"v"], timestamp_ms, **batch))
         data = TopicProduceData(topic, partition_data=[PartitionProduceData(0, records)])
         answer = self.ask(ProduceRequest(name, -1, 5000, [data]), highest)
         return ErrorCode(answer.responses[0].partition_responses[0].error_code)

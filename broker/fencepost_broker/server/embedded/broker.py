@@ -24,7 +24,7 @@ from fencepost_broker.server.embedded.settings import (
     settings_of,
     state_clock,
 )
-from fencepost_broker.server.embedded.snapshot import NoSnapshotsError, Snapshot
+from fencepost_broker.server.embedded.snapshot import NoSnapshotsError, Snapshot, named, taken
 from fencepost_broker.server.embedded.wanted_topics import check_created, creation_of
 from fencepost_broker.server.process import BrokerProcess, start_soon
 from fencepost_broker.storage.disk.faulty import DiskFaults, FaultyDisk
@@ -240,18 +240,11 @@ class Broker:
     def snapshot(self, name: str | None = None) -> Snapshot:
         """Return the state as it is now; ``restore`` and ``fork`` continue from it.
 
-        With a name it is also kept in ``snapshots``. Only brokers in memory that are no part of a
-        cluster have snapshots. Raises StorageError if no memory is left.
+        With a name it is also kept in ``snapshots``. Only brokers in memory have snapshots; those
+        of a cluster are its own. Raises StorageError if no memory is left.
         """
         process, disk = self._with_snapshots()
-        copies: list[MemoryDisk] = []
-
-        def copy() -> MemoryDisk:
-            copies.append(disk.copy())
-            return copies[0]
-
-        process.broker.copied(copy)
-        made = Snapshot(copies[0], self.clock.position, name or "")
+        made = taken(process.broker, disk, self.clock.position, name or "")
         if name:
             self.snapshots[name] = made
         return made
@@ -270,8 +263,7 @@ class Broker:
         process, disk = self._with_snapshots()
         if connections not in ("close", "keep"):
             raise ValueError(f'connections={connections!r}: it is "close" or "keep"')
-        if isinstance(snapshot, str):
-            snapshot = self._named(snapshot)
+        snapshot = named(self.snapshots, snapshot)
         restored = snapshot.disk(disk.budget)
         faulty = FaultyDisk(restored, self.disk)
         await process.exchange(faulty, snapshot.at, keep_idle=connections == "keep")
@@ -294,9 +286,7 @@ class Broker:
         started: ``async with broker.fork() as other``.
         """
         _, disk = self._with_snapshots()
-        if isinstance(snapshot, str):
-            snapshot = self._named(snapshot)
-        snapshot = snapshot or self.snapshot()
+        snapshot = self.snapshot() if snapshot is None else named(self.snapshots, snapshot)
         listeners = ",".join(str(each._replace(port=0)) for each in self.settings.endpoints)
         ports: dict[str, Value] = {"listeners": listeners}
         if self.settings.control_address is not None:
@@ -310,12 +300,6 @@ class Broker:
         )
         made._disk = snapshot.disk(disk.budget)
         return made
-
-    def _named(self, name: str) -> Snapshot:
-        if name not in self.snapshots:
-            known = ", ".join(map(repr, self.snapshots)) or "none"
-            raise KeyError(f"there is no snapshot {name!r}; there is {known}")
-        return self.snapshots[name]
 
     @property
     def _has_snapshots(self) -> bool:
@@ -334,7 +318,9 @@ class Broker:
                 " and use Snapshot.from_data_dir"
             )
         if not self._has_snapshots:
-            raise NoSnapshotsError("a broker that is part of a cluster has no snapshots")
+            raise NoSnapshotsError(
+                "a broker that is part of a cluster has no snapshots: a Cluster has them"
+            )
         return self._process, disk
 
     # -- what tests ask for --------------------------------------------------------------------

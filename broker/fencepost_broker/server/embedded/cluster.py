@@ -5,12 +5,15 @@ They talk to each other over the wire only, as processes do, and can be killed o
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Iterable, Mapping
 from types import TracebackType
 from typing import Any, Final, Self
 
 from fencepost_broker.config import Value
 from fencepost_broker.server.embedded.broker import Broker
+from fencepost_broker.server.embedded.cluster_node import ClusterNode
+from fencepost_broker.server.embedded.snapshot import NoSnapshotsError, Snapshot, named
 
 CONTROLLER_ID: Final = 100
 """The controller's node id; brokers have 1 and on."""
@@ -26,6 +29,27 @@ _REPLICAS: Final = (
     "offsets.topic.replication.factor",
     "transaction.state.log.replication.factor",
 )
+
+
+class ClusterSnapshot:
+    """The state of all nodes of a cluster in the same instant. It never changes."""
+
+    def __init__(self, parts: Mapping[int, Snapshot], running: Iterable[int], name: str) -> None:
+        self.parts = dict(parts)
+        """The controller's part and those of the brokers that had records, by node id."""
+        self.running = frozenset(running)
+        """The brokers that ran."""
+        self.name = name
+        """Its name, or ``""``."""
+
+    @property
+    def size_bytes(self) -> int:
+        """The size of all files together."""
+        return sum(each.size_bytes for each in self.parts.values())
+
+    def __repr__(self) -> str:
+        name = f"{self.name!r}, " if self.name else ""
+        return f"<ClusterSnapshot {name}{len(self.running)} brokers, {self.size_bytes} bytes>"
 
 
 class Cluster:
@@ -55,11 +79,15 @@ class Cluster:
         self._topics = topics
         self._log_level = log_level
         self._ids = range(1, brokers + 1)
-        self._nodes: dict[int, Broker] = {}
+        self._nodes: dict[int, ClusterNode] = {}
         """Those that run."""
-        self._stopped: dict[int, Broker] = {}
+        self._stopped: dict[int, ClusterNode] = {}
         """Those that were stopped in order, with their records."""
         self._ports: dict[int, int] = {}
+        self.snapshots: dict[str, ClusterSnapshot] = {}
+        """The snapshots that have names."""
+        self._begins_with: ClusterSnapshot | None = None
+        """What the first start of a fork continues from."""
 
     @property
     def brokers(self) -> dict[int, Broker]:
@@ -77,8 +105,12 @@ class Cluster:
 
     async def start(self) -> None:
         """Start the controller, then the brokers, and create the topics."""
+        if self._begins_with is not None:
+            snapshot, self._begins_with = self._begins_with, None
+            await self._continue_from(snapshot, {})
+            return
         try:
-            await self._start(CONTROLLER_ID, {"process.roles": "controller"})
+            await self._start(CONTROLLER_ID)
             for broker_id in self._ids:
                 # Topics come with the last one, so that all brokers get replicas.
                 await self.start_broker(
@@ -95,22 +127,28 @@ class Cluster:
         self._check(broker_id)
         if broker_id in self._nodes:
             raise RuntimeError(f"broker {broker_id} is already running")
-        given: dict[str, Value] = {
-            "process.roles": "broker",
-            "controller.quorum.bootstrap.servers": self._nodes[CONTROLLER_ID].bootstrap,
-        }
-        await self._start(broker_id, given, topics)
+        await self._start(broker_id, topics)
 
-    async def _start(self, node_id: int, given: Mapping[str, Value], topics: Any = ()) -> None:
-        node = self._stopped.pop(node_id, None) or Broker(
+    async def _start(self, node_id: int, topics: Any = ()) -> None:
+        node = self._stopped.pop(node_id, None) or self._make(node_id, topics)
+        await node.start()
+        self._nodes[node_id] = node
+        self._ports[node_id] = node.addresses[0].port
+
+    def _make(self, node_id: int, topics: Any = ()) -> ClusterNode:
+        given: dict[str, Value] = {"process.roles": "controller"}
+        if node_id != CONTROLLER_ID:
+            bootstrap = self._nodes[CONTROLLER_ID].bootstrap
+            given = {
+                "process.roles": "broker",
+                "controller.quorum.bootstrap.servers": bootstrap,
+            }
+        return ClusterNode(
             settings={**self._settings, **given, "node.id": node_id},
             port=self._ports.get(node_id, 0),
             topics=topics,
             log_level=self._log_level,
         )
-        await node.start()
-        self._nodes[node_id] = node
-        self._ports[node_id] = node.addresses[0].port
 
     async def kill(self, broker_id: int) -> None:
         """End a broker at once, as a killed process ends.
@@ -131,6 +169,74 @@ class Cluster:
         """Stop all, the controller last."""
         for node_id in sorted(self._nodes):
             await self._nodes.pop(node_id).stop()
+
+    # -- snapshots -----------------------------------------------------------------------------
+
+    def snapshot(self, name: str | None = None) -> ClusterSnapshot:
+        """Return the state of all nodes as it is now; ``restore`` and ``fork`` continue from it.
+
+        With a name it is also kept in ``snapshots``. Raises StorageError if no memory is left.
+        """
+        self._check_started()
+        parts = {each: node.part() for each, node in {**self._stopped, **self._nodes}.items()}
+        made = ClusterSnapshot(parts, self.brokers, name or "")
+        if name:
+            self.snapshots[name] = made
+        return made
+
+    async def restore(self, snapshot: ClusterSnapshot | str) -> None:
+        """Continue from a snapshot, or the one with this name, at the same addresses.
+
+        It is as if all nodes had been stopped in the same instant and started again: connections
+        are closed, partitions may have other leaders, and what is in logs comes back. A broker that
+        did not run then does not run after it, either. Fault rules are gone.
+        """
+        self._check_started()
+        snapshot = named(self.snapshots, snapshot)
+        running = list(self._nodes.values())
+        nodes = {**self._stopped, **self._nodes}
+        self._nodes, self._stopped = {}, {}
+        await asyncio.gather(*(each.kill() for each in running))
+        await self._continue_from(snapshot, nodes)
+
+    def fork(self, snapshot: ClusterSnapshot | str | None = None) -> Cluster:
+        """Return another cluster with the state of a snapshot, by default with this cluster's.
+
+        It has the same settings and ports of its own, and still has to be started:
+        ``async with cluster.fork() as other``.
+        """
+        made = Cluster(brokers=len(self._ids), settings=self._settings, log_level=self._log_level)
+        made._begins_with = self.snapshot() if snapshot is None else named(self.snapshots, snapshot)
+        return made
+
+    async def _continue_from(
+        self, snapshot: ClusterSnapshot, nodes: Mapping[int, ClusterNode]
+    ) -> None:
+        """Start what ran; ``nodes`` are those that there are already."""
+
+        def take(node_id: int) -> None:
+            node = nodes.get(node_id) or self._make(node_id)
+            node.begin_with(snapshot.parts[node_id])
+            self._stopped[node_id] = node
+
+        take(CONTROLLER_ID)
+        try:
+            await self._start(CONTROLLER_ID)
+            self._nodes[CONTROLLER_ID].brokers_ended(snapshot.running)
+            for broker_id in snapshot.parts.keys() - {CONTROLLER_ID}:
+                take(broker_id)
+            async with asyncio.TaskGroup() as starts:
+                for broker_id in snapshot.running:
+                    starts.create_task(self._start(broker_id))
+        except BaseException as error:
+            await self.stop()
+            if isinstance(error, BaseExceptionGroup):
+                raise error.exceptions[0] from None
+            raise
+
+    def _check_started(self) -> None:
+        if CONTROLLER_ID not in self._nodes:
+            raise NoSnapshotsError("this cluster is not running")
 
     def _check(self, broker_id: int) -> None:
         if broker_id not in self._ids:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from os import PathLike
 from pathlib import Path
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from fencepost_broker.server.clock import ClockPosition, wall_ms
 from fencepost_broker.storage.disk.files import FileDisk
@@ -13,6 +14,11 @@ from fencepost_broker.storage.disk.memory_chunks import CHUNK_SIZE, MemoryBudget
 from fencepost_broker.storage.log.checkpoints import parse_properties
 from fencepost_broker.storage.log.names import LOCK, META_PROPERTIES
 
+if TYPE_CHECKING:
+    from fencepost_broker.server.broker_server import BrokerServer
+    from fencepost_broker.server.controller_server import ControllerServer
+
+SnapshotT = TypeVar("SnapshotT")
 BYTES_MAX: Final = 1 << 30
 
 
@@ -133,6 +139,30 @@ class Snapshot:
                 target.make_folder(entry.name)
         for file_path, file in self._disk.walk():
             _copy(file, target.open(file_path))
+
+
+def taken(
+    server: BrokerServer | ControllerServer, disk: MemoryDisk, at: ClockPosition, name: str = ""
+) -> Snapshot:
+    """Return the state of a server that runs on this disk."""
+    copies: list[MemoryDisk] = []
+
+    def copy() -> MemoryDisk:
+        copies.append(disk.copy())
+        return copies[0]
+
+    server.copied(copy)
+    return Snapshot(copies[0], at, name)
+
+
+def named(snapshots: Mapping[str, SnapshotT], snapshot: SnapshotT | str) -> SnapshotT:
+    """Return a snapshot, or the one with this name; raises KeyError with the names there are."""
+    if not isinstance(snapshot, str):
+        return snapshot
+    if snapshot not in snapshots:
+        known = ", ".join(map(repr, snapshots)) or "none"
+        raise KeyError(f"there is no snapshot {snapshot!r}; there is {known}")
+    return snapshots[snapshot]
 
 
 def _copy(source: Any, target: Any) -> None:
