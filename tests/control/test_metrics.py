@@ -24,6 +24,8 @@ pytestmark = pytest.mark.asyncio
 DASHBOARD = Path(__file__).with_name("strimzi_dashboard.toml")
 OUR_DASHBOARD = Path(__file__).parents[2] / "docs/reference/fencepost-dashboard.json"
 ON_LINUX_ONLY = "kafka_server_kafkaserver_linux_"
+NAME = 'lost "once" \\ é'
+"""Of a fault rule: it is escaped."""
 TRAFFIC = "kafka_server_brokertopicmetrics_"
 
 
@@ -183,7 +185,7 @@ async def test_fault_rules_that_fire() -> None:
     async with controlled(topics={"t": 1}) as it, it.client() as client:
         assert not (await scraped(it)).of("fencepost_fault_rule_fired_total")
         rule = {
-            "name": "lost",
+            "name": NAME,
             "match": {"api": "Fetch"},
             "act": {"type": "error", "code": "UNKNOWN_SERVER_ERROR"},
         }
@@ -191,7 +193,7 @@ async def test_fault_rules_that_fire() -> None:
         for _ in range(2):
             await client.ask(fetched(0, 0), 11)
         scrape = await scraped(it)
-    assert scrape.value("fencepost_fault_rule_fired_total", rule="lost") == 2
+    assert scrape.value("fencepost_fault_rule_fired_total", rule=NAME) == 2
 
 
 async def test_each_figure_has_a_name_of_its_own_and_a_meaning() -> None:

@@ -144,6 +144,8 @@ class LargeFetching(Fetching):
             partition = wanted.partition
             if partition is None:
                 continue
+            if data.error_code:
+                partition.reads_refused += 1
             if data.records:
                 self._size += len(data.records)
                 self._got.append((partition, len(data.records)))
