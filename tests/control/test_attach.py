@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import socket
 import threading
 from collections.abc import Iterator
@@ -135,8 +136,8 @@ def test_the_clock(broker: blocking.Broker, attached: BlockingAttachedBroker) ->
     attached.clock.resume()
     stands.append(attached.clock.is_manual)
     assert stands == [True, False]
-    with pytest.raises(ControlError, match="Did you mean days"):
-        attached.clock.advance(dys=8)
+    with pytest.raises(ControlError, match="must be above 0"):
+        attached.clock.advance(days=-1)
 
 
 def test_topics_transactions_and_operations(
@@ -169,7 +170,7 @@ def test_requests_and_where_it_is(
 ) -> None:
     assert attached.requests() == []
     assert ask(broker)
-    assert [each["api"] for each in attached.requests(last=1)] == ["Metadata"]
+    assert [each.api for each in attached.requests(last=1)] == ["Metadata"]
     assert attached.bootstrap == broker.bootstrap
     assert attached.stats()["topics"]["t"]["partitions"] == 1
     with pytest.raises(ControlError, match="up --brokers N"):
@@ -194,6 +195,16 @@ async def test_with_an_event_loop(broker: blocking.Broker) -> None:
     with pytest.raises(OperationRefusedError):
         await attached.perform(FenceProducer(transactional_id="q"))
     assert attached.broker(1).faults.list()[0].fired == 1
+
+
+@pytest.mark.asyncio
+async def test_a_wait_in_an_event_loop_ends_with_the_broker(broker: blocking.Broker) -> None:
+    assert broker.control is not None
+    never = attach(broker.control).faults.delay(0, api="EndTxn")
+    waiting = asyncio.ensure_future(never.wait_until_fired(timeout_s=3600))
+    await asyncio.to_thread(broker.stop)
+    with pytest.raises(ControlError, match="cannot be reached"):
+        await waiting
 
 
 def test_a_token_is_needed_and_taken(tmp_path: Path) -> None:

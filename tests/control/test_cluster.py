@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import os
 import re
+import signal
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
-from urllib.request import urlopen
+from urllib.error import HTTPError
+from urllib.request import Request, urlopen
 
 import pytest
 from fencepost_broker.blocking import attach
@@ -148,6 +151,29 @@ def test_a_rule_that_cannot_work_is_added_nowhere(controlled: Controlled) -> Non
     assert [each["name"] for each in plan["faults"]] == ["rule-1", "rule-2"]
 
 
+def test_names_are_passed_on_as_they_are(controlled: Controlled) -> None:
+    name = "a/b é%2F?x=1&broker=7"
+    rule = {"name": name, "match": {"api": "Fetch"}, "act": {"type": "delay", "ms": 0}}
+    controlled.ask("POST", "/v1/faults", rule)
+    assert controlled.ask("GET", path_of("faults", name))["name"] == name
+    assert controlled.ask("GET", path_of("faults", name), broker=2)["name"] == name
+    controlled.ask("DELETE", path_of("faults", name))
+    assert controlled.ask("GET", "/v1/faults") == {"faults": []}
+
+
+def test_guards_are_those_of_a_broker(controlled: Controlled) -> None:
+    url = f"http://{controlled.processes.told['control']}/v1/faults"
+    for name, value, status in (
+        ("Host", "evil.example", 421),
+        ("Origin", "http://evil.example", 403),
+        ("Sec-Fetch-Site", "cross-site", 403),
+    ):
+        with pytest.raises(HTTPError) as error:
+            urlopen(Request(url, headers={name: value}))
+        assert error.value.code == status
+        error.value.close()
+
+
 def test_waiting_for_a_rule_ends_with_its_time(controlled: Controlled) -> None:
     rule = {"name": "never", "match": {"api": "EndTxn"}, "act": {"type": "disconnect"}}
     controlled.ask("POST", "/v1/faults", rule)
@@ -190,6 +216,38 @@ def test_a_broker_is_killed_and_started_and_has_the_rules_and_the_time(
     controlled.processes.until_settled()
 
 
+def test_a_broker_that_dies_while_the_port_is_asked_is_left_out(controlled: Controlled) -> None:
+    rule = {"name": "kept", "match": {"api": "Fetch"}, "act": {"type": "delay", "ms": 0}}
+    controlled.ask("POST", "/v1/faults", rule)
+    processes = {each["id"]: each for each in controlled.ask("GET", "/v1/processes")["processes"]}
+    os.kill(processes[1]["pid"], signal.SIGKILL)
+
+    def is_down() -> bool:
+        [told] = controlled.ask("GET", "/v1/faults")["faults"]
+        assert told["name"] == "kept"
+        controlled.ask("GET", "/v1/topics")
+        controlled.ask("GET", "/v1/clock")
+        states = [each["state"] for each in controlled.ask("GET", "/v1/processes")["processes"]]
+        return "down" in states
+
+    polled(is_down, "the end of the process is not noticed")
+    controlled.set_state(1, "start")
+    assert [each["name"] for each in controlled.ask("GET", "/v1/faults", broker=1)["faults"]] == [
+        "kept"
+    ]
+    controlled.processes.until_settled()
+
+
+def test_a_rule_of_one_broker_alone_is_not_touched_by_one_for_all(controlled: Controlled) -> None:
+    own = {"name": "own", "match": {"api": "Fetch"}, "act": {"type": "delay", "ms": 0}}
+    controlled.ask("POST", "/v1/faults", own, broker=2)
+    assert "already" in str(refused(controlled, "POST", "/v1/faults", own))
+    assert controlled.ask("GET", "/v1/faults", broker=1) == {"faults": []}
+    assert [each["name"] for each in controlled.ask("GET", "/v1/faults")["faults"]] == ["own"]
+    controlled.ask("DELETE", "/v1/faults/own")
+    assert controlled.ask("GET", "/v1/faults", broker=2) == {"faults": []}
+
+
 def test_a_paused_broker_is_not_waited_for(controlled: Controlled) -> None:
     assert controlled.set_state(2, "pause")["state"] == "paused"
     try:
@@ -206,10 +264,11 @@ def test_a_clock_that_is_advanced_fences_no_broker(controlled: Controlled) -> No
     ids = [1000, 1, 2]
     before = [controlled.ask("GET", "/v1/clock", broker=each)["now_ms"] for each in ids]
     controlled.ask("POST", "/v1/clock/advance", {"days": 8})
+    known_to_controller = controlled.ask("GET", "/v1/brokers", broker=1000)["brokers"]
     after = [controlled.ask("GET", "/v1/clock", broker=each)["now_ms"] for each in ids]
     for then, now in zip(before, after, strict=True):
         assert now - then >= 8 * DAY_MS
-    assert all(each["ready"] for each in controlled.ask("GET", "/v1/brokers")["brokers"])
+    assert [each["ready"] for each in known_to_controller] == [True, True]
     assert "0, up to" in str(refused(controlled, "POST", "/v1/clock/advance", {"days": -1}))
 
 
@@ -262,34 +321,61 @@ def test_what_a_cluster_cannot_do_names_one_broker(controlled: Controlled) -> No
     )
 
 
-def test_requests_and_events_of_all_brokers_are_merged(controlled: Controlled) -> None:
-    controlled.ask("GET", "/v1/requests")
+def told_by_both(controlled: Controlled, before: Callable[[], None]) -> None:
+    """Read events while both brokers are asked, until both have told that a rule fired.
+
+    ``before`` is called when the stream is open.
+    """
     told: set[int] = set()
-    is_over = threading.Event()
+    is_open, is_over = threading.Event(), threading.Event()
 
     def read() -> None:
         for each in controlled.port.events("fault"):
+            is_open.set()
             assert (each["type"], each["name"]) == ("fault", "told")
             told.add(each["broker"])
             if is_over.is_set():
                 return
 
-    reading = threading.Thread(target=read)
-    reading.start()
-    rule = {"name": "told", "match": {"api": "Metadata"}, "act": {"type": "delay", "ms": 0}}
-    controlled.ask("POST", "/v1/faults", rule)
-
-    def asked() -> bool:
-        if told == {1, 2}:
-            is_over.set()
-        for broker in (1, 2):
+    def ask(*brokers: int) -> None:
+        for broker in brokers:
             with controlled.processes.connect(broker) as wire:
                 wire.ask(MetadataRequest([]), 12)
+
+    def is_read() -> bool:
+        ask(1)
+        return is_open.is_set()
+
+    def is_told() -> bool:
+        if told == {1, 2}:
+            is_over.set()
+        ask(1, 2)
         return is_over.is_set()
 
-    polled(asked, "the events of a broker are missing")
+    rule = {"name": "told", "match": {"api": "Metadata"}, "act": {"type": "delay", "ms": 0}}
+    controlled.ask("POST", "/v1/faults", rule)
+    reading = threading.Thread(target=read)
+    reading.start()
+    polled(is_read, "no event comes")
+    before()
+    told.clear()
+    polled(is_told, "the events of a broker are missing")
     reading.join(30)
     assert not reading.is_alive()
+
+
+def test_events_of_a_broker_that_is_started_later_are_read(controlled: Controlled) -> None:
+    def restart() -> None:
+        controlled.set_state(2, "kill")
+        controlled.set_state(2, "start")
+
+    told_by_both(controlled, restart)
+    controlled.processes.until_settled()
+
+
+def test_requests_and_events_of_all_brokers_are_merged(controlled: Controlled) -> None:
+    controlled.ask("GET", "/v1/requests")
+    told_by_both(controlled, lambda: None)
     requests = [
         each
         for each in controlled.ask("GET", "/v1/requests", last=1000)["requests"]
@@ -325,6 +411,29 @@ def test_a_cluster_port_with_a_token(tmp_path: Path) -> None:
             "down"
         ]
     assert not list((tmp_path / "run").glob("controller-*")), "the token is gone"
+
+
+def test_rules_of_a_file_are_in_all_brokers_with_and_without_a_port(tmp_path: Path) -> None:
+    plan = tmp_path / "plan.toml"
+    plan.write_text('[[fault]]\nmatch = {api = "Metadata"}\nact = {type = "drop-answer"}\n')
+    words = ("--topic", "t:1", "--faults", str(plan))
+    with ClusterProcesses(tmp_path / "a", *words, "--control", "0", brokers=2) as processes:
+        it = Controlled(processes)
+        [told] = it.ask("GET", "/v1/faults", broker=2)["faults"]
+        assert told["name"] == "rule-1"
+        it.set_state(2, "kill")
+        it.set_state(2, "start")
+        assert len(it.ask("GET", "/v1/faults", broker=2)["faults"]) == 1
+    with ClusterProcesses(tmp_path / "b", *words, brokers=1) as processes:
+        assert processes.told["control"] is None
+        with processes.connect(1) as wire, pytest.raises(ClosedError):
+            wire.ask(MetadataRequest([]), 12)
+    plan.write_text('[[fault]]\nmatch = {api = "Metadatta"}\nact = {type = "drop-answer"}\n')
+    with (
+        pytest.raises(AssertionError, match="does not serve 'Metadatta'"),
+        ClusterProcesses(tmp_path / "c", *words, brokers=1),
+    ):
+        pass
 
 
 def test_a_program_attaches_to_a_cluster(controlled: Controlled) -> None:

@@ -180,7 +180,7 @@ def test_who_asks_for_info_hears_that_none_are_made(
     """Where it is not possible at all, and where there is no room for all of them."""
     monkeypatch.setattr(prefork, "can_be_made", lambda: is_possible)
     monkeypatch.setattr(prefork, "make", lambda *_: [])
-    assert up_cluster._spares(3, Namespace(log_level=level), Settings()) == []
+    assert up_cluster._spares(3, Namespace(log_level=level, faults=None), Settings()) == []
     assert ("cannot be forked" in capsys.readouterr().err) is (level == "info")
 
 

@@ -17,7 +17,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from http import HTTPStatus
-from typing import Any, Final, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, Final, Generic, TypedDict, TypeVar, Unpack
 
 import msgspec
 
@@ -34,6 +34,9 @@ from fencepost_broker.operations import (
 )
 from fencepost_broker.server.control.client import ControlClient, ControlError, path_of
 from fencepost_broker.server.faults import BlockingFault, Fault, Faults, LoadedFault
+
+if TYPE_CHECKING:
+    from fencepost_broker.server.control.seen import RequestSeen
 
 T = TypeVar("T")
 R = TypeVar("R")
@@ -90,10 +93,12 @@ class Attached(Generic[F]):
         found: dict[str, Any] = self._port.ask("GET", "/v1/stats")
         return found
 
-    def requests(self, last: int = 100) -> list[dict[str, Any]]:
+    def requests(self, last: int = 100) -> list[RequestSeen]:
         """Return the last requests, the oldest first; the first call begins to keep them."""
-        found: list[dict[str, Any]] = self._port.ask("GET", "/v1/requests", last=last)["requests"]
-        return found
+        from fencepost_broker.server.control.seen import RequestSeen
+
+        told = self._port.ask("GET", "/v1/requests", last=last)["requests"]
+        return msgspec.convert(told, list[RequestSeen])
 
     def unfired_faults(self) -> list[str]:
         """Return the names of faults that never fired, unless they ``may_stay_unfired``."""
@@ -234,6 +239,16 @@ class AttachedHold:
         )
 
 
+class Step(TypedDict, total=False):
+    """How far to move state time: the sum of all."""
+
+    days: float
+    hours: float
+    minutes: float
+    seconds: float
+    ms: int
+
+
 class AttachedClock:
     """State time of a broker in another process, or of all processes of a cluster."""
 
@@ -259,18 +274,12 @@ class AttachedClock:
         """Let state time run on from where it stands."""
         self._port.ask("POST", "/v1/clock/resume")
 
-    def jump(self, **step: float) -> None:
-        """Set the clock forward, or back by a negative number; no time passes by that.
-
-        The step is the sum of ``days``, ``hours``, ``minutes``, ``seconds`` and ``ms``.
-        """
+    def jump(self, **step: Unpack[Step]) -> None:
+        """Set the clock forward, or back by a negative number; no time passes by that."""
         self._port.ask("POST", "/v1/clock/jump", step)
 
-    def advance(self, **step: float) -> None:
-        """Move state time forward, and do everything that becomes due before this returns.
-
-        The step is the sum of ``days``, ``hours``, ``minutes``, ``seconds`` and ``ms``.
-        """
+    def advance(self, **step: Unpack[Step]) -> None:
+        """Move state time forward, and do everything that becomes due before this returns."""
         self._port.ask("POST", "/v1/clock/advance", step)
 
 

@@ -121,7 +121,7 @@ class Member:
 class ControlPort(Protocol):
     """The control port of the cluster."""
 
-    address: str
+    address: str | None
 
     async def open(self) -> None:
         """Listen."""

@@ -58,6 +58,7 @@ examples:
   fencepost up --topic orders:3 --control 9093         with a control port, at 127.0.0.1:9093
   fencepost up --topic orders:3 --as 2.8               APIs, versions and errors of that release
   fencepost up --brokers 3 --topic orders:6            a controller and three brokers
+  fencepost up --brokers 3 --control 9093              one control port for all of them
 exit code: 0 stopped cleanly, 1 failed, 2 invalid settings or options, 3 cannot listen on an
 address, 4 another broker uses the data directory, 5 the data directory cannot be used,
 71 out of memory, 130 interrupted
@@ -207,8 +208,6 @@ def _check_given(options: argparse.Namespace) -> None:
     if options.data_dir == "":
         raise ValueError("--data-dir is empty: name a directory")
     if options.faults is not None:
-        if options.brokers is not None:
-            raise ValueError("--faults is for a single broker: leave out --brokers")
         from fencepost_broker.faults.plan import read_plan
 
         read_plan(options.faults)

@@ -114,7 +114,7 @@ def run_cluster(options: argparse.Namespace, settings: Settings, port: int) -> i
         sys.stderr.write(f"fencepost up: {error}\n")
         return 2
     for_now = run_dir / f"{_FOR_NOW}{os.getpid()}"
-    if options.users or settings.control_address is not None:
+    if options.users or _is_controlled(options, settings):
         for_now.mkdir(parents=True, mode=0o700)
     if options.users:
         write_users(options.users, for_now / _USERS)
@@ -127,11 +127,13 @@ def run_cluster(options: argparse.Namespace, settings: Settings, port: int) -> i
         copies,
         clean=lambda: _remove_stale_folders(run_dir),
     )
-    if settings.control_address is not None:
+    if _is_controlled(options, settings):
         from fencepost_broker.cli.cluster.control_port import ClusterControl
+        from fencepost_broker.faults.plan import read_plan
 
         log = logs_from(options, sys.stderr, wall_ms).area("server")
-        supervisor.control = ClusterControl(supervisor, settings, for_now, log)
+        rules = [] if options.faults is None else read_plan(options.faults)
+        supervisor.control = ClusterControl(supervisor, settings, for_now, log, rules)
     try:
         ready = partial(_announce, options, supervisor)
         return run_loop(run_until_stopped(supervisor, ready, options.until_closed))
@@ -140,6 +142,11 @@ def run_cluster(options: argparse.Namespace, settings: Settings, port: int) -> i
         return _EXIT_CODES.get(type(error), 1)
     finally:
         shutil.rmtree(for_now, ignore_errors=True)
+
+
+def _is_controlled(options: argparse.Namespace, settings: Settings) -> bool:
+    """Return whether the processes need control ports: for the cluster's, or for fault rules."""
+    return settings.control_address is not None or options.faults is not None
 
 
 def _remove_stale_folders(run_dir: Path) -> None:
@@ -180,7 +187,7 @@ def _spares(count: int, options: argparse.Namespace, settings: Settings) -> list
         if is_told:
             import_structlog()  # each says something at that level
         needed = [*NEEDED]
-        if settings.control_address is not None:
+        if _is_controlled(options, settings):
             needed += ["fencepost_broker.server.control.port", "aiohttp"]
         if made := prefork.make(count, needed, main):
             return made
@@ -219,7 +226,7 @@ def members_of(
         given += ["--as", options.release]
     if options.recover_metadata:
         given.append("--recover-metadata")
-    if settings.control_address is not None:
+    if _is_controlled(options, settings):
         from fencepost_broker.cli.cluster.control_port import options_of_members
 
         given += options_of_members(for_now)

@@ -64,6 +64,17 @@ class ClusterProcesses(Protocol):
         """Start, stop, kill, pause or resume one; raises ``ProcessError``."""
 
 
+class GoneError(ProblemError):
+    """A process has ended; its own port cannot be reached."""
+
+    def __init__(self, label: str) -> None:
+        super().__init__(
+            HTTPStatus.SERVICE_UNAVAILABLE,
+            f"{label} cannot be reached",
+            advice="GET /v1/processes says which processes are up.",
+        )
+
+
 class _Listed(msgspec.Struct):
     """The fault rules of a process."""
 
@@ -159,7 +170,7 @@ class Cluster:
     async def ask_all(self, node_ids: Iterable[int], route: Route, asked: Asked) -> dict[int, Any]:
         """Pass a request on to processes at once; raises ``ProblemError`` if one refuses it.
 
-        A process that ends meanwhile is left out.
+        A process that has ended is left out.
         """
         answers = await self.try_all(node_ids, route, asked)
         for each in answers.values():
@@ -172,7 +183,7 @@ class Cluster:
     ) -> dict[int, Any | ProblemError]:
         """Pass a request on to processes at once; return the answer or the error of each.
 
-        A process that ends meanwhile is left out.
+        A process that has ended is left out.
         """
         ids = list(node_ids)
         answers = await asyncio.gather(
@@ -180,12 +191,13 @@ class Cluster:
         )
         found: dict[int, Any | ProblemError] = {}
         for node_id, each in zip(ids, answers, strict=True):
+            if isinstance(each, GoneError):
+                continue
             if isinstance(each, BaseException) and not isinstance(each, ProblemError):
                 raise each
-            if self.processes.members[node_id].state != "down":
-                found[node_id] = each
+            found[node_id] = each
         if not found:
-            raise _gone("all processes that were asked")
+            raise GoneError("all processes that were asked")
         return found
 
     async def send(self, node_id: int, method: str, target: str, body: bytes = b"") -> bytes:
@@ -202,7 +214,7 @@ class Cluster:
                 HTTPStatus.GATEWAY_TIMEOUT, f"{label} has not answered in {ASK_SECONDS:g} seconds"
             ) from None
         except aiohttp.ClientError:
-            raise _gone(label) from None
+            raise GoneError(label) from None
         if answer.status >= HTTPStatus.BAD_REQUEST:
             raise _refusal(content)
         return content
@@ -228,6 +240,7 @@ class Cluster:
                 headers={"Authorization": f"Bearer {self._token}"},
                 timeout=aiohttp.ClientTimeout(total=ASK_SECONDS),
                 read_bufsize=_LINE_BYTES_MAX,
+                connector=aiohttp.TCPConnector(limit=0),  # streams and waits keep theirs
             )
         return self._session
 
@@ -300,7 +313,7 @@ class Cluster:
         try:
             answer = await self._client().get(url, timeout=_STREAM_TIMEOUT)
         except (aiohttp.ClientError, TimeoutError):
-            raise _gone(label) from None
+            raise GoneError(label) from None
         if answer.status != HTTPStatus.OK:
             raise _refusal(await answer.read())
         task = asyncio.get_running_loop().create_task(_pass_on(answer, reader))
@@ -322,14 +335,6 @@ async def _pass_on(answer: aiohttp.ClientResponse, reader: Reader) -> None:
                     if not event.startswith(b":"):
                         reader.put(event)
                     event = b""
-
-
-def _gone(label: str) -> ProblemError:
-    return ProblemError(
-        HTTPStatus.SERVICE_UNAVAILABLE,
-        f"{label} ended, or cannot be reached",
-        advice="GET /v1/processes says which processes are up.",
-    )
 
 
 def _refusal(content: bytes) -> ProblemError:

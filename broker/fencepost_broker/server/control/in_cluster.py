@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from typing import Any, TypeVar
 
-from fencepost_broker.server.control.cluster import Cluster
+from fencepost_broker.server.control.cluster import Cluster, GoneError
 from fencepost_broker.server.control.problems import ProblemError
 from fencepost_broker.server.control.routes import Asked, InCluster, Route
 
@@ -14,7 +15,11 @@ T = TypeVar("T")
 
 async def any_broker(cluster: Cluster, route: Route, asked: Asked) -> Any:
     """Ask one broker: all of them know the same."""
-    return await cluster.ask(cluster.running_brokers[0], route, asked)
+    *others, last = cluster.running_brokers
+    for each in others:
+        with suppress(GoneError):
+            return await cluster.ask(each, route, asked)
+    return await cluster.ask(last, route, asked)
 
 
 async def broker_that_has_it(cluster: Cluster, route: Route, asked: Asked) -> Any:

@@ -47,8 +47,9 @@ def document(routes: Iterable[Route]) -> dict[str, Any]:
         "info": {
             "title": "Fencepost's control port",
             "version": "1",
-            "description": "Controls a running Fencepost broker. All paths begin with /v1; a field"
-            " or a path may be added within a version, so ignore those that you do not know.",
+            "description": "Controls a running Fencepost broker, a cluster or a proxy. All paths"
+            " begin with /v1; a field or a path may be added within a version, so ignore those that"
+            " you do not know. In a cluster, ?broker=N asks one process alone, by its node id.",
         },
         "security": [{}, {"token": []}],
         "paths": paths,

@@ -30,6 +30,14 @@ _BEGINNING: Final = """\
 [Control a broker from any language](../how-to/control-a-broker.md) shows how it is used. `GET
 /openapi.json` describes it as OpenAPI 3.1, from which clients can be generated.
 
+`fencepost up --brokers N --control PORT` opens one for a cluster. It passes a request on to those
+brokers that it concerns, and unites their answers. A process that is down or paused is not asked;
+when it is up again, it gets the fault rules that it has missed, and the time of the others.
+`?broker=N` asks one process alone, by its node id.
+
+`fencepost proxy --control PORT` opens one for a proxy. It has the routes of fault rules, requests
+and events, and refuses the others with 409.
+
 ## Who may use it
 
 - It listens on 127.0.0.1, unless a host is given. On an address that other machines reach, each
@@ -77,11 +85,12 @@ def _limits() -> Iterator[str]:
 
 
 def _routes() -> Iterator[str]:
-    yield from ("| route | what it does | answer |", "|---|---|---|")
+    yield from ("| route | what it does | answer | for a whole cluster |", "|---|---|---|---|")
     for route in ROUTES:
         answer = "none" if route.response is None else _name(route.response)
         answer = "a stream" if route.is_stream else answer
-        yield f"| `{route.method} {route.path}` | {_cell(route.summary)} | {answer} |"
+        whole = "no: add `?broker=N`" if route.in_cluster is None else "yes"
+        yield f"| `{route.method} {route.path}` | {_cell(route.summary)} | {answer} | {whole} |"
 
 
 def _name(kind: Any) -> str:

@@ -126,10 +126,10 @@ class ControlPort:
 
     async def close(self) -> None:
         """End all streams and requests, and close the port."""
-        await self._controlled.close()
-        self.events.close()
         if self._listener is not None:
             self._listener.close()
+        await self._controlled.close()
+        self.events.close()
         if self._runner is not None:
             await self._runner.cleanup()
 

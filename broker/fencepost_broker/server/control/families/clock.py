@@ -10,7 +10,7 @@ from typing import Annotated, Final, TypeAlias
 from msgspec import Meta, Struct
 
 from fencepost_broker.config.values.units import DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS
-from fencepost_broker.server.control.cluster import Cluster
+from fencepost_broker.server.control.cluster import Cluster, GoneError
 from fencepost_broker.server.control.in_cluster import all_processes
 from fencepost_broker.server.control.problems import ProblemError
 from fencepost_broker.server.control.routes import Asked, ControlContext, Route
@@ -101,8 +101,14 @@ async def _advance_in_cluster(cluster: Cluster, route: Route, asked: Asked) -> C
         cluster.ask(each, route, set_forward if "controller" in members[each].roles else asked)
         for each in cluster.running
     ]
-    answers: list[Clock] = await asyncio.gather(*calls)
-    return answers[-1]
+    answers = await asyncio.gather(*calls, return_exceptions=True)
+    for each in answers:
+        if isinstance(each, BaseException) and not isinstance(each, GoneError):
+            raise each
+    clocks = [each for each in answers if isinstance(each, Clock)]
+    if not clocks:
+        raise GoneError("all processes that were asked")
+    return clocks[-1]
 
 
 ROUTES: Final = (

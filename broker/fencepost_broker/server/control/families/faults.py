@@ -6,7 +6,7 @@ import asyncio
 import itertools
 from collections.abc import Collection, Iterable, Sequence
 from http import HTTPStatus
-from typing import Annotated, Final
+from typing import Annotated, Any, Final
 from urllib.parse import quote
 
 import msgspec
@@ -17,7 +17,7 @@ from fencepost_broker.faults.compiled import RuleError
 from fencepost_broker.faults.rule import Rule, Status, Touched
 from fencepost_broker.faults.rules import LoadedRule
 from fencepost_broker.server.control.cluster import Cluster
-from fencepost_broker.server.control.in_cluster import all_brokers
+from fencepost_broker.server.control.in_cluster import all_brokers, broker_that_has_it
 from fencepost_broker.server.control.problems import ProblemError, not_found
 from fencepost_broker.server.control.routes import Asked, ControlContext, Route
 
@@ -193,15 +193,17 @@ async def _add_plan_in_cluster(cluster: Cluster, route: Route, asked: Asked) -> 
         named = _named(asked.request.fault, cluster.rules)
         brokers = cluster.running_brokers
         plan = Plan(named)
-        try:
-            added = await cluster.ask_all(
-                brokers, _ADDING, Asked(plan, _ADDING.path, msgspec.json.encode(plan))
-            )
-        except ProblemError:
-            for each in named:
+        asked = Asked(plan, ADDING.path, msgspec.json.encode(plan))
+        answers = await cluster.try_all(brokers, ADDING, asked)
+        refused = [each for each in answers.values() if isinstance(each, ProblemError)]
+        added: dict[int, Any] = {
+            broker: each for broker, each in answers.items() if each not in refused
+        }
+        if refused:
+            for each in named if added else ():
                 target = f"{_LISTING.path}/{quote(each.name, safe='')}"
-                await cluster.try_all(brokers, _REMOVING, Asked(None, target))
-            raise
+                await cluster.try_all(added, _REMOVING, Asked(None, target))
+            raise refused[0]
         cluster.rules |= {each.name: each for each in named}
         return _united(cluster, added.values())
 
@@ -235,11 +237,9 @@ async def _clear_in_cluster(cluster: Cluster, route: Route, asked: Asked) -> Non
 
 async def _remove_in_cluster(cluster: Cluster, route: Route, asked: Asked) -> None:
     async with cluster.changing:
-        if asked.request.name not in cluster.rules:
-            raise _unknown(asked.request.name, cluster.rules)
-        del cluster.rules[asked.request.name]
+        cluster.rules.pop(asked.request.name, None)
         cluster.past.pop(asked.request.name, None)
-        await cluster.try_all(cluster.running_brokers, route, asked)
+        await broker_that_has_it(cluster, route, asked)
 
 
 def _those_that_fired(answers: Sequence[RequestsOfFault]) -> RequestsOfFault:
@@ -295,7 +295,7 @@ _LISTING: Final = Route(
     response=Faults,
     in_cluster=_list_in_cluster,
 )
-_ADDING: Final = Route(
+ADDING: Final = Route(
     "POST",
     "/v1/fault-plans",
     add_faults,
@@ -343,7 +343,7 @@ ROUTES: Final = (
         "remove all fault rules",
         in_cluster=_clear_in_cluster,
     ),
-    _ADDING,
+    ADDING,
     _SHOWING,
     _REMOVING,
     Route(
