@@ -49,6 +49,7 @@ codegen-check: $(STAMP) ## fail when the generated modules are not what the sche
 	$(BIN)/python -m fencepost_broker.cli.reference_page --check
 	$(BIN)/python -m fencepost_broker.cli.faults_page --check
 	$(BIN)/python -m fencepost_broker.server.control.page --check
+	$(BIN)/python -m fencepost_broker.server.metrics.page --check
 	$(BIN)/python -m fencepost_broker.server.scenarios.page --check
 	$(BIN)/python -m fencepost_client.clients.settings_page --check
 
@@ -289,6 +290,7 @@ docs: $(STAMP) ## write the generated pages of docs/
 	$(BIN)/python -m fencepost_broker.cli.reference_page
 	$(BIN)/python -m fencepost_broker.cli.faults_page
 	$(BIN)/python -m fencepost_broker.server.control.page
+	$(BIN)/python -m fencepost_broker.server.metrics.page
 	$(BIN)/python -m fencepost_broker.server.scenarios.page
 	$(BIN)/python -m fencepost_client.clients.settings_page
 

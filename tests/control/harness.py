@@ -13,6 +13,18 @@ from fencepost_broker.observability.log_levels import LogLevels
 from fencepost_broker.observability.logging import LazyLogs
 from fencepost_broker.server.control.controlled import controlled_broker
 from fencepost_broker.server.control.port import ControlPort
+from fencepost_protocol.generated.add_partitions_to_txn import (
+    AddPartitionsToTxnRequest,
+    AddPartitionsToTxnTopic,
+)
+from fencepost_protocol.generated.find_coordinator import FindCoordinatorRequest
+from fencepost_protocol.generated.init_producer_id import InitProducerIdRequest
+from fencepost_protocol.generated.produce import (
+    PartitionProduceData,
+    ProduceRequest,
+    TopicProduceData,
+)
+from fencepost_protocol.records.writer import build_batch
 
 from tests.support.broker import Client, RunningBroker, running_broker
 
@@ -102,3 +114,24 @@ async def controlled(**options: Any) -> AsyncIterator[Controlled]:
     given: dict[str, Any] = {"control": 0, "log_level": "error", **options}
     async with Broker(**given) as broker, aiohttp.ClientSession() as session:
         yield Controlled(session, broker)
+
+
+async def begun(client: Any, transactional_id: str) -> tuple[int, int]:
+    """Begin a transaction in topic t, partition 0; returns the producer's id and epoch."""
+    found = await client.ask(FindCoordinatorRequest(transactional_id, 1), 3)
+    assert not found.error_code
+    answer = await client.ask(InitProducerIdRequest(transactional_id, 60_000), 4)
+    assert not answer.error_code
+    producer = {"producer_id": answer.producer_id, "producer_epoch": answer.producer_epoch}
+    adding = AddPartitionsToTxnRequest(
+        v3_and_below_transactional_id=transactional_id,
+        v3_and_below_producer_id=answer.producer_id,
+        v3_and_below_producer_epoch=answer.producer_epoch,
+        v3_and_below_topics=[AddPartitionsToTxnTopic("t", [0])],
+    )
+    await client.ask(adding, 3)
+    batch = bytes(build_batch(None, [b"x"], 1000, **producer, base_sequence=0, transactional=True))
+    data = [TopicProduceData("t", partition_data=[PartitionProduceData(0, batch)])]
+    written = await client.ask(ProduceRequest(transactional_id, -1, 5000, data), 9)
+    assert not written.responses[0].partition_responses[0].error_code
+    return answer.producer_id, answer.producer_epoch

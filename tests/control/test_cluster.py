@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import signal
 import threading
 from collections.abc import Callable, Iterator
@@ -114,6 +115,25 @@ def test_a_rule_for_one_broker(controlled: Controlled) -> None:
     assert controlled.ask("POST", "/v1/faults/at-2/release", {}) == {"released": 1}
     waiting.join(30)
     assert answers == [True]
+
+
+def test_the_metrics_of_one_process(controlled: Controlled) -> None:
+    leaders = list(controlled.leaders().values())
+    for process in controlled.ask("GET", "/v1/processes")["processes"]:
+        node_id = process["id"]
+        address = f"http://{controlled.port.address}/metrics?broker={node_id}"
+        with urlopen(address) as answer:
+            text = answer.read().decode()
+        assert f'fencepost_info{{node_id="{node_id}",version=' in text
+        leads = re.findall(r"^kafka_server_replicamanager_leadercount (.+)$", text, re.MULTILINE)
+        is_active = re.findall(
+            r"^kafka_controller_\w+_activecontrollercount (.+)$", text, re.MULTILINE
+        )
+        if "controller" in process["roles"]:
+            assert (leads, is_active) == ([], ["1.0"])
+        else:
+            assert (leads, is_active) == ([f"{leaders.count(node_id)}.0"], [])
+    assert refused(controlled, "GET", "/metrics").status == 409
 
 
 def test_a_rule_that_cannot_work_is_added_nowhere(controlled: Controlled) -> None:

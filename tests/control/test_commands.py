@@ -263,7 +263,7 @@ def test_without_a_control_port_nothing_of_it_is_imported() -> None:
     code = """
 import sys
 from fencepost_broker.blocking import Broker
-ours = {"aiohttp", "msgspec", "http.client", "fencepost_broker.server.control"}
+ours = {"aiohttp", "msgspec", "prometheus_client", "http.client", "fencepost_broker.server.control"}
 with Broker():
     print(sorted(ours & set(sys.modules)))
 with Broker(control=0):
@@ -273,6 +273,7 @@ with Broker(control=0):
     without, with_one = done.stdout.splitlines()
     assert without == "[]"
     assert "'aiohttp'" in with_one
+    assert "'prometheus_client'" not in with_one, "only a scrape needs it"
 
 
 def test_the_commands_import_no_server() -> None:

@@ -84,6 +84,7 @@ async def test_what_only_a_broker_can_do_is_refused_by_name() -> None:
             ("POST", "/v1/clock/advance", {"days": 8}),
             ("GET", "/v1/brokers", None),
             ("GET", "/v1/stats", None),
+            ("GET", "/metrics", None),
             ("GET", "/v1/topics", None),
             ("GET", "/v1/topics/t/partitions/0", None),
             ("POST", "/v1/topics", {"name": "u"}),

@@ -2,35 +2,22 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import pytest
 from fencepost_broker import Broker, ListenError
 from fencepost_broker.server.control.table import ROUTES
-from fencepost_protocol.generated.add_partitions_to_txn import (
-    AddPartitionsToTxnRequest,
-    AddPartitionsToTxnTopic,
-)
 from fencepost_protocol.generated.consumer_group_heartbeat import ConsumerGroupHeartbeatRequest
 from fencepost_protocol.generated.end_txn import EndTxnRequest
 from fencepost_protocol.generated.find_coordinator import FindCoordinatorRequest
-from fencepost_protocol.generated.init_producer_id import InitProducerIdRequest
 from fencepost_protocol.generated.metadata import MetadataRequest, MetadataRequestTopic
 from fencepost_protocol.generated.offset_commit import (
     OffsetCommitRequest,
     OffsetCommitRequestPartition,
     OffsetCommitRequestTopic,
 )
-from fencepost_protocol.generated.produce import (
-    PartitionProduceData,
-    ProduceRequest,
-    TopicProduceData,
-)
-from fencepost_protocol.records.writer import build_batch
 from openapi_spec_validator import OpenAPIV31SpecValidator
 from yarl import URL
 
-from tests.control.harness import Controlled, controlled, open_port
+from tests.control.harness import begun, controlled, open_port
 
 pytestmark = pytest.mark.asyncio
 DAY_MS = 24 * 3600 * 1000
@@ -106,30 +93,9 @@ async def test_topics_are_created_listed_and_deleted() -> None:
         assert [each.name for each in answer.topics] == ["first"]
 
 
-async def begun(it: Controlled, client: Any, transactional_id: str) -> tuple[int, int]:
-    """Begin a transaction in topic t, partition 0; returns the producer's id and epoch."""
-    found = await client.ask(FindCoordinatorRequest(transactional_id, 1), 3)
-    assert not found.error_code
-    answer = await client.ask(InitProducerIdRequest(transactional_id, 60_000), 4)
-    assert not answer.error_code
-    producer = {"producer_id": answer.producer_id, "producer_epoch": answer.producer_epoch}
-    adding = AddPartitionsToTxnRequest(
-        v3_and_below_transactional_id=transactional_id,
-        v3_and_below_producer_id=answer.producer_id,
-        v3_and_below_producer_epoch=answer.producer_epoch,
-        v3_and_below_topics=[AddPartitionsToTxnTopic("t", [0])],
-    )
-    await client.ask(adding, 3)
-    batch = bytes(build_batch(None, [b"x"], 1000, **producer, base_sequence=0, transactional=True))
-    data = [TopicProduceData("t", partition_data=[PartitionProduceData(0, batch)])]
-    written = await client.ask(ProduceRequest(transactional_id, -1, 5000, data), 9)
-    assert not written.responses[0].partition_responses[0].error_code
-    return answer.producer_id, answer.producer_epoch
-
-
 async def test_a_transaction_is_explained_held_and_released() -> None:
     async with controlled(topics={"t": 1}) as it, it.client() as client:
-        producer = await begun(it, client, "pay/ments é")
+        producer = await begun(client, "pay/ments é")
         listed = await it.ask("GET", "/v1/transactions")
         assert listed["transactions"] == [
             {"transactional_id": "pay/ments é", "producer_id": producer[0], "state": "Ongoing"}

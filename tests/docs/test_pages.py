@@ -16,7 +16,7 @@ from tests.docs.pages import GUIDES, PAGES, anchors, blocks, links, marks, name
 
 LANGUAGES = {
     "console", "dockerfile", "go", "java", "js", "json", "mermaid", "properties", "python", "text",
-    "toml",
+    "toml", "yaml",
 }  # fmt: skip
 """A block of another one might be a command or a program that no test runs."""
 MARKS = {"not run", "stops at", "measured"}

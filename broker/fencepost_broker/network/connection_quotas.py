@@ -36,6 +36,11 @@ class ConnectionQuotas:
         return len(self._handshakes.hosts)
 
     @property
+    def open_by_listener(self) -> Counter[str]:
+        """The number of open connections of each listener."""
+        return Counter(each.listener for each in self._open.hosts)
+
+    @property
     def addresses(self) -> int:
         """The number of addresses that counted connections come from."""
         return len(self._open.by_host.keys() | self._handshakes.by_host.keys())

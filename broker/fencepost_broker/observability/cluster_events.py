@@ -23,6 +23,8 @@ class ClusterEvents:
     def __init__(self, node_id: int) -> None:
         self._node_id = node_id
         self._gathered: dict[tuple[str, str, bool], list[str]] = {}
+        self.unclean_elections = 0
+        """How many leaders the controller of this process has elected that may lack records."""
 
     def take(self) -> list[LogEvent]:
         """Return the collected events, in order of their beginning."""
@@ -51,6 +53,7 @@ class ClusterEvents:
         """Note what the controller has decided; ``is_by_time``: because time passed."""
         for change in changes:
             if isinstance(change, PartitionChanged):
+                self.unclean_elections += _is_unclean(change)
                 self._leader_changed(change)
             elif isinstance(change, BrokerChanged):
                 if _is_fenced_now(change):
@@ -109,6 +112,15 @@ class ClusterEvents:
         if leader == _NOBODY:
             return "no broker"
         return "this broker" if leader == self._node_id else f"broker {leader}"
+
+
+def _is_unclean(change: PartitionChanged) -> bool:
+    before, after = change.before, change.after
+    return (
+        before is not None
+        and after.leader not in (_NOBODY, before.leader)
+        and after.leader not in (*before.isr, *before.eligible_leader_replicas)
+    )
 
 
 def _is_fenced_now(change: BrokerChanged) -> bool:

@@ -59,13 +59,14 @@ class OfflinePartitions:
     def place(self, partition: Partition, topic_id: bytes, now_ms: int) -> None:
         """Create the log of a partition that had no replica in this broker."""
         log, error = self._log(partition.topic, topic_id, partition.number, now_ms)
-        partition.log, partition.is_here = log, True
+        partition.use_log(log)
+        partition.is_here = True
         if error is not None:
             self._wait(partition, topic_id, error, now_ms)
 
     def place_elsewhere(self, partition: Partition, now_ms: int) -> None:
         """Replace the log by a placeholder: this broker no longer has a replica."""
-        partition.log = self._empty(partition.topic, partition.number, now_ms)
+        partition.use_log(self._empty(partition.topic, partition.number, now_ms))
         partition.is_here = False
 
     def _log(
@@ -116,7 +117,7 @@ class OfflinePartitions:
                     continue  # a corrupt log stays offline until the next start
                 except StorageError:
                     break
-                partition.log = log
+                partition.use_log(log)
                 del self._waiting[name]
                 self._made(partition, topic_id)
             else:

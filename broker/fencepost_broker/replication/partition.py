@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass, field
 from typing import Any, Final, NoReturn, Protocol
 
@@ -11,6 +12,11 @@ from fencepost_broker.ports import ReadyList
 from fencepost_broker.replication.leader import LeaderState
 from fencepost_broker.storage.log import PartitionLog
 
+TRAFFIC: Final = (
+    "records_in", "bytes_in", "bytes_out", "batches_in", "batches_refused", "reads",
+    "reads_refused",
+)  # fmt: skip
+"""What a partition counts of its traffic."""
 _UNCHECKED: Final = -1
 
 
@@ -54,6 +60,14 @@ class Partition:
     """The bytes that clients have produced since the broker got this partition."""
     bytes_out: int = 0
     """The bytes that clients have fetched."""
+    batches_in: int = 0
+    """The batches that clients have produced."""
+    batches_refused: int = 0
+    reads: int = 0
+    """The parts of Fetch answers that had records."""
+    reads_refused: int = 0
+    _records_before: int = 0
+    """The records appended while this broker led it before."""
     _first_offset: int = field(init=False)
     _has_moved: bool = False
     """Whether it is in the ready list."""
@@ -63,8 +77,10 @@ class Partition:
 
     @property
     def records_in(self) -> int:
-        """The number of records, including markers, appended since the broker got it."""
-        return self.log.log_end_offset - self._first_offset
+        """The number of records, including markers, appended while this broker led it."""
+        if not self.leads:
+            return self._records_before
+        return self._records_before + self.log.log_end_offset - self._first_offset
 
     def epoch_error(self, believed: int) -> ErrorCode:
         """Return the error for the leader epoch in a client's request (KIP-320)."""
@@ -76,15 +92,24 @@ class Partition:
             return ErrorCode.FENCED_LEADER_EPOCH
         return ErrorCode.UNKNOWN_LEADER_EPOCH
 
+    def use_log(self, log: PartitionLog) -> None:
+        """Exchange the log; what was counted stays."""
+        self._records_before = self.records_in
+        self._first_offset = log.log_end_offset
+        self.log = log
+
     def lead(self, replication: LeaderState | None) -> None:
         """Become its leader, with or without followers."""
-        self.leads = True
+        if not self.leads:
+            self._first_offset = self.log.log_end_offset
+            self.leads = True
         self.replication = replication
         self.is_plain = replication is None
         self.log.follows_log_end = self.is_plain
 
     def follow(self) -> None:
         """Stop leading it and answer the waiting requests; it may have no leader now."""
+        self._records_before = self.records_in
         self.leads = self.is_plain = False
         self.replication = None
         self.log.follows_log_end = False
@@ -130,6 +155,10 @@ class Topic:
     is_internal: bool = False
     partitions: list[Partition] = field(default_factory=list)
 
+    def sum_of(self, field: str) -> int:
+        """Return the sum of what its partitions have counted in a field, one of ``TRAFFIC``."""
+        return sum(getattr(each, field) for each in self.partitions)
+
     def partition(self, number: int) -> Partition | None:
         """Return the partition with a number from a client; ``None`` if it does not exist."""
         return self.partitions[number] if 0 <= number < len(self.partitions) else None
@@ -141,6 +170,8 @@ class PartitionTable:
     def __init__(self) -> None:
         self.by_name: dict[str, Topic] = {}
         self.by_id: dict[bytes, Topic] = {}
+        self._deleted: Counter[str] = Counter()
+        """The traffic of topics that are no longer there."""
 
     def find(self, topic: str, number: int) -> Partition | None:
         """Return a partition by topic name; the hot path reads ``by_name`` directly."""
@@ -152,8 +183,13 @@ class PartitionTable:
         self.by_name[topic.name] = topic
         self.by_id[topic.topic_id] = topic
 
+    def sum_of(self, field: str) -> int:
+        """Return the sum over all topics, with those that were deleted."""
+        return self._deleted[field] + sum(each.sum_of(field) for each in self.by_name.values())
+
     def remove(self, topic: Topic) -> None:
         """Remove a deleted topic and answer the requests that wait for it."""
+        self._deleted.update({each: topic.sum_of(each) for each in TRAFFIC})
         del self.by_name[topic.name]
         del self.by_id[topic.topic_id]
         for partition in topic.partitions:

@@ -98,3 +98,19 @@ def test_the_controller_is_lost_once_and_back_when_all_connections_are() -> None
     assert reachability.reached(6000, "follow") == 5000
     assert reachability.reached(6100, "follow") is None
     assert reachability.lost(7000, "follow")
+
+
+def test_elections_of_leaders_that_may_lack_records_are_counted() -> None:
+    alone = partition(HERE, 1)._replace(isr=(HERE,))
+    events = ClusterEvents(HERE)
+
+    def decided(before: Partition, leader: int) -> int:
+        change = moved(before, before._replace(leader=leader, leader_epoch=2))
+        events.decided((change,), session_ms=9_000, is_by_time=True)
+        return events.unclean_elections
+
+    assert decided(partition(HERE, 1), OTHER) == 0, "it was in sync"
+    assert decided(alone._replace(eligible_leader_replicas=(OTHER,)), OTHER) == 0
+    assert decided(alone, NOBODY) == 0
+    assert decided(alone, HERE) == 0, "it was the leader before"
+    assert decided(alone, OTHER) == 1

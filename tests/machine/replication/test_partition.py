@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from fencepost_broker.replication.partition import Partition
+from fencepost_broker.replication.partition import Partition, PartitionTable, Topic
 
-from tests.machine.storage.harness import open_log
+from tests.machine.storage.harness import fill, open_log
 
 
 class Waiter:
@@ -55,3 +55,37 @@ def test_all_are_let_go_whatever_one_of_them_runs_into() -> None:
     assert all(each.is_over for each in waiters)
     assert [len(each.heard) for each in waiters] == [0, 1, 0]
     assert not partition.waiters
+
+
+def test_records_count_while_it_leads_whatever_happens_to_its_log() -> None:
+    log = open_log()
+    fill(log, 3)
+    partition = Partition("t", 0, log)
+    assert partition.records_in == 0, "they were there before"
+    fill(log, 2)
+    partition.follow()
+    fill(log, 7)
+    assert partition.records_in == 2
+    partition.follow()
+    partition.lead(None)
+    partition.lead(None)
+    fill(log, 1)
+    assert partition.records_in == 3
+    partition.use_log(open_log())
+    assert partition.records_in == 3
+    fill(partition.log, 4)
+    assert partition.records_in == 7
+
+
+def test_what_a_deleted_topic_has_counted_stays_in_the_sum() -> None:
+    table = PartitionTable()
+    kept, deleted = (
+        Topic(name, name.encode(), partitions=[Partition(name, 0, open_log(), bytes_in=count)])
+        for name, count in (("kept", 2), ("deleted", 5))
+    )
+    table.add(kept)
+    table.add(deleted)
+    assert table.sum_of("bytes_in") == 7
+    table.remove(deleted)
+    assert table.sum_of("bytes_in") == 7
+    assert kept.sum_of("bytes_in") == 2

@@ -148,6 +148,7 @@ class Fetching:
             response = self._respond(answers)
             if failed:
                 self.context.metrics.note_errors(response)
+                self._count_refused(answers)
             return response
         return None
 
@@ -162,6 +163,12 @@ class Fetching:
         for (_, _, partition, _), (_, data) in zip(self.wanted, answers, strict=True):
             if partition is not None and data.records:
                 partition.bytes_out += len(data.records)
+                partition.reads += 1
+
+    def _count_refused(self, answers: list[tuple[FetchTopic, PartitionData]]) -> None:
+        for (_, _, partition, _), (_, data) in zip(self.wanted, answers, strict=True):
+            if partition is not None and data.error_code:
+                partition.reads_refused += 1
 
     def _respond(self, answers: list[tuple[FetchTopic, PartitionData]]) -> FetchResponse:
         opened = self.opened

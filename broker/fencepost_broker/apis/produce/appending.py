@@ -187,9 +187,11 @@ def append(
         result = examined(partition, entry, now_ms, guard)
     if not (result.error or result.duplicate):
         partition.bytes_in += len(records)
+        partition.batches_in += 1
         if not partition.is_plain or partition.waiters:
             partition.appended(now_ms)
     elif result.error:
+        partition.batches_refused += 1
         _tell_log_start(partition.log, records, result)
     return result
 

@@ -53,6 +53,11 @@ class Coordinators(MetadataPublisher):
                 self._made.start()
         return self._made
 
+    @property
+    def made(self) -> CoordinatorRuntime | None:
+        """The runtime, if it was created."""
+        return self._made
+
     def start(self) -> None:
         """Load the existing coordinators and begin to coordinate."""
         self._is_started = True

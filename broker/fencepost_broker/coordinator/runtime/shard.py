@@ -83,6 +83,10 @@ Token = Callable[[Any], None]
 class Machine(Protocol):
     """The common interface of both kinds of coordinators."""
 
+    @property
+    def state(self) -> Any:
+        """The machine's state, for reading only."""
+
     def handle(self, now_ms: int, command: Any) -> Decision[Any]:
         """Return the decision on a command."""
 

@@ -161,7 +161,12 @@ class TransactionCoordinator:
         transaction = self._transactions.get(send.transactional_id)
         return transaction is not None and transaction.sending is send
 
-    # -- the rest -------------------------------------------------------------------------------
+    # -- the state ------------------------------------------------------------------------------
+
+    @property
+    def state(self) -> Context:
+        """The machine's state, for reading only."""
+        return self._context
 
     def durable(self) -> dict[str, tuple[object, ...]]:
         """Return the state that a replay of the log restores, for comparison."""

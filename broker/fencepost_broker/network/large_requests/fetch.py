@@ -144,6 +144,8 @@ class LargeFetching(Fetching):
             partition = wanted.partition
             if partition is None:
                 continue
+            if data.error_code:
+                partition.reads_refused += 1
             if data.records:
                 self._size += len(data.records)
                 self._got.append((partition, len(data.records)))
@@ -156,6 +158,7 @@ class LargeFetching(Fetching):
         self._lost()
         for partition, size in self._got:
             partition.bytes_out += size
+            partition.reads += 1
         if self.opened.session is None:
             self._owner.answer_with(self._make)
             return

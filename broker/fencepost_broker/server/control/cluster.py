@@ -24,7 +24,7 @@ from yarl import URL
 from fencepost_broker.faults.rule import Rule, Status
 from fencepost_broker.server.control.events import EventHub, Reader
 from fencepost_broker.server.control.problems import Problem, ProblemError, not_found
-from fencepost_broker.server.control.routes import Asked, Route
+from fencepost_broker.server.control.routes import JSON, Asked, Route
 
 ASK_SECONDS: Final = 20.0
 """How long a process may take for an answer."""
@@ -32,7 +32,6 @@ CLOCK_STEP_MS: Final = 1_000
 """Clocks of processes that differ by less are not moved."""
 _LINE_BYTES_MAX: Final = 1 << 20
 _STREAM_TIMEOUT: Final = aiohttp.ClientTimeout(total=None, sock_connect=ASK_SECONDS)
-_JSON: Final = "application/json"
 
 
 class ClusterProcess(Protocol):
@@ -164,6 +163,8 @@ class Cluster:
         content = await self.send(node_id, route.method, asked.target, asked.body)
         if route.response is None:
             return None
+        if route.content_type != JSON:
+            return content.decode()
         return msgspec.json.decode(content, type=route.response)
 
     async def ask_all(self, node_ids: Iterable[int], route: Route, asked: Asked) -> dict[int, Any]:
@@ -202,7 +203,7 @@ class Cluster:
     async def send(self, node_id: int, method: str, target: str, body: bytes = b"") -> bytes:
         """Send a request to a process, and return the content; raises ``ProblemError``."""
         url, label = self._url(node_id, target)
-        headers = {"Content-Type": _JSON} if body else {}
+        headers = {"Content-Type": JSON} if body else {}
         try:
             async with self._client().request(method, url, data=body or None, headers=headers) as (
                 answer

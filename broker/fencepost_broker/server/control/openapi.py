@@ -10,7 +10,7 @@ from typing import Any, Final
 import msgspec
 
 from fencepost_broker.server.control.problems import CONTENT_TYPE, Problem
-from fencepost_broker.server.control.routes import Route
+from fencepost_broker.server.control.routes import JSON, Route
 
 ERRORS: Final = (
     HTTPStatus.BAD_REQUEST,
@@ -26,7 +26,6 @@ ERRORS_OF_BODIES: Final = (
     HTTPStatus.UNSUPPORTED_MEDIA_TYPE,
 )
 _REFS: Final = "#/components/schemas/{name}"
-_JSON: Final = "application/json"
 _STREAM: Final = "text/event-stream"
 
 
@@ -121,7 +120,7 @@ def _body(route: Route, own: dict[str, Any], schema_of: Mapping[str, Any]) -> di
         schema: Any = {**own, "properties": left, "required": required}
     else:
         schema, required = schema_of[repr(route.request)], own.get("required", ())
-    return {"required": True, "content": {_JSON: {"schema": schema}}}
+    return {"required": True, "content": {JSON: {"schema": schema}}}
 
 
 def _responses(route: Route, schema_of: Mapping[str, Any]) -> dict[str, Any]:
@@ -130,7 +129,7 @@ def _responses(route: Route, schema_of: Mapping[str, Any]) -> dict[str, Any]:
     if route.response is None:
         status = HTTPStatus.NO_CONTENT
     else:
-        kind = _STREAM if route.is_stream else _JSON
+        kind = _STREAM if route.is_stream else route.content_type
         success["content"] = {kind: {"schema": schema_of[repr(route.response)]}}
     errors = {*ERRORS, *route.errors, *(ERRORS_OF_BODIES if route.has_body else ())}
     refused = {str(each.value): {"$ref": "#/components/responses/Problem"} for each in errors}

@@ -94,6 +94,8 @@ def _routes() -> Iterator[str]:
 
 
 def _name(kind: Any) -> str:
+    if kind is str:
+        return "text"
     name = getattr(kind, "__name__", "")
     return "a JSON object" if not name or name == "dict" else f"`{name}`"
 

@@ -26,7 +26,7 @@ from fencepost_broker.server.control.decoding import read_request
 from fencepost_broker.server.control.events import EventHub, Reader, cut
 from fencepost_broker.server.control.guard import Guard, is_for_this_machine, read_token
 from fencepost_broker.server.control.problems import CONTENT_TYPE, Problem, ProblemError
-from fencepost_broker.server.control.routes import Asked, Route
+from fencepost_broker.server.control.routes import JSON, Asked, Route
 from fencepost_broker.server.control.table import ROUTES
 
 CONNECTIONS_MAX: Final = 128
@@ -44,7 +44,6 @@ _STOP_SECONDS: Final = 0.5
 _LINGER_SECONDS: Final = 1.0
 _HEADER_BYTES_MAX: Final = 8190
 _HEADERS_MAX: Final = 64
-_JSON: Final = "application/json"
 _QUIET: Final = logging.getLogger("fencepost.control")
 """aiohttp's own log, about requests that are not HTTP, which is not wanted."""
 _QUIET.addHandler(logging.NullHandler())
@@ -200,7 +199,9 @@ class ControlPort:
                 return await _streamed(request, answer)
             if route.response is None:
                 return web.Response(status=HTTPStatus.NO_CONTENT)
-            return _response(route.status, _JSON, msgspec.json.encode(answer))
+            is_json = route.content_type == JSON
+            body = msgspec.json.encode(answer) if is_json else answer.encode()
+            return _response(route.status, route.content_type, body)
 
         return web.route(route.method, route.path, handle)
 
@@ -261,12 +262,12 @@ def _broker(given: str | None) -> int | None:
 async def _body(request: web.Request) -> bytes:
     """Return the body of a request, which must be JSON, not too large and not too slow."""
     encoding = request.headers.get(hdrs.CONTENT_ENCODING, "identity")
-    if request.content_type != _JSON or encoding != "identity":
+    if request.content_type != JSON or encoding != "identity":
         raise ProblemError(
             HTTPStatus.UNSUPPORTED_MEDIA_TYPE,
             "the body must be JSON that is not compressed",
             where="header Content-Type" if encoding == "identity" else "header Content-Encoding",
-            advice=f"Send `Content-Type: {_JSON}`.",
+            advice=f"Send `Content-Type: {JSON}`.",
         )
     try:
         async with asyncio.timeout(BODY_SECONDS):
@@ -280,8 +281,12 @@ async def _body(request: web.Request) -> bytes:
 
 
 def _response(status: int, content_type: str, body: bytes) -> web.Response:
-    headers = {"Cache-Control": "no-store", "X-Content-Type-Options": "nosniff"}
-    return web.Response(status=status, body=body, content_type=content_type, headers=headers)
+    headers = {
+        hdrs.CONTENT_TYPE: content_type,
+        hdrs.CACHE_CONTROL: "no-store",
+        "X-Content-Type-Options": "nosniff",
+    }
+    return web.Response(status=status, body=body, headers=headers)
 
 
 def _problem(problem: Problem) -> web.Response:

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from fencepost_broker.server.process import BrokerProcess
     from fencepost_broker.storage.disk.faulty import DiskFaults
 
+JSON: Final = "application/json"
 ASK_SECONDS: Final = 10.0
 """How long an answer of the broker to itself may take."""
 
@@ -178,6 +179,8 @@ class Route:
     """Carries it out at the control port of a cluster; ``None``: it is for one broker alone."""
     is_stream: bool = False
     """Whether the response is a stream of Server-Sent Events; the handler returns a ``Reader``."""
+    content_type: str = JSON
+    """Of the response; if it is not JSON, the handler returns a ``str``."""
 
     @property
     def names_in_path(self) -> list[str]:

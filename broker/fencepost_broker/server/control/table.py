@@ -13,6 +13,7 @@ from fencepost_broker.server.control.families import (
     groups,
     live,
     markers,
+    metrics,
     operations,
     processes,
     snapshots,
@@ -35,4 +36,5 @@ ROUTES: Final[tuple[Route, ...]] = (
     *snapshots.ROUTES,
     *groups.ROUTES,
     *live.ROUTES,
+    *metrics.ROUTES,
 )

@@ -28,6 +28,10 @@ class Machine:
     def __init__(self) -> None:
         self.replayed: list[str] = []
 
+    @property
+    def state(self) -> Any:
+        return self.replayed
+
     def handle(self, now_ms: int, command: Any) -> Decision[Any]:
         decision: Decision[Any] = command
         return decision
