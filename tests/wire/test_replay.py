@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import asyncio
 import random
+from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
 from fencepost_broker import Broker
+from fencepost_broker.config.setting import Value
 from fencepost_broker.server.embedded.cluster import Cluster
 from fencepost_broker.server.proxy.proxy import Proxy
-from fencepost_client import NetworkError, Producer
+from fencepost_client import Consumer, NetworkError, Producer
+from fencepost_client.config.settings import GroupProtocol
 from fencepost_client.recordings import replay_async
 from fencepost_client.recordings.file import (
     EntryKind,
@@ -22,7 +26,12 @@ from fencepost_client.recordings.replaying import Replay, replay_file
 from fencepost_client.recordings.result import Difference
 
 from tests.support.sessions import ORDERS, play_session
+from tests.support.waiting import until
 
+EAGER: Mapping[str, Value] = {
+    "group.consumer.min.heartbeat.interval.ms": 50,
+    "group.consumer.heartbeat.interval.ms": 50,
+}
 pytestmark = pytest.mark.asyncio
 
 
@@ -197,3 +206,45 @@ async def test_a_target_that_cannot_be_reached_is_an_error(tmp_path: Path) -> No
     path = await recorded(tmp_path / "session.fprec")
     with pytest.raises(NetworkError, match="No connection to 127"):
         await replay_async(path, "127.0.0.1:1")
+
+
+@pytest.mark.parametrize("protocol", ["classic", "consumer"])
+async def test_members_of_a_group_get_the_same_partitions(
+    protocol: GroupProtocol, tmp_path: Path
+) -> None:
+    path = tmp_path / "group.fprec"
+    async with Broker(topics={ORDERS: 2}, settings=EAGER) as broker:
+        with broker.record(path):
+            async with Producer(broker.bootstrap) as producer:
+                for number in range(4):
+                    await producer.send_and_wait(ORDERS, b"1", partition=number % 2)
+            await share(broker.bootstrap, protocol)
+    async with Broker(topics={ORDERS: 2}, settings=EAGER) as broker:
+        assert await replay_async(path, broker.bootstrap) == []
+
+
+async def share(bootstrap: str, protocol: GroupProtocol) -> None:
+    """Read with two members until each has a partition."""
+
+    def member() -> Consumer:
+        return Consumer(
+            bootstrap, group_id="both", group_protocol=protocol, auto_offset_reset="earliest",
+            client_id="member", heartbeat_interval_ms=100,
+        )  # fmt: skip
+
+    async with member() as first, member() as second:
+        first.subscribe([ORDERS])
+        reading = [asyncio.ensure_future(read(first))]
+        await until(lambda: len(first.assignment()) == 2)
+        second.subscribe([ORDERS])
+        reading.append(asyncio.ensure_future(read(second)))
+        await until(lambda: len(second.assignment()) == 1)
+        await until(lambda: len(first.assignment()) == 1)
+        for task in reading:
+            task.cancel()
+
+
+async def read(consumer: Consumer) -> None:
+    """Read until cancelled."""
+    async for _ in consumer:
+        pass

@@ -7,7 +7,14 @@ from pathlib import Path
 from time import monotonic_ns
 from typing import TYPE_CHECKING, Final, Self, cast
 
-from fencepost_client.recordings.file import EntryKind, write_entry, write_start
+from fencepost_client.recordings.file import (
+    ANSWER_ID_BYTES,
+    REQUEST_ID_BYTES,
+    EntryKind,
+    write_entry,
+    write_start,
+)
+from fencepost_protocol.generated.index import ApiKey
 from fencepost_protocol.primitives import Buffer
 
 from fencepost_broker.apis.request import Pieces, Request
@@ -27,12 +34,20 @@ if TYPE_CHECKING:
     from types import TracebackType
 
 _SIZE_BYTES: Final = 4
+_TOKEN_APIS: Final = frozenset(
+    {
+        ApiKey.CREATE_DELEGATION_TOKEN, ApiKey.RENEW_DELEGATION_TOKEN,
+        ApiKey.EXPIRE_DELEGATION_TOKEN, ApiKey.DESCRIBE_DELEGATION_TOKEN,
+    }
+)  # fmt: skip
+"""APIs of other brokers than ours whose messages have secrets."""
 
 
 class Recording:
     """A file to which everything is appended, an entry at a time.
 
-    A frame that is hidden completely is recorded as an empty one. If the file cannot be written,
+    Of a frame that is hidden completely only the beginning is recorded: API, version and
+    correlation id of a request, the correlation id of an answer. If the file cannot be written,
     the recording ends and ``failure`` says why; requests are not affected.
     """
 
@@ -53,6 +68,8 @@ class Recording:
         """Record a request, without its size."""
         hides = HIDES.get(api_key)
         shown = shown_request(frame, hides[0]) if hides else frame
+        if not shown or api_key in _TOKEN_APIS:
+            shown = frame[:REQUEST_ID_BYTES]
         self._write(EntryKind.REQUEST, connection, shown)
 
     def answer(
@@ -61,8 +78,15 @@ class Recording:
         """Record an answer; ``skip`` is the number of bytes that its size takes."""
         hides = HIDES.get(api_key)
         shown = shown_response(pieces, skip, api_key, version, hides[1] if hides else None)
-        if api_key in METADATA_APIS and is_of_metadata(api_key, version, shown[:BEGINNING_BYTES]):
-            shown = b""
+        if (
+            not shown
+            or api_key in _TOKEN_APIS
+            or (
+                api_key in METADATA_APIS
+                and is_of_metadata(api_key, version, shown[:BEGINNING_BYTES])
+            )
+        ):
+            shown = b"".join(pieces)[skip : skip + ANSWER_ID_BYTES]
         self._write(EntryKind.ANSWER, connection, shown)
 
     def closed(self, connection: Hashable, reason: str) -> None:

@@ -24,6 +24,10 @@ VERSION: Final = 1
 HEADER_BYTES_MAX: Final = 1 << 16
 ENTRY_BYTES_MAX: Final = 128 << 20
 CONNECTIONS_MAX: Final = 10_000
+REQUEST_ID_BYTES: Final = 8
+"""The part of a request that is left if it is hidden: API, version and correlation id."""
+ANSWER_ID_BYTES: Final = 4
+"""The part of an answer that is left if it is hidden: the correlation id."""
 _ENTRY: Final = struct.Struct(">II")
 _HEAD: Final = struct.Struct(">BIQ")
 

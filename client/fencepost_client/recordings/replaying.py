@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import io
+import struct
 from collections import deque
 from collections.abc import Coroutine, Iterable
 from contextlib import suppress
@@ -34,7 +35,13 @@ from fencepost_client.recordings.comparison import (
     is_sooner,
     may_pass,
 )
-from fencepost_client.recordings.file import Entry, EntryKind, read_entries
+from fencepost_client.recordings.file import (
+    ANSWER_ID_BYTES,
+    REQUEST_ID_BYTES,
+    Entry,
+    EntryKind,
+    read_entries,
+)
 from fencepost_client.recordings.hidden import is_hidden
 from fencepost_client.recordings.ids import Ids
 from fencepost_client.recordings.requests import translate
@@ -48,8 +55,12 @@ DEFAULT_TIMEOUT_S: Final = 30.0
 RETRY_S: Final = 10.0
 """The time for which a request is repeated whose answer may become as recorded."""
 _PAUSE_S: Final = 0.02
+_REQUEST_ID: Final = struct.Struct(">hhi")
 _NOT_COMPARED: Final = frozenset({ApiKey.API_VERSIONS})
 """What a target serves is compared by what it answers, not by what it says it serves."""
+
+_TOLD_LATER: Final = frozenset({ApiKey.CONSUMER_GROUP_HEARTBEAT})
+"""APIs by which a client asks again and again whether something has changed."""
 
 
 @dataclass(slots=True)
@@ -144,11 +155,11 @@ class Replay:
         try:
             api_key, version, recorded_id, client_id, body = read_request_head(frame)
         except RemoteProtocolError:
-            if data:
+            if len(data) != REQUEST_ID_BYTES:
                 self._note("a request has no header that can be read: it was left out")
-            else:
-                self._note("a request is hidden in the recording: it was left out")
-            return
+                return
+            api_key, version, recorded_id = _REQUEST_ID.unpack_from(data)
+            client_id, body = None, REQUEST_ID_BYTES
         number, api = self._result.requests, api_name(api_key)
         message = recorded = None
         if api_key in APIS and _is_known(api_key, version):
@@ -156,7 +167,7 @@ class Replay:
             with suppress(RemoteProtocolError):
                 message = kind.decode(frame, version, body)[0]
                 recorded = kind.decode(frame, version, body)[0]
-        if is_hidden(api_key, message):
+        if len(data) == REQUEST_ID_BYTES or is_hidden(api_key, message):
             self._note(f"{api} was left out: it has secrets, which recordings hide")
             connection.skipped.add(recorded_id)
             return
@@ -204,13 +215,11 @@ class Replay:
 
     async def _answer(self, connection: _Connection, data: bytes) -> None:
         recorded_id = int.from_bytes(data[:SIZE_BYTES], signed=True)
-        if data and all(each.recorded_id != recorded_id for each in connection.sent):
+        if all(each.recorded_id != recorded_id for each in connection.sent):
             connection.skipped.discard(recorded_id)
             return
-        if not connection.sent:
-            return
         sent = connection.sent.popleft()
-        while data and sent.recorded_id != recorded_id:
+        while sent.recorded_id != recorded_id:
             sent = connection.sent.popleft()  # the one before has no answer in the recording
         assert connection.target is not None, "a request was sent"
         frame = await self._receive(connection.target, sent)
@@ -218,7 +227,7 @@ class Replay:
             if connection.target.why_lost:
                 self._tell(sent.number, sent.api, "", "an answer", connection.target.why_lost)
             return
-        if data and sent.api_key not in _NOT_COMPARED:
+        if len(data) > ANSWER_ID_BYTES and sent.api_key not in _NOT_COMPARED:
             await self._compare(connection, sent, data, frame)
 
     async def _receive(self, target: TargetConnection, sent: _Sent) -> memoryview | None:
@@ -268,7 +277,9 @@ class Replay:
                 found = self._comparison.compare(
                     f"{sent.api}Response", sent.version, recorded, got, group
                 )
-                may_change = may_pass(found)
+                may_change = may_pass(found) or (
+                    sent.api_key in _TOLD_LATER and all(each.error is None for each in found)
+                )
             target = connection.target
             if not found or not may_change or connection.sent:
                 break
