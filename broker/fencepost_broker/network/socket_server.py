@@ -93,7 +93,7 @@ class SocketServer:
         self._log = log
         self._shared = SharedBuffer(limits.queued_bytes_max)
         self._listeners: list[asyncio.Server | TlsListener] = []
-        self._connections: set[Connection] = set()
+        self._connections: dict[Connection, None] = {}
         self._names_users_by_certificate: set[str] = set()
         """Listeners without SASL, whose users are named by their TLS certificates."""
         self._reaper: asyncio.TimerHandle | None = None
@@ -420,7 +420,7 @@ class SocketServer:
             if self._watcher is not None:
                 self._watcher.dropped(connection, excess)
             return False
-        self._connections.add(connection)
+        self._connections[connection] = None
         self.metrics.connections_opened += 1
         if self._watcher is not None:
             self._watcher.opened(connection)
@@ -437,7 +437,7 @@ class SocketServer:
             self._faults.forget(connection)
         if connection not in self._connections:
             return  # it was refused because of the limits
-        self._connections.discard(connection)
+        del self._connections[connection]
         self.connection_quotas.close(connection)
         self.metrics.bytes_in += connection.bytes_in
         self.metrics.bytes_out += connection.bytes_out

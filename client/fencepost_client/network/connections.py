@@ -46,12 +46,12 @@ class Connections:
         """Called when a lost or silent connection suggests that the metadata is out of date."""
         self._loop = asyncio.get_running_loop()
         self._last_features: dict[str, int] = {}
-        self._closing: set[Link] = set()
+        self._closing: dict[Link, None] = {}
         self._connector = Connector(
             settings.security.context,
             settings.connect_timeout_ms,
             self._new_link,
-            self._closing.add,
+            self._closing.setdefault,
         )
 
     def feature(self, name: str) -> int:
@@ -116,7 +116,7 @@ class Connections:
             pause = backoff.next_ms() / 1000
             self.reconnects[endpoint] = (backoff, self._loop.time() + pause)
             raise
-        self._closing.discard(link)
+        self._closing.pop(link, None)
         return link
 
     def _new_link(self, peer: str) -> Link:
@@ -156,14 +156,14 @@ class Connections:
         for endpoint, known in list(self.links.items()):
             if known is link:
                 del self.links[endpoint]
-                self._closing.add(link)
+                self._closing[link] = None
                 return True
         return False
 
     def _lost(self, link: Link) -> None:
         if self.forget(link) and not self.closed:
             self._on_doubt()
-        self._closing.discard(link)
+        self._closing.pop(link, None)
 
     async def close(self) -> None:
         """Cancel all attempts and close all connections."""

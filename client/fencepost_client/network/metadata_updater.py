@@ -44,7 +44,7 @@ class MetadataUpdater:
         self._on_update = on_update
         """Called after each answer and each failure."""
         self._loop = asyncio.get_running_loop()
-        self._waiters: set[asyncio.Future[None]] = set()
+        self._waiters: dict[asyncio.Future[None], None] = {}
         self._is_wanted = asyncio.Event()
         self._failure: KafkaError | None = None
         """The error of the last attempt."""
@@ -115,11 +115,11 @@ class MetadataUpdater:
         if self.closed:
             raise IllegalStateError("the client is closed")
         future: asyncio.Future[None] = self._loop.create_future()
-        self._waiters.add(future)
+        self._waiters[future] = None
         try:
             await future
         finally:
-            self._waiters.discard(future)
+            self._waiters.pop(future, None)
 
     async def _updated_until(self, enough: Callable[[], bool], what: str) -> None:
         limit_ms = self._settings.api_timeout_ms

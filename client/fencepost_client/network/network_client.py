@@ -63,7 +63,7 @@ class NetworkClient:
         )
         self.closed = False
         self._coordinators: dict[Coordinator, Endpoint] = {}
-        self._tasks: set[asyncio.Task[Any]] = set()
+        self._tasks: dict[asyncio.Task[Any], None] = {}
 
     async def start(self) -> None:
         """Learn the cluster; raises when no broker answers within ``api_timeout_ms``."""
@@ -82,8 +82,8 @@ class NetworkClient:
     def spawn(self, what: Any) -> asyncio.Task[Any]:
         """Run a coroutine until it ends or the client closes."""
         task = self.loop.create_task(what)
-        self._tasks.add(task)
-        task.add_done_callback(self._tasks.discard)
+        self._tasks[task] = None
+        task.add_done_callback(self._tasks.pop)
         return task
 
     def _updated(self) -> None:

@@ -1,0 +1,120 @@
+"""While a simulation runs, time and chance are its own, also in modules that imported them by name.
+
+``from time import monotonic`` binds a function that a change of the module ``time`` does not reach.
+So every module is searched for the functions below, and each name is bound to the simulation's one
+until the end. A thread that is started is refused.
+"""
+
+from __future__ import annotations
+
+import os
+import random
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from random import Random
+from types import BuiltinFunctionType, ModuleType
+from typing import Any, Final
+
+from fencepost_broker.network.worker_threads import WorkerThreads
+from fencepost_broker.simulation.loop import SimLoop, SimulationError
+
+EPOCH_S: Final = 1_767_225_600
+"""When simulations begin: 2026-01-01."""
+_NS: Final = 1_000_000_000
+_LEFT_ALONE: Final = (
+    "_pytest", "asyncio", "concurrent", "coverage", "execnet", "multiprocessing", "pluggy",
+    "pytest", "queue", "sched", "selectors", "subprocess", "threading", "xdist",
+)  # fmt: skip
+"""Packages that need the real time."""
+
+
+class _World:
+    """The simulation that runs, if any. The functions are real again when none does."""
+
+    def __init__(self) -> None:
+        self.loop: SimLoop | None = None
+        self.chance = Random()  # noqa: S311 - no secrets
+
+    def time(self) -> float:
+        return _time() if self.loop is None else EPOCH_S + self.loop.time()
+
+    def time_ns(self) -> int:
+        return _time_ns() if self.loop is None else EPOCH_S * _NS + self.monotonic_ns()
+
+    def monotonic(self) -> float:
+        return _monotonic() if self.loop is None else self.loop.time()
+
+    def monotonic_ns(self) -> int:
+        return _monotonic_ns() if self.loop is None else int(self.loop.time() * _NS)
+
+    def perf_counter(self) -> float:
+        return _perf_counter() if self.loop is None else self.loop.time()
+
+    def perf_counter_ns(self) -> int:
+        return _perf_counter_ns() if self.loop is None else int(self.loop.time() * _NS)
+
+    def urandom(self, size: int) -> bytes:
+        return _urandom(size) if self.loop is None else self.chance.randbytes(size)
+
+
+_time, _time_ns = time.time, time.time_ns
+_monotonic, _monotonic_ns = time.monotonic, time.monotonic_ns
+_perf_counter, _perf_counter_ns = time.perf_counter, time.perf_counter_ns
+_urandom = os.urandom
+_world: Final = _World()
+_FAKES: Final[dict[Any, Callable[..., Any]]] = {
+    _time: _world.time,
+    _time_ns: _world.time_ns,
+    _monotonic: _world.monotonic,
+    _monotonic_ns: _world.monotonic_ns,
+    _perf_counter: _world.perf_counter,
+    _perf_counter_ns: _world.perf_counter_ns,
+    _urandom: _world.urandom,
+}
+
+
+@contextmanager
+def closed_world(loop: SimLoop, chance: Random) -> Iterator[None]:
+    """Let time and chance be those of a simulation."""
+    bound = [
+        (module, name, value)
+        for module in list(sys.modules.values())
+        if isinstance(module, ModuleType) and module.__name__.partition(".")[0] not in _LEFT_ALONE
+        if module.__name__ != __name__
+        for name, value in list(vars(module).items())
+        if isinstance(value, BuiltinFunctionType) and value in _FAKES
+    ]
+    seed, state = random.Random.seed, random.getstate()
+    run, start = WorkerThreads.run, threading.Thread.start
+
+    def seeded(self: Random, a: Any = None, version: int = 2) -> None:
+        seed(self, chance.getrandbits(64) if a is None else a, version)
+
+    def at_once(self: WorkerThreads, work: Callable[[], None], done: Callable[[], None]) -> None:
+        del self
+        work()
+        loop.call_soon(done)
+
+    def refused(self: threading.Thread) -> None:
+        raise SimulationError(f"a simulation has no threads: {self.name}")
+
+    for module, name, value in bound:
+        setattr(module, name, _FAKES[value])
+    random.Random.seed = seeded  # type: ignore[method-assign]
+    WorkerThreads.run = at_once  # type: ignore[method-assign]
+    threading.Thread.start = refused  # type: ignore[method-assign]
+    random.seed(chance.getrandbits(64))
+    _world.loop, _world.chance = loop, chance
+    try:
+        yield
+    finally:
+        _world.loop = None
+        threading.Thread.start = start  # type: ignore[method-assign]
+        WorkerThreads.run = run  # type: ignore[method-assign]
+        random.Random.seed = seed  # type: ignore[method-assign]
+        random.setstate(state)
+        for module, name, value in bound:
+            setattr(module, name, value)

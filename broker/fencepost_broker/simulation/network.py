@@ -1,0 +1,416 @@
+"""Connections in memory between the processes of a simulation.
+
+A connection has two ends. What an end writes arrives at the other after a latency, in order,
+sometimes in two pieces. A cut between two processes keeps back what is on its way until it is
+healed, as TCP does; a reset loses it. Each process is known by its name: code belongs to the
+process in whose context it runs (``process_name``).
+"""
+
+from __future__ import annotations
+
+import asyncio
+import struct
+from collections import deque
+from collections.abc import Callable
+from contextvars import ContextVar
+from hashlib import blake2b
+from random import Random
+from typing import Any, Final
+
+HOST: Final = "127.0.0.1"
+FIRST_PORT: Final = 20_000
+SOCKET_BYTES: Final = 256 << 10
+"""What lies between two ends, as in the buffers of two sockets, before the writer notices."""
+_HIGH_WATER: Final = 64 << 10
+_PIECE_BYTES: Final = 64 << 10
+"""The most that a protocol is given at once."""
+_LATENCY_S: Final = (0.0001, 0.002)
+_SPLIT_CHANCE: Final = 0.02
+_EVENT: Final = struct.Struct(">dIIB").pack
+
+process_name: Final[ContextVar[str]] = ContextVar("process_name", default="program")
+"""The process that code belongs to."""
+
+
+class Network:
+    """All servers and connections of a simulation."""
+
+    def __init__(self, loop: asyncio.AbstractEventLoop, random: Random) -> None:
+        self._loop = loop
+        self._random = random
+        self._servers: dict[int, Server] = {}
+        self._next_port = FIRST_PORT
+        self._numbers = 0
+        self._cuts: dict[tuple[str, str], int] = {}
+        """How often the way from one process to another is cut."""
+        self._healed = asyncio.Event()
+        self.ends: dict[End, None] = {}
+        """The open ends, in the order in which they were opened."""
+        self.latency_s = _LATENCY_S
+        """The least and the greatest latency."""
+        self.bytes = 0
+        self._hash = blake2b(digest_size=16)
+
+    # -- what is seen ----------------------------------------------------------------------------
+
+    @property
+    def digest(self) -> str:
+        """A hash over all that has happened here: when, on which connection, and which bytes."""
+        return self._hash.hexdigest()
+
+    def note(self, number: int, what: int, data: bytes) -> None:
+        """Add an event to the hash."""
+        self._hash.update(_EVENT(self._loop.time(), number, len(data), what))
+        self._hash.update(data)
+
+    # -- connecting ------------------------------------------------------------------------------
+
+    def listen(
+        self, make: Callable[[], asyncio.BaseProtocol], port: int, *, is_serving: bool
+    ) -> Server:
+        """Bind a server to a port, or to a free one."""
+        port = port or self._free_port()
+        if port in self._servers:
+            raise OSError(98, f"the address is in use: {HOST}:{port}")
+        server = self._servers[port] = Server(self, self._loop, make, port)
+        server.is_accepting = is_serving
+        return server
+
+    def forget(self, server: Server) -> None:
+        """Let the port be used again."""
+        if self._servers.get(server.port) is server:
+            del self._servers[server.port]
+
+    def _free_port(self) -> int:
+        self._next_port += 1
+        return self._next_port
+
+    async def connect(
+        self, make: Callable[[], asyncio.BaseProtocol], port: int
+    ) -> tuple[End, asyncio.BaseProtocol]:
+        """Connect to a port; raises ``ConnectionRefusedError`` if nothing listens there."""
+        await asyncio.sleep(2 * self.draw_latency_s())
+        server = self._servers.get(port)
+        name = process_name.get()
+        while server is not None and (
+            self.is_cut(name, server.process) or self.is_cut(server.process, name)
+        ):
+            self._healed.clear()
+            await self._healed.wait()
+            server = self._servers.get(port)
+        if server is None:
+            raise ConnectionRefusedError(111, f"nothing listens at {HOST}:{port}")
+        self._numbers += 2
+        mine, theirs = (HOST, self._free_port()), (HOST, port)
+        client = End(self, self._loop, self._numbers, name, mine, theirs)
+        accepted = End(self, self._loop, self._numbers + 1, server.process, theirs, mine)
+        client.other, accepted.other = accepted, client
+        self.ends[client] = self.ends[accepted] = None
+        protocol = make()
+        client.set_protocol(protocol)
+        protocol.connection_made(client)
+        server.accept(accepted)
+        return client, protocol
+
+    # -- faults ----------------------------------------------------------------------------------
+
+    def is_cut(self, source: str, target: str) -> bool:
+        """Whether nothing gets from one process to another."""
+        return (source, target) in self._cuts
+
+    def cut(self, source: str, target: str) -> None:
+        """Keep back what one process sends to another, until ``heal``. It may be called twice."""
+        self._cuts[source, target] = self._cuts.get((source, target), 0) + 1
+
+    def heal(self, source: str, target: str) -> None:
+        """End a cut, and deliver what it has kept back."""
+        left = self._cuts.pop((source, target)) - 1
+        if left:
+            self._cuts[source, target] = left
+            return
+        self._healed.set()
+        for end in list(self.ends):
+            if end.process == target and end.other.process == source:
+                end.deliver()
+
+    def reset(self, end: End) -> None:
+        """Break a connection, as a router does that has forgotten it."""
+        for each in (end, end.other):
+            each.lose(ConnectionResetError(104, "the connection was reset"))
+
+    def draw_latency_s(self) -> float:
+        """Draw how long bytes are on their way."""
+        return self._random.uniform(*self.latency_s)
+
+    def pieces(self, data: bytes) -> list[bytes]:
+        """Return the pieces in which bytes arrive."""
+        if len(data) > 1 and self._random.random() < _SPLIT_CHANCE:
+            place = self._random.randrange(1, len(data))
+            return [*self.pieces(data[:place]), *self.pieces(data[place:])]
+        return [data[at : at + _PIECE_BYTES] for at in range(0, len(data), _PIECE_BYTES)]
+
+
+class _Socket:
+    """What is asked of a server's socket."""
+
+    def __init__(self, address: tuple[str, int]) -> None:
+        self._address = address
+
+    def getsockname(self) -> tuple[str, int]:
+        return self._address
+
+    def fileno(self) -> int:
+        return -1
+
+    def setsockopt(self, *given: Any) -> None:
+        """Nothing is set."""
+
+
+class Server(asyncio.AbstractServer):
+    """A server in memory."""
+
+    def __init__(
+        self,
+        network: Network,
+        loop: asyncio.AbstractEventLoop,
+        make: Callable[[], asyncio.BaseProtocol],
+        port: int,
+    ) -> None:
+        self._network = network
+        self._loop = loop
+        self._make = make
+        self.port = port
+        self.process = process_name.get()
+        self.sockets = [_Socket((HOST, port))]
+        self.is_accepting = False
+        self._backlog: deque[End] = deque()
+
+    def accept(self, end: End) -> None:
+        """Take a connection, or keep it until the server accepts."""
+        self._backlog.append(end)
+        if self.is_accepting:
+            self._accept_all()
+
+    def _accept_all(self) -> None:
+        while self._backlog:
+            end = self._backlog.popleft()
+            protocol = self._make()
+            end.set_protocol(protocol)
+            protocol.connection_made(end)
+            end.resume_reading()
+
+    def close(self) -> None:
+        """Stop listening."""
+        self.is_accepting = False
+        self._network.forget(self)
+        while self._backlog:
+            self._network.reset(self._backlog.popleft())
+
+    def get_loop(self) -> asyncio.AbstractEventLoop:
+        """Return the simulation's loop."""
+        return self._loop
+
+    def is_serving(self) -> bool:
+        """Whether connections are accepted."""
+        return self.is_accepting
+
+    async def start_serving(self) -> None:
+        """Begin to accept connections."""
+        self.is_accepting = True
+        self._accept_all()
+
+    async def serve_forever(self) -> None:
+        """Accept until cancelled."""
+        await self.start_serving()
+        await self._loop.create_future()
+
+    async def wait_closed(self) -> None:
+        """Return at once."""
+
+
+class End(asyncio.Transport):
+    """One end of a connection."""
+
+    other: End
+
+    def __init__(
+        self,
+        network: Network,
+        loop: asyncio.AbstractEventLoop,
+        number: int,
+        process: str,
+        here: tuple[str, int],
+        there: tuple[str, int],
+    ) -> None:
+        super().__init__({"sockname": here, "peername": there, "socket": _Socket(here)})
+        self._network = network
+        self._loop = loop
+        self._number = number
+        self.process = process
+        self._protocol: asyncio.BaseProtocol | None = None
+        self._is_closing = False
+        self._is_paused = False
+        self._arrived: deque[bytes | None] = deque()
+        """What has arrived; ``None`` is the end."""
+        self._last_s = 0.0
+        """When what was written last arrives."""
+        self._unread = 0
+        """Bytes that the other end has not read."""
+        self._high, self._low = _HIGH_WATER, _HIGH_WATER // 4
+        self._is_full = False
+
+    # -- protocol --------------------------------------------------------------------------------
+
+    def set_protocol(self, protocol: asyncio.BaseProtocol) -> None:
+        """Let another protocol read."""
+        self._protocol = protocol
+
+    def get_protocol(self) -> asyncio.BaseProtocol:
+        """Return the protocol that reads."""
+        assert self._protocol is not None
+        return self._protocol
+
+    def is_closing(self) -> bool:
+        """Whether this end is closed."""
+        return self._is_closing
+
+    # -- reading ---------------------------------------------------------------------------------
+
+    def is_reading(self) -> bool:
+        """Whether the protocol is given what arrives."""
+        return not self._is_paused and not self._is_closing
+
+    def pause_reading(self) -> None:
+        """Keep what arrives."""
+        self._is_paused = True
+
+    def resume_reading(self) -> None:
+        """Read again."""
+        self._is_paused = False
+        self._loop.call_soon(self.deliver)
+
+    def _arrives(self, data: bytes | None) -> None:
+        if not self._is_closing:
+            self._arrived.append(data)
+            self.deliver()
+
+    def deliver(self) -> None:
+        """Give the protocol what has arrived."""
+        while self._arrived and self._may_read():
+            data = self._arrived.popleft()
+            if data is None:
+                self._network.note(self._number, 1, b"")
+                protocol = self.get_protocol()
+                if not isinstance(protocol, asyncio.Protocol | asyncio.BufferedProtocol):
+                    raise TypeError(f"a simulation does not know protocols like {protocol!r}")
+                if not protocol.eof_received():
+                    self.close()
+                return
+            self._network.note(self._number, 0, data)
+            self._network.bytes += len(data)
+            self._feed(data)
+            self.other.was_read(len(data))
+
+    def _may_read(self) -> bool:
+        return (
+            not self._is_paused
+            and not self._is_closing
+            and self._protocol is not None
+            and not self._network.is_cut(self.other.process, self.process)
+        )
+
+    def _feed(self, data: bytes) -> None:
+        protocol = self.get_protocol()
+        if not isinstance(protocol, asyncio.BufferedProtocol):
+            assert isinstance(protocol, asyncio.Protocol)
+            protocol.data_received(data)
+            return
+        view = memoryview(data)
+        while view and not self._is_closing:
+            buffer = memoryview(protocol.get_buffer(len(view)))
+            size = min(len(buffer), len(view))
+            buffer[:size] = view[:size]
+            del buffer
+            protocol.buffer_updated(size)
+            view = view[size:]
+
+    # -- writing ---------------------------------------------------------------------------------
+
+    def write(self, data: Any) -> None:
+        """Send bytes."""
+        content = bytes(data)
+        if self._is_closing or not content:
+            return
+        for piece in self._network.pieces(content):
+            self._send(piece)
+        self._unread += len(content)
+        if not self._is_full and self._unread > self._high + SOCKET_BYTES:
+            self._is_full = True
+            self.get_protocol().pause_writing()
+
+    def writelines(self, list_of_data: Any) -> None:
+        """Send bytes."""
+        self.write(b"".join(bytes(each) for each in list_of_data))
+
+    def _send(self, data: bytes | None) -> None:
+        # Timers of the same instant have no order of their own.
+        self._last_s = max(self._loop.time() + self._network.draw_latency_s(), self._last_s + 1e-9)
+        self._loop.call_at(self._last_s, self.other._arrives, data)
+
+    def was_read(self, size: int) -> None:
+        """Note that the other end has read bytes of this one."""
+        self._unread -= size
+        if self._is_full and self._unread <= self._low + SOCKET_BYTES:
+            self._is_full = False
+            if not self._is_closing:
+                self.get_protocol().resume_writing()
+
+    def set_write_buffer_limits(self, high: int | None = None, low: int | None = None) -> None:
+        """Set how much is unsent when the protocol is told to pause and to go on."""
+        self._high = _HIGH_WATER if high is None else high
+        self._low = self._high // 4 if low is None else low
+
+    def get_write_buffer_limits(self) -> tuple[int, int]:
+        """Return them."""
+        return self._low, self._high
+
+    def get_write_buffer_size(self) -> int:
+        """Return how much is unsent."""
+        return max(self._unread - SOCKET_BYTES, 0)
+
+    def can_write_eof(self) -> bool:
+        """It can."""
+        return True
+
+    def write_eof(self) -> None:
+        """Send the end."""
+        if not self._is_closing:
+            self._send(None)
+
+    # -- the end ---------------------------------------------------------------------------------
+
+    def close(self) -> None:
+        """Close after what was written."""
+        if not self._is_closing:
+            self._send(None)
+            self._end(None)
+
+    def abort(self) -> None:
+        """Close at once; the other end sees a reset."""
+        if not self._is_closing:
+            reset = ConnectionResetError(104, "the other end has reset the connection")
+            self._loop.call_later(self._network.draw_latency_s(), self.other.lose, reset)
+            self._end(None)
+
+    def lose(self, error: OSError) -> None:
+        """Lose the connection."""
+        if not self._is_closing:
+            self._end(error)
+
+    def _end(self, error: OSError | None) -> None:
+        self._is_closing = True
+        self._arrived.clear()
+        self._network.ends.pop(self, None)
+        self._network.note(self._number, 2, b"")
+        if self._protocol is not None:
+            self._loop.call_soon(self._protocol.connection_lost, error)

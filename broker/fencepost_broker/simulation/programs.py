@@ -1,0 +1,157 @@
+"""Programs that ``fencepost simulate`` has by itself."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Mapping
+from functools import partial
+from typing import Final
+
+from fencepost_client import Consumer, KafkaError, Producer, TopicPartition
+
+from fencepost_broker.config import Value
+from fencepost_broker.simulation.faults import Faults
+from fencepost_broker.simulation.simulation import Program, Simulation
+
+_TOPICS: Final = ("orders", "invoices")
+_PARTITIONS: Final = 2
+_WRITERS: Final = 2
+_ABORT_CHANCE: Final = 0.2
+_SETTINGS: Final[Mapping[str, Value]] = {
+    "broker.session.timeout.ms": 3000,
+    "broker.heartbeat.interval.ms": 300,
+    "min.insync.replicas": 2,
+    "transaction.state.log.min.isr": 2,
+}
+
+
+class _AbortError(Exception):
+    """The program aborts this transaction."""
+
+
+class _Writer:
+    """Commits and aborts transactions over all partitions, and notes what became of each."""
+
+    def __init__(self, sim: Simulation, name: str) -> None:
+        self._sim = sim
+        self._name = name
+        self.committed: list[bytes] = []
+        self.aborted: list[bytes] = []
+        self.unknown: list[bytes] = []
+        """Neither was acknowledged."""
+
+    async def run(self, bootstrap: str, is_over: asyncio.Event) -> None:
+        number = 0
+        while not is_over.is_set():
+            try:
+                async with self._producer(bootstrap) as producer:
+                    while not is_over.is_set():
+                        number += 1
+                        await self._transaction(producer, b"%s-%d" % (self._name.encode(), number))
+                        await asyncio.sleep(0.05)
+            except KafkaError:
+                await asyncio.sleep(0.2)  # with the next producer
+
+    def _producer(self, bootstrap: str) -> Producer:
+        return Producer(
+            bootstrap,
+            transactional_id=self._name,
+            delivery_timeout_ms=30_000,
+            request_timeout_ms=5_000,
+            transaction_timeout_ms=20_000,
+        )
+
+    async def _transaction(self, producer: Producer, value: bytes) -> None:
+        aborts = self._sim.random.random() < _ABORT_CHANCE
+        self.unknown.append(value)
+        try:
+            async with producer.transaction() as transaction:
+                for topic in _TOPICS:
+                    for partition in range(_PARTITIONS):
+                        await transaction.send(topic, value, partition=partition)
+                if aborts:
+                    await producer.flush()  # so that there is something to abort
+                    raise _AbortError  # noqa: TRY301 - as the programs of users do
+        except _AbortError:
+            self.aborted.append(self.unknown.pop())
+        else:
+            self.committed.append(self.unknown.pop())
+
+
+async def transactions(sim: Simulation, brokers: int = 3) -> None:
+    """Writers commit and abort while faults happen; then every partition is read and compared."""
+    min_isr = min(2, brokers)
+    cluster = await sim.cluster(
+        brokers,
+        dict.fromkeys(_TOPICS, _PARTITIONS),
+        {**_SETTINGS, "min.insync.replicas": min_isr, "transaction.state.log.min.isr": min_isr},
+    )
+    is_over = asyncio.Event()
+    writers = [_Writer(sim, f"writer-{number}") for number in range(_WRITERS)]
+    tasks = [
+        sim.start(each.run(cluster.bootstrap, is_over), f"writer-{number}")
+        for number, each in enumerate(writers)
+    ]
+    await Faults(sim, cluster).make(8)
+    await asyncio.sleep(5)
+    is_over.set()
+    for task in tasks:
+        await task
+    read = {
+        TopicPartition(topic, partition): await _read(
+            cluster.bootstrap, TopicPartition(topic, partition)
+        )
+        for topic in _TOPICS
+        for partition in range(_PARTITIONS)
+    }
+    _check(writers, read)
+
+
+async def _read(bootstrap: str, where: TopicPartition) -> list[bytes]:
+    """Return what is committed in a partition."""
+    async with Consumer(
+        bootstrap, isolation_level="read_committed", auto_offset_reset="earliest"
+    ) as consumer:
+        consumer.assign([where])
+        found: list[bytes] = []
+        end = await _end_when_stable(consumer, where)
+        while await consumer.position(where) < end:
+            found += [bytes(each.value or b"") for each in await consumer.getmany(timeout_ms=500)]
+        return found
+
+
+async def _end_when_stable(consumer: Consumer, where: TopicPartition) -> int:
+    """Wait until no transaction is open there: those without a producer time out."""
+    last = -1
+    while True:
+        end = (await consumer.end_offsets([where]))[where]
+        if end == last:
+            return end
+        last = end
+        await asyncio.sleep(60)
+
+
+def _check(writers: list[_Writer], read: Mapping[TopicPartition, list[bytes]]) -> None:
+    committed = {each for writer in writers for each in writer.committed}
+    aborted = {each for writer in writers for each in writer.aborted}
+    unknown = {each for writer in writers for each in writer.unknown}
+    found = {where: set(values) for where, values in read.items()}
+    for where, values in read.items():
+        doubled = sorted({each for each in values if values.count(each) > 1})
+        lost = sorted(committed - found[where])
+        seen = sorted(aborted & found[where])
+        strange = sorted(found[where] - committed - aborted - unknown)
+        for what, which in (
+            ("twice", doubled), ("lost", lost), ("aborted and read", seen), ("of nobody", strange),
+        ):  # fmt: skip
+            assert not which, f"{where.topic}-{where.partition}: {what}: {which[:5]}"
+    first, *others = found.values()
+    torn = sorted(first.union(*others) - first.intersection(*others))
+    assert not torn, f"in some partitions only: {torn[:5]}"
+    assert committed, "no transaction was committed"
+
+
+PROGRAMS: Final[Mapping[str, Callable[[int], Program]]] = {
+    "transactions": lambda brokers: partial(transactions, brokers=brokers),
+}
+"""By name; each is given the number of brokers."""
