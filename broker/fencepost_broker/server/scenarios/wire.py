@@ -99,11 +99,22 @@ class Connection:
         **batch: Any,
     ) -> str:
         """Send one record; return the error by its name, or NONE."""
+        answer = await self.produce_answer(value, transactional_id, version, key, **batch)
+        return ErrorCode(answer.responses[0].partition_responses[0].error_code).name
+
+    async def produce_answer(
+        self,
+        value: bytes,
+        transactional_id: str | None = None,
+        version: int = 11,
+        key: bytes | None = None,
+        **batch: Any,
+    ) -> Any:
+        """Send one record; return the answer."""
         records = bytes(build_batch([key], [value], self._broker.clock.now_ms(), **batch))
         data = TopicProduceData(TOPIC, partition_data=[PartitionProduceData(0, records)])
         request = ProduceRequest(transactional_id, -1, _PRODUCE_TIMEOUT_MS, [data])
-        answer = await self.ask(request, version)
-        return ErrorCode(answer.responses[0].partition_responses[0].error_code).name
+        return await self.ask(request, version)
 
     async def transaction_state(self) -> str:
         """Return the state of the producer's transaction, by Kafka's name."""
