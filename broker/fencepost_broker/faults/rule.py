@@ -117,12 +117,21 @@ class Hold(Act, tag="hold"):
     what: Annotated[Side, Meta(description="what is held")] = "request"
 
 
+def _check_drop(*, silently: bool, reset: bool) -> None:
+    if silently and reset:
+        raise ValueError("silently leaves the connection open, and reset closes it: choose one")
+
+
 class DropRequest(Act, tag="drop-request"):
     """Do not carry out the request; the client sees its connection closed."""
 
     silently: Annotated[
         bool, Meta(description="leave the connection open: the client waits for its own time-out")
     ] = False
+    reset: Annotated[bool, Meta(description="close it with a TCP reset (RST)")] = False
+
+    def __post_init__(self) -> None:
+        _check_drop(silently=self.silently, reset=self.reset)
 
 
 class DropAnswer(Act, tag="drop-answer"):
@@ -131,6 +140,10 @@ class DropAnswer(Act, tag="drop-answer"):
     silently: Annotated[
         bool, Meta(description="leave the connection open: the client waits for its own time-out")
     ] = False
+    reset: Annotated[bool, Meta(description="close it with a TCP reset (RST)")] = False
+
+    def __post_init__(self) -> None:
+        _check_drop(silently=self.silently, reset=self.reset)
 
 
 class RepeatAnswer(Act, tag="repeat-answer"):
@@ -149,6 +162,13 @@ class CutAnswer(Act, tag="cut-answer"):
     """Send the first bytes of the answer, then close the connection."""
 
     bytes: Annotated[Count, Meta(description="how many, with the four of the size")]
+
+
+class SlowAnswer(Act, tag="slow-answer"):
+    """Send the answer slowly, in pieces."""
+
+    bytes_per_s: Annotated[int, Meta(ge=1, description="how many bytes a second")]
+    piece_bytes: Annotated[int, Meta(ge=1, description="how many at once")] = 1024
 
 
 class CorruptRequest(Act, tag="corrupt-request"):
@@ -200,6 +220,7 @@ AnyAct: TypeAlias = (
     | DropRequest
     | DropAnswer
     | RepeatAnswer
+    | SlowAnswer
     | ReorderAnswer
     | Disconnect
     | CutAnswer

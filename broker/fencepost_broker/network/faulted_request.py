@@ -8,6 +8,8 @@ connection.
 from __future__ import annotations
 
 import asyncio
+import socket
+import struct
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from functools import partial
@@ -51,6 +53,7 @@ from fencepost_broker.faults.rule import (
     RepeatAnswer,
     Run,
     Side,
+    SlowAnswer,
     Throttle,
 )
 from fencepost_broker.faults.rules import FaultRules, Held, LoadedRule
@@ -67,9 +70,14 @@ _ANSWER_HEAD: Final = 8
 class _DropError(Exception):
     """The connection is closed without an answer."""
 
+    resets = False
+    """Whether by a TCP reset."""
+
 
 class ClientConnection(Peer, Protocol):
     """A client's connection, as far as rules act on it."""
+
+    transport: asyncio.Transport | None
 
     def end(self, *, answer: Pieces) -> None:
         """Close the connection after the last answer."""
@@ -208,6 +216,9 @@ class _FaultedRequest:
         try:
             pieces = self._on_the_wire(await self._answer())
             for rule in self._fired:
+                if isinstance(rule.rule.act, SlowAnswer):
+                    pieces = await self._send_slowly(rule.rule.act, pieces)
+            for rule in self._fired:
                 if isinstance(rule.rule.act, CutAnswer | Disconnect):
                     connection.end(answer=pieces)
                     return
@@ -221,6 +232,8 @@ class _FaultedRequest:
             if self._on_loss is not None:
                 self._on_loss()
         except _DropError as reason:
+            if reason.resets:
+                _reset_when_closed(connection)
             connection.drop(str(reason))
         except Exception as error:  # noqa: BLE001 (as where any request is carried out)
             connection.refuse_parked(request, error)
@@ -237,7 +250,7 @@ class _FaultedRequest:
             act = rule.rule.act
             await self._wait(rule, "request")
             if isinstance(act, DropRequest):
-                await self._drop(rule, "request", silently=act.silently)
+                await self._drop(rule, act, "request")
             elif isinstance(act, ChangeRequest):
                 change(rule, message)
                 is_changed = True
@@ -299,7 +312,7 @@ class _FaultedRequest:
             act = rule.rule.act
             await self._wait(rule, "answer")
             if isinstance(act, DropAnswer):
-                await self._drop(rule, "answer", silently=act.silently)
+                await self._drop(rule, act, "answer")
             elif isinstance(act, Run) and act.when == "after":
                 await self._perform(rule, act)
             elif isinstance(act, ChangeAnswer | Throttle):
@@ -363,10 +376,25 @@ class _FaultedRequest:
         except OperationRefusedError as error:
             rule.refused = str(error)
 
-    async def _drop(self, rule: LoadedRule, what: str, *, silently: bool) -> None:
-        if silently:
+    async def _drop(self, rule: LoadedRule, act: DropRequest | DropAnswer, what: Side) -> None:
+        if act.silently:
             await self._faults.stopped.wait()  # or until the connection is lost
-        raise _DropError(f"the fault rule {rule.name} drops the {what}")
+        error = _DropError(f"the fault rule {rule.name} drops the {what}")
+        error.resets = act.reset
+        raise error
+
+    async def _send_slowly(self, act: SlowAnswer, pieces: Pieces) -> Pieces:
+        """Send all of an answer but its last piece, which is returned."""
+        content = b"".join(pieces)
+        sent = 0
+        while len(content) - sent > act.piece_bytes and not self._faults.stopped.is_set():
+            if self.connection.transport is not None:
+                self.connection.transport.write(content[sent : sent + act.piece_bytes])
+            sent += act.piece_bytes
+            with suppress(TimeoutError):
+                async with asyncio.timeout(act.piece_bytes / act.bytes_per_s):
+                    await self._faults.stopped.wait()
+        return [content[sent:]] if content else pieces
 
     # -- messages --------------------------------------------------------------------------------
 
@@ -440,3 +468,10 @@ async def _held(rule: LoadedRule) -> None:
 
 def _cancel(task: asyncio.Task[None]) -> None:
     task.cancel()
+
+
+def _reset_when_closed(connection: ClientConnection) -> None:
+    """Let the close of a connection send a TCP reset."""
+    sock = None if connection.transport is None else connection.transport.get_extra_info("socket")
+    if sock is not None:
+        sock.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))

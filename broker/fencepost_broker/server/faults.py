@@ -306,13 +306,23 @@ class Faults(Generic[F]):
         """Hold the request, or its answer, until ``release`` or ``remove``."""
         return self._add(rules.Hold(what=what), options)
 
-    def drop_request(self, *, silently: bool = False, **options: Unpack[Options]) -> F:
+    def drop_request(
+        self, *, silently: bool = False, reset: bool = False, **options: Unpack[Options]
+    ) -> F:
         """Do not carry out the request, and close the connection."""
-        return self._add(rules.DropRequest(silently=silently), options)
+        return self._add(rules.DropRequest(silently=silently, reset=reset), options)
 
-    def drop_answer(self, *, silently: bool = False, **options: Unpack[Options]) -> F:
+    def drop_answer(
+        self, *, silently: bool = False, reset: bool = False, **options: Unpack[Options]
+    ) -> F:
         """Carry out the request, and close the connection without an answer."""
-        return self._add(rules.DropAnswer(silently=silently), options)
+        return self._add(rules.DropAnswer(silently=silently, reset=reset), options)
+
+    def slow_answer(
+        self, bytes_per_s: int, piece_bytes: int = 1024, **options: Unpack[Options]
+    ) -> F:
+        """Send the answer slowly, in pieces."""
+        return self._add(rules.SlowAnswer(bytes_per_s, piece_bytes), options)
 
     def repeat_answer(self, **options: Unpack[Options]) -> F:
         """Send the answer twice."""

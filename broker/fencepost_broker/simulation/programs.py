@@ -142,7 +142,7 @@ def _check(writers: list[_Writer], read: Mapping[TopicPartition, list[bytes]]) -
         seen = sorted(aborted & found[where])
         strange = sorted(found[where] - committed - aborted - unknown)
         for what, which in (
-            ("twice", doubled), ("lost", lost), ("aborted and read", seen), ("of nobody", strange),
+            ("twice", doubled), ("lost", lost), ("aborted and read", seen), ("never sent", strange),
         ):  # fmt: skip
             assert not which, f"{where.topic}-{where.partition}: {what}: {which[:5]}"
     first, *others = found.values()
