@@ -136,6 +136,9 @@ for its API name a topic, it stays on the direct path: its topics are looked up 
 for rules on other topics is 5 % or less. A rule without a topic takes all requests for its API off
 the direct path, and they are decoded twice: once for the rules, once to be carried out.
 
+Times of one run can mislead: without any rules, produce-16k takes 30 or 45 us, depending on the
+state of the machine. If that changes between two columns, the row shows the machine, not the rules.
+
 {markdown_table(HEADER, rows)}
 
 One client in the broker's own event loop adds and removes rules by HTTP, one request after the
