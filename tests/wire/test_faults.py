@@ -22,6 +22,7 @@ from fencepost_protocol.generated.delete_records import (
     DeleteRecordsRequest,
     DeleteRecordsTopic,
 )
+from fencepost_protocol.generated.fetch import FetchPartition, FetchRequest, FetchTopic
 from fencepost_protocol.generated.list_offsets import (
     ListOffsetsPartition,
     ListOffsetsRequest,
@@ -130,6 +131,73 @@ async def test_an_error_of_the_whole_though_it_was_carried_out(
     [topic] = answer.topics
     assert (topic.error_code, topic.error_message) == (ErrorCode.REQUEST_TIMED_OUT, "lost")
     assert await end_offset(client, "v") == 0
+
+
+# -- topics ----------------------------------------------------------------------------------------
+
+
+async def fetch(client: Client, session: tuple[int, int], *topics: str) -> Any:
+    """Fetch the first partition of topics, by their ids."""
+    wanted = []
+    for name in topics:
+        asked = MetadataRequest(topics=[MetadataRequestTopic(name=name)])
+        [topic] = (await client.ask(asked, METADATA_VERSION)).topics
+        partition = FetchPartition(0, partition_max_bytes=1_000_000)
+        wanted.append(FetchTopic(topic_id=bytes(topic.topic_id), partitions=[partition]))
+    return await client.ask(
+        FetchRequest(session_id=session[0], session_epoch=session[1], topics=wanted), 17
+    )
+
+
+async def test_a_rule_fires_for_a_topic_that_only_the_session_names(
+    broker: Broker, client: Client
+) -> None:
+    other = broker.faults.throttle(0, api="Fetch", topic="u")
+    session_id = (await fetch(client, (0, 0), "t")).session_id
+    assert session_id
+    fault = broker.faults.error("KAFKA_STORAGE_ERROR", api="Fetch", topic="t", times=1)
+    answer = await fetch(client, (session_id, 1))
+    assert (fault.fired, other.fired) == (1, 0)
+    assert ErrorCode.KAFKA_STORAGE_ERROR in {
+        answer.error_code,
+        *(each.error_code for topic in answer.responses for each in topic.partitions),
+    }
+
+
+async def test_a_rule_fires_for_a_topic_that_is_made_after_it(
+    broker: Broker, client: Client
+) -> None:
+    fault = broker.faults.error("KAFKA_STORAGE_ERROR", api="Fetch", topic="v")
+    await fetch(client, (0, -1), "t")
+    assert fault.fired == 0
+    await client.ask(CreateTopicsRequest([CreatableTopic("v", 1, 1)], 1000), 7)
+    answer = await fetch(client, (0, -1), "v", "t")
+    found = [topic.partitions[0].error_code for topic in answer.responses]
+    assert sorted(found) == [ErrorCode.NONE, ErrorCode.KAFKA_STORAGE_ERROR]
+    assert fault.fired == 1
+
+
+async def test_rules_with_and_without_topics_come_and_go(broker: Broker, client: Client) -> None:
+    """Each rule fires once for a request, whichever rules are loaded with it."""
+    named = broker.faults.throttle(0, api="Produce", topic="t")
+    other = broker.faults.throttle(0, api="Produce", topic="w")
+    await client.ask(produce(), 9)
+    assert (named.fired, other.fired) == (1, 0)
+    everything = broker.faults.throttle(0, api="Produce")
+    await client.ask(produce(), 9)
+    assert (named.fired, other.fired, everything.fired) == (2, 0, 1)
+    everything.remove()
+    await client.ask(produce(), 9)
+    assert (named.fired, everything.fired) == (3, 1)
+    named.remove()
+    again = broker.faults.throttle(0, api="Produce")
+    await client.ask(produce(), 9)
+    assert (named.fired, other.fired, again.fired) == (3, 0, 1)
+    again.remove()
+    other.remove()
+    again = broker.faults.throttle(0, api="Produce", topic="t")
+    await client.ask(produce(), 9)
+    assert (again.fired, await end_offset(client)) == (1, 5)
 
 
 # -- changes ---------------------------------------------------------------------------------------

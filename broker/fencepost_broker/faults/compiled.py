@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Container, Iterator, Mapping
+from operator import attrgetter
 from typing import Any, Final, NamedTuple, Protocol
 
 from fencepost_protocol.apis import request_class, response_class
@@ -11,6 +12,7 @@ from fencepost_protocol.errors import ErrorCode
 from fencepost_protocol.generated.fetch import FetchRequest
 from fencepost_protocol.generated.find_coordinator import FindCoordinatorRequest
 from fencepost_protocol.generated.index import APIS
+from fencepost_protocol.primitives import ZERO_UUID
 from fencepost_protocol.schema.files import load
 
 from fencepost_broker.apis.error_responses import has_error
@@ -158,6 +160,40 @@ class Arrived:
         message = decoded(self.api, request)
         hide(message)
         return message
+
+
+def topic_test(request: str, topics: Container[str], states: States) -> Callable[[Any], bool]:
+    """Return a fast test whether a request's message has one of these topics."""
+    shapes = topic_lists(request)
+    if any(shape.outer or not shape.topic for shape in shapes):
+        return lambda _: True
+    name_of, fetched = states.topic_name, states.fetched
+    readers = [
+        (
+            attrgetter(shape.name),
+            attrgetter(shape.topic),
+            attrgetter(shape.topic_id) if shape.topic_id else None,
+        )
+        for shape in shapes
+    ]
+    has_session = request == FetchRequest.NAME
+
+    def test(message: Any) -> bool:
+        for list_of, topic_of, id_of in readers:
+            for element in list_of(message) or ():
+                if id_of is not None and (topic_id := id_of(element)) != ZERO_UUID:
+                    name = name_of(bytes(topic_id))
+                else:
+                    name = topic_of(element)
+                if name in topics:
+                    return True
+        if has_session and message.session_id:
+            for key, _ in fetched(message.session_id):
+                if (key if isinstance(key, str) else name_of(key)) in topics:
+                    return True
+        return False
+
+    return test
 
 
 def decoded(api: Served, request: Request) -> Any:

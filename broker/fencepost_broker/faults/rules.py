@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Container, Iterable, Mapping
 from dataclasses import dataclass, field
 from operator import attrgetter
 from typing import Final
@@ -285,6 +285,14 @@ class FaultRules:
     def takes(self, api_key: int) -> bool:
         """Whether there is a rule that requests of an API may match."""
         return api_key in self._by_topic or api_key in self._others
+
+    def only_topics(self, api_key: int) -> bool:
+        """Whether there are rules for an API, and all of them name a topic."""
+        return api_key in self._by_topic and api_key not in self._others
+
+    def topics(self, api_key: int) -> Container[str]:
+        """Return the topics that rules for an API name, kept current while there are any."""
+        return self._by_topic.get(api_key, ())
 
     def match(self, arrived: Arrived) -> list[LoadedRule]:
         """Return the rules that fire on a request, in their order."""

@@ -15,7 +15,7 @@ from contextlib import suppress
 from functools import partial
 from typing import Any, Final, Protocol, cast
 
-from fencepost_protocol.apis import response_class
+from fencepost_protocol.apis import request_class, response_class
 from fencepost_protocol.exceptions import LocalProtocolError
 from fencepost_protocol.framing import (
     SIZE_BYTES,
@@ -32,9 +32,9 @@ from fencepost_broker.apis.request import (
     Pieces,
     Request,
 )
-from fencepost_broker.apis.served import Served
+from fencepost_broker.apis.served import Handler, Served, not_read
 from fencepost_broker.faults.acts import Refusal, change, corrupt, merge, refusal
-from fencepost_broker.faults.compiled import Arrived, States, decoded
+from fencepost_broker.faults.compiled import Arrived, States, decoded, topic_test
 from fencepost_broker.faults.rule import (
     Act,
     Blackhole,
@@ -104,14 +104,17 @@ class Faults:
         self._listeners: list[Callable[[], None]] = []
 
     def listen(self, served: Sequence[Served], call_with: Callable[[list[Served]], None]) -> None:
-        """Call this with those of the APIs that rules begin or cease to take."""
-        taken: set[int] = set()
+        """Call this with the APIs for which ``takes`` or ``only_topics`` changes."""
+        known: dict[int, tuple[bool, bool]] = {}
 
         def call() -> None:
-            changed = [
-                api for api in served if self.takes(api.key.value) != (api.key.value in taken)
-            ]
-            taken.symmetric_difference_update(api.key.value for api in changed)
+            changed = []
+            for api in served:
+                key = api.key.value
+                now = self.takes(key), self.only_topics(api)
+                if now != known.get(key, (False, False)):
+                    known[key] = now
+                    changed.append(api)
             if changed:
                 call_with(changed)
 
@@ -126,6 +129,32 @@ class Faults:
     def takes(self, api_key: int) -> bool:
         """Whether requests of an API have to be shown to ``match``."""
         return bool(self._late) or self.rules.takes(api_key)
+
+    def only_topics(self, api: Served) -> bool:
+        """Whether all rules for an API name a topic, so that ``guard`` can show it requests."""
+        return (
+            not self._late and api.decode is not not_read and self.rules.only_topics(api.key.value)
+        )
+
+    def guard(self, api: Served, carry_out: CarryOut, encode: Encode) -> Handler:
+        """Return the handler of an API, which first looks for rules on a request's topics.
+
+        It is good while ``only_topics`` holds.
+        """
+        handler = api.handler
+        names_one = topic_test(
+            request_class(api.key).NAME, self.rules.topics(api.key.value), self.states
+        )
+
+        def handle(context: Any, request: Request, message: Any) -> Answer | None:
+            if names_one(message):
+                fired = self.rules.match(Arrived(api, request, message, self.states))
+                if fired:
+                    self.start(api, request, fired, carry_out, encode)
+                    return None
+            return handler(context, request, message)
+
+        return handle
 
     def match(self, api: Served, request: Request) -> list[LoadedRule]:
         """Return the rules that fire on a request."""

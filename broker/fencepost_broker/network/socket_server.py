@@ -295,10 +295,9 @@ class SocketServer:
 
     def _handle(self, request: Request) -> Answer | None:
         """Carry out a request, with the steps before its handler."""
-        decode, handler, *_ = self._routes[request.api_key]
-        message, _ = decode(request.frame, request.version, request.body)
-        _, steps, _ = self._apis[request.api_key]
-        return carry_out(steps, handler, self._context, request, message)
+        api, steps, _ = self._apis[request.api_key]
+        message, _ = self._routes[request.api_key][0](request.frame, request.version, request.body)
+        return carry_out(steps, api.handler, self._context, request, message)
 
     def _park(self, connection: Connection, request: Request) -> None:
         connection.parked(request)
@@ -325,7 +324,7 @@ class SocketServer:
         key = api.key.value
 
         def decode(frame: memoryview, version: int, body: int) -> tuple[Any, int]:
-            self._routes[key] = api.reads, loaded(api.handler), *self._routes[key][2:]
+            self._routes[key] = api.reads, loaded(self._routes[key][1]), *self._routes[key][2:]
             return api.reads(frame, version, body)
 
         return decode
@@ -390,23 +389,22 @@ class SocketServer:
         lowest, highest = api.accepted
         metrics = self.metrics.api(api.key, range(lowest, highest + 1))
         # A watcher has to see all requests, and answers may depend on the user's rights.
-        is_watched = self._watcher is not None or (
-            self._faults is not None and self._faults.takes(api.key.value)
-        )
-        is_remembered = (
-            api.is_remembered and not is_watched and self._context.access.authorizer is None
-        )
+        is_watched, handler = self._watcher is not None, api.handler
+        is_remembered = api.is_remembered and self._context.access.authorizer is None
+        if self._faults is not None and self._faults.takes(api.key.value):
+            is_remembered, is_watched = False, is_watched or not self._faults.only_topics(api)
+            handler = self._faults.guard(api, self._handle, self._encode)
         steps, large_from = self._steps(api), self._large.bytes_from(api)
         self._apis[api.key.value] = api, steps, large_from
         return (
             self._first_decode(api) if api.decode is None else api.decode,
-            api.handler,
+            handler,
             api.encode,
             metrics.requests,
             FLEXIBLE_FROM.get(api.key, _NEVER),
             0 if steps or is_watched else large_from,
             metrics.took,
-            RememberedAnswers() if is_remembered else None,
+            RememberedAnswers() if is_remembered and not is_watched else None,
         )
 
     def opened(self, connection: Connection) -> bool:

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 from fencepost_broker.config.sources.structs import StructError
-from fencepost_broker.faults.compiled import RuleError
+from fencepost_broker.faults.compiled import RuleError, topic_test
 from fencepost_protocol.apis import Message
 from fencepost_protocol.generated.add_partitions_to_txn import (
     AddPartitionsToTxnRequest,
@@ -86,6 +86,8 @@ def test_a_match_is_for_requests_that_have_all_of_it(
     rules.states.names[TOPIC_ID] = "t"
     rules.states.sessions[9] = [(TOPIC_ID, 0), ("t", 1)]
     rules.add(name="it", match=match)
+    if "topic" in match:
+        assert topic_test(message.NAME, {match["topic"]}, rules.states)(message)
     assert rules.fired(message, version) == ["it"]
 
 
@@ -121,6 +123,51 @@ def test_a_match_is_not_for_others(
     rules = Rules()
     rules.add(match=match)
     assert rules.fired(message, version) == []
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        produce(),
+        ProduceRequest(topic_data=[TopicProduceData(topic_id=TOPIC_ID)]),
+        ProduceRequest(topic_data=[TopicProduceData(topic_id=bytes(15) + b"x")]),
+        FetchRequest(topics=[FetchTopic("t")]),
+        FetchRequest(topics=[FetchTopic(topic_id=TOPIC_ID)]),
+        FetchRequest(session_id=9),
+        FetchRequest(session_id=8),
+        MetadataRequest(topics=None),
+    ],
+)
+def test_requests_on_other_topics_are_excluded_by_their_topics_alone(message: Any) -> None:
+    states = Rules().states
+    states.names[TOPIC_ID] = "t"
+    states.sessions[9] = [(TOPIC_ID, 0), ("t", 1), (bytes(16), 0)]
+    assert not topic_test(message.NAME, {"u"}, states)(message)
+
+
+def test_topics_are_looked_up_among_those_that_rules_name_now() -> None:
+    rules = Rules()
+    rules.add(name="a", match={"api": "Produce", "topic": "u"})
+    test = topic_test(ProduceRequest.NAME, rules.all.topics(ProduceRequest.API_KEY), rules.states)
+    assert not test(produce())
+    rules.add(name="b", match={"topic": "t"})
+    assert test(produce())
+    rules.all.remove("b")
+    assert not test(produce())
+
+
+def test_whether_all_rules_for_an_api_name_topics() -> None:
+    rules = Rules()
+    key = ProduceRequest.API_KEY
+    assert not rules.all.only_topics(key)
+    rules.add(match={"topic": "u"})
+    assert rules.all.only_topics(key)
+    rules.add(name="all", match={"user": "bob"})
+    assert not rules.all.only_topics(key)
+    rules.all.remove("all")
+    assert rules.all.only_topics(key)
+    rules.all.clear()
+    assert not rules.all.only_topics(key)
 
 
 def test_a_partition_belongs_to_its_topic() -> None:
