@@ -11,7 +11,6 @@ from typing import Any
 import pytest
 import pytest_asyncio
 from fencepost_broker import Broker
-from fencepost_broker.faults.rule import DropAnswer
 from fencepost_broker.server.faults import FaultNotFiredError
 from fencepost_protocol.errors import ErrorCode
 from fencepost_protocol.framing import encode_request
@@ -348,49 +347,6 @@ async def test_an_answer_is_cut(broker: Broker, client: Client) -> None:
     reader, writer = client.streams
     writer.write(encode_request(produce(), 9, 1, "c"))
     assert len(await reader.read()) == 7
-
-
-async def test_an_answer_is_sent_slowly_in_pieces(broker: Broker, client: Client) -> None:
-    assert client.streams is not None
-    reader, writer = client.streams
-    whole = await client.ask(produce(), 9)
-    broker.faults.slow_answer(10_000, 10, api="Produce", times=1)
-    began = asyncio.get_running_loop().time()
-    writer.write(encode_request(produce(), 9, 7, "c"))
-    writer.write(encode_request(ApiVersionsRequest("x", "1"), 3, 8, "c"))
-    head = await reader.readexactly(4)
-    frame = await reader.readexactly(int.from_bytes(head))
-    pauses = (len(frame) + 3) // 10
-    assert asyncio.get_running_loop().time() - began >= pauses * 10 / 10_000
-    assert whole
-    assert int.from_bytes(frame[:4]) == 7
-    following = await reader.readexactly(8)
-    assert int.from_bytes(following[4:]) == 8
-
-
-async def test_a_slow_answer_is_sent_at_once_when_the_broker_stops() -> None:
-    async with Broker(topics=["t:1"]) as broker, Client(broker.bootstrap) as client:
-        fault = broker.faults.slow_answer(1, 1, api="ApiVersions", may_stay_unfired=True)
-        asked = asyncio.ensure_future(client.ask(ApiVersionsRequest("x", "1"), 3))
-        await fault.wait_until_fired()
-        await broker.stop()
-        assert await asked
-
-
-@pytest.mark.parametrize("act", ["drop_request", "drop_answer"])
-async def test_a_connection_is_reset(broker: Broker, act: str) -> None:
-    getattr(broker.faults, act)(reset=True, api="Produce", times=1)
-    address = broker.addresses[0]
-    reader, writer = await asyncio.open_connection(address.host, address.port)
-    writer.write(encode_request(produce(), 9, 1, "c"))
-    with pytest.raises(ConnectionResetError):
-        await reader.read()
-    writer.close()
-
-
-async def test_a_drop_is_silent_or_a_reset() -> None:
-    with pytest.raises(ValueError, match="choose one"):
-        DropAnswer(silently=True, reset=True)
 
 
 async def test_an_answer_is_sent_twice(broker: Broker, client: Client) -> None:

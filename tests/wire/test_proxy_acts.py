@@ -40,6 +40,11 @@ CASES: dict[str, tuple[dict[str, Any], list[bytes], bytes]] = {
     "reorder-answer": ({}, [beat(1), beat(2)], answer(2) + answer(1)),
     "disconnect": ({}, [beat(1)], answer(1)),
     "cut-answer": ({"bytes": 9}, [beat(1)], answer(1)[:9]),
+    "slow-answer": (
+        {"bytes_per_s": 10_000, "piece_bytes": 5},
+        [beat(1), beat(2)],
+        answer(1) + answer(2),
+    ),
     "throttle": ({"ms": 3}, [beat(1), beat(2)], answer(1, throttle_ms=3) + answer(2)),
 }
 CLOSES = ("drop-request", "drop-answer", "disconnect", "cut-answer")

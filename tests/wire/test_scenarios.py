@@ -146,9 +146,10 @@ FACTS: dict[str, Facts] = {
         "fetch_at_start": "NONE",
     },
     "metadata-that-lies": {
-        "first": "NOT_LEADER_OR_FOLLOWER",
-        "refused": 2,
-        "last": "NONE",
+        "first_leader": 99,
+        "lies": 2,
+        "leader": 1,
+        "send": "NONE",
         "end_offset": 1,
     },
     "throttled-client": {

@@ -8,8 +8,6 @@ connection.
 from __future__ import annotations
 
 import asyncio
-import socket
-import struct
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from functools import partial
@@ -40,7 +38,6 @@ from fencepost_broker.faults.rule import (
     Blackhole,
     ChangeAnswer,
     ChangeRequest,
-    CorruptAnswer,
     CorruptRequest,
     CutAnswer,
     Delay,
@@ -50,21 +47,19 @@ from fencepost_broker.faults.rule import (
     Error,
     Hold,
     ReorderAnswer,
-    RepeatAnswer,
     Run,
     Side,
     SlowAnswer,
     Throttle,
 )
 from fencepost_broker.faults.rules import FaultRules, Held, LoadedRule
+from fencepost_broker.network.answer_bytes import as_rules_say, reset_when_closed, send_slowly
 from fencepost_broker.operations import OperationRefusedError
 
 CarryOut = Callable[[Request], Answer | None]
 """Decodes a request, and runs the steps and the handler of its API."""
 Encode = Callable[[Request, Answer], Pieces]
 _WAYS: Final[dict[Side, str]] = {"request": "in", "answer": "out"}
-_ANSWER_HEAD: Final = 8
-"""Size and correlation id."""
 
 
 class _DropError(Exception):
@@ -246,7 +241,9 @@ class _FaultedRequest:
             pieces = self._on_the_wire(await self._answer())
             for rule in self._fired:
                 if isinstance(rule.rule.act, SlowAnswer):
-                    pieces = await self._send_slowly(rule.rule.act, pieces)
+                    pieces = await send_slowly(
+                        rule.rule.act, pieces, connection.transport, self._faults.stopped
+                    )
             for rule in self._fired:
                 if isinstance(rule.rule.act, CutAnswer | Disconnect):
                     connection.end(answer=pieces)
@@ -262,7 +259,7 @@ class _FaultedRequest:
                 self._on_loss()
         except _DropError as reason:
             if reason.resets:
-                _reset_when_closed(connection)
+                reset_when_closed(connection.transport)
             connection.drop(str(reason))
         except Exception as error:  # noqa: BLE001 (as where any request is carried out)
             connection.refuse_parked(request, error)
@@ -361,19 +358,7 @@ class _FaultedRequest:
             raise _DropError(
                 f"the answer cannot be sent as rules ({names}) want it: {error}"
             ) from None
-        if not pieces:
-            return pieces
-        for rule in self._fired:
-            act = rule.rule.act
-            if isinstance(act, CorruptAnswer):
-                content = bytearray(b"".join(pieces))
-                corrupt(content, _ANSWER_HEAD, act.bits, rule.chance)
-                pieces = [content]
-            elif isinstance(act, RepeatAnswer):
-                pieces = [b"".join(pieces), b"".join(pieces)]
-            elif isinstance(act, CutAnswer):
-                pieces = [b"".join(pieces)[: act.bytes]]
-        return pieces
+        return as_rules_say(pieces, self._fired) if pieces else pieces
 
     def _throttle(self) -> None:
         """Let the next requests wait, as a throttled client's do."""
@@ -411,19 +396,6 @@ class _FaultedRequest:
         error = _DropError(f"the fault rule {rule.name} drops the {what}")
         error.resets = act.reset
         raise error
-
-    async def _send_slowly(self, act: SlowAnswer, pieces: Pieces) -> Pieces:
-        """Send all of an answer but its last piece, which is returned."""
-        content = b"".join(pieces)
-        sent = 0
-        while len(content) - sent > act.piece_bytes and not self._faults.stopped.is_set():
-            if self.connection.transport is not None:
-                self.connection.transport.write(content[sent : sent + act.piece_bytes])
-            sent += act.piece_bytes
-            with suppress(TimeoutError):
-                async with asyncio.timeout(act.piece_bytes / act.bytes_per_s):
-                    await self._faults.stopped.wait()
-        return [content[sent:]] if content else pieces
 
     # -- messages --------------------------------------------------------------------------------
 
@@ -497,10 +469,3 @@ async def _held(rule: LoadedRule) -> None:
 
 def _cancel(task: asyncio.Task[None]) -> None:
     task.cancel()
-
-
-def _reset_when_closed(connection: ClientConnection) -> None:
-    """Let the close of a connection send a TCP reset."""
-    sock = None if connection.transport is None else connection.transport.get_extra_info("socket")
-    if sock is not None:
-        sock.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))

@@ -171,8 +171,7 @@ ZOMBIE: Final = Scenario(
     clients="All consumers of groups that may stand still: a long garbage collection, a closed"
     " laptop.",
     remedy="Process records so that twice does no harm, or commit offsets and output in one"
-    " transaction; keep session.timeout.ms above the longest pause.",
-    kip="KIP-447",
+    " transaction (KIP-447); keep session.timeout.ms above the longest pause.",
     settings=_AT_ONCE,
     run=_zombie,
 )

@@ -7,29 +7,42 @@ from typing import Final
 from fencepost_protocol.errors import ErrorCode
 from fencepost_protocol.generated.create_acls import AclCreation, CreateAclsRequest
 from fencepost_protocol.generated.delete_acls import DeleteAclsFilter, DeleteAclsRequest
+from fencepost_protocol.generated.metadata import MetadataRequest, MetadataRequestTopic
 
 from fencepost_broker.server.embedded.broker import Broker
 from fencepost_broker.server.scenarios.scenario import Facts, Scenario, Tell
 from fencepost_broker.server.scenarios.wire import TOPIC, Connection
 
-_ACLS: Final = 1
-"""Version of requests."""
+_ACLS, _METADATA = 1, 9
+"""Versions of requests."""
+_NO_BROKER: Final = 99
 _TOPIC, _LITERAL, _WRITE, _DENY = 2, 3, 4, 2
 _USER: Final = "User:ANONYMOUS"
 
 
 async def _wrong_leader(broker: Broker, tell: Tell) -> Facts:
-    wrong = broker.faults.error("NOT_LEADER_OR_FOLLOWER", api="Produce", times=2)
+    wrong = broker.faults.change_answer(
+        {"topics[].partitions[].leader_id": _NO_BROKER}, api="Metadata", times=2
+    )
     async with Connection(broker) as connection:
-        tell("Metadata name a leader that leads no more, until they are asked for twice again.")
-        answers = [await connection.produce(b"order") for _ in range(3)]
-        tell(f"A producer sends a record three times: {', '.join(answers)}.")
+        leaders = [await _leader(connection) for _ in range(3)]
+        tell(f"Metadata name broker {_NO_BROKER} as the leader, which is not in the cluster.")
+        tell(f"A client asks again and again, and is told {', '.join(map(str, leaders))}.")
+        sent = await connection.produce(b"order")
+        tell(f"It sends its record to the last one ({sent}).")
         return {
-            "first": answers[0],
-            "refused": wrong.fired,
-            "last": answers[-1],
+            "first_leader": leaders[0],
+            "lies": wrong.fired,
+            "leader": leaders[-1],
+            "send": sent,
             "end_offset": await connection.end_offset(),
         }
+
+
+async def _leader(connection: Connection) -> int:
+    request = MetadataRequest([MetadataRequestTopic(name=TOPIC)])
+    answer = await connection.ask(request, _METADATA)
+    return int(answer.topics[0].partitions[0].leader_id)
 
 
 async def _denied(broker: Broker, tell: Tell) -> Facts:
@@ -61,7 +74,7 @@ async def _throttled(broker: Broker, tell: Tell) -> Facts:
         code = ErrorCode(answer.responses[0].partition_responses[0].error_code).name
         tell(f"A record is written ({code}); the answer asks for a pause of"
              f" {answer.throttle_time_ms} ms, as a quota does.")  # fmt: skip
-        tell("The client sends nothing to this broker until the time is over.")
+        tell("A client that takes notice sends nothing to this broker until the time is over.")
         return {
             "send": code,
             "throttle_time_ms": int(answer.throttle_time_ms),
@@ -73,10 +86,11 @@ async def _throttled(broker: Broker, tell: Tell) -> Facts:
 WRONG_LEADER: Final = Scenario(
     name="metadata-that-lies",
     summary="Metadata name the wrong leader for a while",
-    seen="Sends take longer; nothing is lost. With retries=0 they fail: NOT_LEADER_OR_FOLLOWER.",
-    clients="All clients after a leader has moved: they ask for metadata again, with a pause each"
-    " time (retry.backoff.ms).",
-    remedy="Retries; KIP-951 sends the new leader with the error.",
+    seen="Sends and reads take longer: clients ask for metadata again, with a pause each time"
+    " (retry.backoff.ms). A client with short time-outs fails.",
+    clients="All clients, for a moment after a leader has moved or a broker has left.",
+    remedy="Time-outs that outlast it; with KIP-951, an error of Produce and Fetch names the new"
+    " leader.",
     kip="KIP-951",
     run=_wrong_leader,
 )
