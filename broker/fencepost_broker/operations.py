@@ -246,6 +246,20 @@ class LoadCoordinator(_OfCoordinator, kw_only=True):
     """Load a coordinator that was unloaded, from its log."""
 
 
+class CrashAtStep(Operation[BrokerNow], kw_only=True):
+    """Let the broker's process end as after a power cut, at a step of a transaction.
+
+    The coordinators are loaded anew, so that they tell their steps. A broker in a Python program
+    takes the program with it.
+    """
+
+    step: Annotated[
+        str,
+        _Meta(description="Step, or a pattern: transaction.PrepareCommit.after, marker.*.before."),
+    ]
+    which: Annotated[int, _Meta(ge=1, description="The first such step, or a later one.")] = 1
+
+
 # -- the cluster ---------------------------------------------------------------------------------
 
 
@@ -291,6 +305,7 @@ AnyOperation: TypeAlias = (
     | ExpireSession
     | UnloadCoordinator
     | LoadCoordinator
+    | CrashAtStep
     | MoveLeader
     | ShrinkIsr
     | FenceBroker

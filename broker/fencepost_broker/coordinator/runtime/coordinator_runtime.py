@@ -223,6 +223,12 @@ class CoordinatorRuntime:
         else:
             shard.unload()
 
+    def tell_steps(self, on_step: OnStep) -> None:
+        """Load all coordinators anew, as those that tell their steps."""
+        self._on_step = on_step
+        for shard in list(self.shards.values()):
+            self.begin_to_lead(shard.partition)
+
     def _shard(self, family: RecordFamily, partition: Partition) -> Shard:
         machine = self._machine(family, partition)
         if self._on_step is None:

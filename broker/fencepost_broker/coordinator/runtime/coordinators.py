@@ -58,6 +58,12 @@ class Coordinators(MetadataPublisher):
         """The runtime, if it was created."""
         return self._made
 
+    def tell_steps(self, on_step: OnStep) -> None:
+        """Call this from now on with each step; coordinators that are loaded are loaded anew."""
+        self.on_step = on_step
+        if self._made is not None:
+            self._made.tell_steps(on_step)
+
     def start(self) -> None:
         """Load the existing coordinators and begin to coordinate."""
         self._is_started = True

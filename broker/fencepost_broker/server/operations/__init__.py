@@ -19,6 +19,7 @@ ResultT = TypeVar("ResultT")
 CARRIES_OUT: Final[dict[type[Operation[Any]], Callable[[BrokerServer, Any], Any]]] = {
     given.AbortHangingTransaction: transactions.abort_hanging,
     given.BumpProducerEpoch: transactions.bump_epoch,
+    given.CrashAtStep: coordinators.crash_at_step,
     given.ExpireSession: groups.expire_session,
     given.ExpireTransactionalId: transactions.expire_id,
     given.FenceBroker: cluster.fence_broker,

@@ -1,4 +1,4 @@
-"""Operations that unload and load coordinators."""
+"""Operations that unload and load coordinators, or end the broker at a step of theirs."""
 
 from __future__ import annotations
 
@@ -8,7 +8,9 @@ from fencepost_protocol.errors import ErrorCode
 
 from fencepost_broker.coordinator import RecordFamily, partition_of
 from fencepost_broker.operations import (
+    BrokerNow,
     CoordinatorNow,
+    CrashAtStep,
     LoadCoordinator,
     OperationRefusedError,
     UnloadCoordinator,
@@ -44,6 +46,18 @@ def load(server: BrokerServer, operation: LoadCoordinator) -> CoordinatorNow:
     partition = led_here(server, family.value, number)
     runtime.begin_to_lead(partition)
     return _now(server, partition)
+
+
+def crash_at_step(server: BrokerServer, operation: CrashAtStep) -> BrokerNow:
+    """Let the process end at a step of a transaction."""
+    from fencepost_broker.server.crash import crash_at
+
+    try:
+        on_step = crash_at(operation.step, operation.which)
+    except ValueError as error:
+        raise OperationRefusedError(str(error)) from None
+    server.coordinators.tell_steps(on_step)
+    return BrokerNow(broker=server.identity.node_id, is_fenced=False)
 
 
 def _named(operation: UnloadCoordinator | LoadCoordinator) -> tuple[RecordFamily, str]:
