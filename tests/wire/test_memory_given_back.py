@@ -127,7 +127,7 @@ def test_large_frames_take_no_more_than_their_bound_and_leave_nothing() -> None:
             served(wire)
         held = broker.resident_bytes() - before
         # The system may take back some pages that are not used.
-            assert 0.9 * size < held < bound + BEGINNINGS_BYTES + KEPT_BYTES_MAX
+        assert 0.9 * size < held < bound + BEGINNINGS_BYTES + KEPT_BYTES_MAX
         bystanders(broker, stack)
         for each in sockets:
             each.close()
