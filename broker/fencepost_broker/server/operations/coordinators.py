@@ -57,7 +57,8 @@ def crash_at_step(server: BrokerServer, operation: CrashAtStep) -> BrokerNow:
     except ValueError as error:
         raise OperationRefusedError(str(error)) from None
     server.coordinators.tell_steps(on_step)
-    return BrokerNow(broker=server.identity.node_id, is_fenced=False)
+    node_id = server.identity.node_id
+    return BrokerNow(broker=node_id, is_fenced=server.image.cluster.brokers[node_id].fenced)
 
 
 def _named(operation: UnloadCoordinator | LoadCoordinator) -> tuple[RecordFamily, str]:
