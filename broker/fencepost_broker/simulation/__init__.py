@@ -8,6 +8,7 @@ and chance. The same seed gives the same run.
     loop.py         an event loop whose time jumps to the next timer
     network.py      connections in memory, with latency, cuts and resets
     escapes.py      time and chance of a program come from the simulation; threads are refused
+    faults.py       brokers that stop, ways that are cut, connections that break, by a seed
     programs.py     programs that ``fencepost simulate`` has by itself
 """
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from collections import Counter
 from random import Random
 from typing import Final
 
@@ -19,8 +18,6 @@ class Faults:
 
     def __init__(self, sim: Simulation, cluster: SimulatedCluster, intensity: float = 0.5) -> None:
         """``intensity`` is 0 (hardly any) to 1 (no rest between them)."""
-        self.made: Counter[str] = Counter()
-        """How many there were, by kind."""
         self._network: Network = sim.network
         self._cluster = cluster
         self._random = Random(f"faults {sim.seed}")  # noqa: S311 - no secrets
@@ -32,7 +29,6 @@ class Faults:
         for _ in range(count):
             await asyncio.sleep(self._random.uniform(0.05, self._rest_s))
             [kind] = self._random.choices(_KINDS, self._weights)
-            self.made[kind] += 1
             lasts_s = self._random.choice((0.05, 0.5, 2.0, 6.0))
             match kind:
                 case "stop":

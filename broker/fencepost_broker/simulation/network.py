@@ -48,7 +48,6 @@ class Network:
         """The open ends, in the order in which they were opened."""
         self.latency_s = _LATENCY_S
         """The least and the greatest latency."""
-        self.bytes = 0
         self._hash = blake2b(digest_size=16)
 
     # -- what is seen ----------------------------------------------------------------------------
@@ -307,7 +306,6 @@ class End(asyncio.Transport):
                     self.close()
                 return
             self._network.note(self._number, 0, data)
-            self._network.bytes += len(data)
             self._feed(data)
             self.other.was_read(len(data))
 
@@ -366,7 +364,7 @@ class End(asyncio.Transport):
                 self.get_protocol().resume_writing()
 
     def set_write_buffer_limits(self, high: int | None = None, low: int | None = None) -> None:
-        """Set how much is unsent when the protocol is told to pause and to go on."""
+        """Set how many unsent bytes pause the protocol, and how few resume it."""
         self._high = _HIGH_WATER if high is None else high
         self._low = self._high // 4 if low is None else low
 

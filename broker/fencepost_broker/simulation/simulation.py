@@ -53,7 +53,6 @@ class SimulationFailedError(AssertionError):
             f"{name} failed with seed {run.seed} after {run.simulated_s:.3f} virtual seconds:"
             f" {run.verdict}; run it again with simulate({name}, [{run.seed}])"
         )
-        self.seed = run.seed
         self.run = run
 
 

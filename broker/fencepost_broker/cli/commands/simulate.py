@@ -62,7 +62,7 @@ def run(options: argparse.Namespace) -> int:
     try:
         simulate(program, range(first, first + count), within_s=options.within, told=told)
     except SimulationFailedError as error:
-        sys.stderr.write(f"fencepost simulate: seed {error.seed} failed: {error.run.verdict}\n")
+        sys.stderr.write(f"fencepost simulate: seed {error.run.seed} failed: {error.run.verdict}\n")
         return 1
     return 0
 
