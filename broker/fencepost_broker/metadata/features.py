@@ -90,7 +90,7 @@ def first_levels(release: Release | None) -> dict[str, int]:
 
 
 def told_ranges(release: Release | None) -> dict[str, tuple[int, int]]:
-    """Return the features that clients learn of; ``metadata.version`` is told as the release's."""
+    """Return the features that clients see; ``metadata.version`` is that of the release."""
     if release is None:
         return SUPPORTED_RANGES
     limited = (

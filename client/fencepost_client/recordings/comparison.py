@@ -220,7 +220,7 @@ class Comparison:
         return tuple(found)
 
     def _is_new(self, fields: list[Field], element: Any, scope: Scope) -> bool:
-        """Return whether an element is told apart by an id that has no counterpart yet."""
+        """Return whether the key of an element is an id that has no counterpart yet."""
         return any(
             kind_of(field) in ID_KINDS
             and not self.ids.knows(

@@ -314,7 +314,7 @@ class Replay:
             sent.message.session_id, sent.message.session_epoch = got.session_id, 1
             self._count_session(sent.message)
 
-    # -- what is told ----------------------------------------------------------------------------
+    # -- reporting -------------------------------------------------------------------------------
 
     def _tell_all(self, sent: _Sent, found: list[FieldDifference]) -> None:
         for each in found:

@@ -50,7 +50,7 @@ class FetchComparison:
         self.first_missing: dict[TopicPartition, int] = {}
 
     def add(self, got: Any) -> list[FieldDifference]:
-        """Add an answer of the target, and return what is not as recorded so far."""
+        """Add an answer of the target, and return the differences that it shows."""
         found = list(error_differences("error_code", self._answer.error_code, got.error_code))
         if found:
             return found

@@ -36,4 +36,4 @@ class Context:
     topic_names: dict[bytes, str] = field(default_factory=dict)
     """Names of topics by their ids, as answers to Metadata have told them."""
     watcher: Watcher[Any] | None = None
-    """Is told of clients' requests and answers, each of which is then read."""
+    """Sees clients' requests and answers; with a watcher, the proxy reads all of them."""

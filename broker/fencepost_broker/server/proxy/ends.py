@@ -34,7 +34,7 @@ class Awaited:
         self.request = request
         """The request that a rule has fired on; it is released with the answer."""
         self.watched = watched
-        """The request whose answer a watcher is told."""
+        """The request whose answer the watcher sees."""
 
 
 TOKEN: Final = Awaited(-1, 0, 0)

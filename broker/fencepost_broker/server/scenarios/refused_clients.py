@@ -27,7 +27,7 @@ async def _wrong_leader(broker: Broker, tell: Tell) -> Facts:
     async with Connection(broker) as connection:
         leaders = [await _leader(connection) for _ in range(3)]
         tell(f"Metadata name broker {_NO_BROKER} as the leader, which is not in the cluster.")
-        tell(f"A client asks again and again, and is told {', '.join(map(str, leaders))}.")
+        tell(f"A client asks three times; the answers name {', '.join(map(str, leaders))}.")
         sent = await connection.produce(b"order")
         tell(f"It sends its record to the last one ({sent}).")
         return {
@@ -99,7 +99,7 @@ DENIED: Final = Scenario(
     summary="A right is taken away while a client works",
     seen="TOPIC_AUTHORIZATION_FAILED in the middle of the work; the connection stays open.",
     clients="All clients: each request is checked, not only the login.",
-    remedy="Give the right back; a producer that has failed may be closed and made anew.",
+    remedy="Grant the right again; close a producer that has failed, and create a new one.",
     settings={
         "authorizer.class.name": "org.apache.kafka.metadata.authorizer.StandardAuthorizer",
         "allow.everyone.if.no.acl.found": True,
