@@ -62,6 +62,7 @@ class Cluster:
                       up to three replicas
           settings    settings of Kafka and of Fencepost by their names, for all of them
           log_level   lowest level of log lines on standard error: "error"
+          port        port of the first broker; the others have the next ones. By default, free ones
     """
 
     def __init__(
@@ -71,6 +72,7 @@ class Cluster:
         topics: Iterable[str] | Mapping[str, int] = (),
         settings: Mapping[str, Value] | None = None,
         log_level: str = "error",
+        port: int = 0,
     ) -> None:
         if brokers < 1:
             raise ValueError(f"brokers={brokers}: a cluster has at least one")
@@ -83,7 +85,9 @@ class Cluster:
         """Those that run."""
         self._stopped: dict[int, ClusterNode] = {}
         """Those that were stopped in order, with their records."""
+        self._port = port
         self._ports: dict[int, int] = {}
+        """Of those that were started once."""
         self.snapshots: dict[str, ClusterSnapshot] = {}
         """The snapshots that have names."""
         self._begins_with: ClusterSnapshot | None = None
@@ -93,6 +97,11 @@ class Cluster:
     def brokers(self) -> dict[int, Broker]:
         """The brokers that run, by id."""
         return {each: self._nodes[each] for each in self._ids if each in self._nodes}
+
+    def broker(self, broker_id: int) -> Broker:
+        """Return a broker that runs."""
+        self._check_runs(broker_id)
+        return self._nodes[broker_id]
 
     @property
     def bootstrap(self) -> str:
@@ -145,10 +154,14 @@ class Cluster:
             }
         return ClusterNode(
             settings={**self._settings, **given, "node.id": node_id},
-            port=self._ports.get(node_id, 0),
+            port=self._ports.get(node_id) or self._wanted_port(node_id),
             topics=topics,
             log_level=self._log_level,
         )
+
+    def _wanted_port(self, node_id: int) -> int:
+        is_given = self._port and node_id != CONTROLLER_ID
+        return self._port + node_id - self._ids[0] if is_given else 0
 
     async def kill(self, broker_id: int) -> None:
         """End a broker at once, as a killed process ends.
