@@ -82,6 +82,13 @@ class ControlContext:
         return self._rules()
 
     @property
+    def kind(self) -> str:
+        """What is controlled: a broker, a controller by itself, or a proxy."""
+        if self._process is None:
+            return "proxy"
+        return "broker" if "broker" in self._process.settings.process_roles else "controller"
+
+    @property
     def process(self) -> BrokerProcess:
         """The process of this broker or controller; raises ``ProblemError`` in a proxy."""
         if self._process is None:
