@@ -6,11 +6,13 @@ import { useEffect, useState } from "preact/hooks";
 import { tokenWanted, useToken } from "./api";
 import { ClusterPage } from "./pages/cluster";
 import { RequestsPage } from "./pages/requests";
+import { TransactionsPage } from "./pages/transactions";
 import { linkTo, place } from "./route";
 import { about, isLive, listen, lost, whyNot } from "./store";
 import "./style.css";
 
 const PAGES = [
+  { name: "transactions", title: "Transactions", page: TransactionsPage, kinds: "step" },
   { name: "requests", title: "Requests", page: RequestsPage, kinds: "request" },
   { name: "cluster", title: "Cluster", page: ClusterPage, kinds: "log", isNotOfProxies: true },
 ];

@@ -50,7 +50,7 @@ export interface StepPartition {
 }
 
 export interface Step {
-  what: "request" | "waits" | "answer" | "state" | "offsets" | "marker";
+  what: "request" | "waits" | "answer" | "state" | "marker";
   at_ms: number;
   number: number;
   api: string;
