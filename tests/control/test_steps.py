@@ -8,8 +8,7 @@ import pytest
 from fencepost_protocol.generated.end_txn import EndTxnRequest
 from fencepost_protocol.generated.init_producer_id import InitProducerIdRequest
 
-from tests.control.harness import begun, controlled, open_port
-from tests.control.test_events import events_in
+from tests.control.harness import begun, controlled, events_in, open_port
 from tests.support.waiting import until
 
 pytestmark = pytest.mark.asyncio
