@@ -35,6 +35,7 @@ from fencepost_broker.apis.fetch.handler import fetch
 from fencepost_broker.apis.produce.handler import produce
 from fencepost_broker.apis.request import encode_uncounted
 from fencepost_broker.apis.served import Later, Longest, Refusal, Served
+from fencepost_broker.apis.share_groups import SHARE_APIS, SHARE_GROUPS_ARE_SERVED
 from fencepost_broker.apis.topics.list_offsets import list_offsets
 from fencepost_broker.apis.topics.metadata import metadata
 from fencepost_broker.apis.topics.topics import create_topics, delete_topics
@@ -456,10 +457,10 @@ def served(settings: Settings) -> tuple[Served, ...]:
     If the controller is another process, requests for it are forwarded.
     """
     caps = parse_version_caps(settings.api_versions_max)
-    apis: tuple[Served, ...] = SERVED
+    apis: tuple[Served, ...] = (*SERVED, *SHARE_APIS) if SHARE_GROUPS_ARE_SERVED else SERVED
     release = release_of(settings.kafka_release)
     if release is not None:
-        apis = tuple(api for api in SERVED if api.key in release.versions)
+        apis = tuple(api for api in apis if api.key in release.versions)
         caps = {key: high for key, (_, high) in release.versions.items()} | caps
     apis = tuple(replace(api, version_cap=caps.get(api.key)) for api in apis)
     if "controller" in settings.process_roles:

@@ -70,6 +70,9 @@ class FetchedBatch(NamedTuple):
     last: int
     is_hidden: bool = False
     """Whether no consumer may see its records: a marker, or those of an aborted transaction."""
+    position: int = 0
+    """Where it begins in the bytes that were read."""
+    end: int = 0
 
 
 class AcquireLimits(NamedTuple):
@@ -168,6 +171,11 @@ class SharePartition:
     def end_offset(self) -> int:
         """The first offset that was never in flight."""
         return self.in_flight.end_offset
+
+    @property
+    def is_writing(self) -> bool:
+        """Whether a write is under way."""
+        return self._is_writing
 
     # -- acquiring -----------------------------------------------------------------------------
 
