@@ -448,6 +448,7 @@ SERVED: Final = (
         large=WHOLE,
         longest=Longest(ErrorCode.INVALID_REQUEST, ("topics",)),
     ),
+    *(SHARE_APIS if SHARE_GROUPS_ARE_SERVED else ()),
 )
 
 
@@ -457,10 +458,10 @@ def served(settings: Settings) -> tuple[Served, ...]:
     If the controller is another process, requests for it are forwarded.
     """
     caps = parse_version_caps(settings.api_versions_max)
-    apis: tuple[Served, ...] = (*SERVED, *SHARE_APIS) if SHARE_GROUPS_ARE_SERVED else SERVED
+    apis: tuple[Served, ...] = SERVED
     release = release_of(settings.kafka_release)
     if release is not None:
-        apis = tuple(api for api in apis if api.key in release.versions)
+        apis = tuple(api for api in SERVED if api.key in release.versions)
         caps = {key: high for key, (_, high) in release.versions.items()} | caps
     apis = tuple(replace(api, version_cap=caps.get(api.key)) for api in apis)
     if "controller" in settings.process_roles:

@@ -11,7 +11,7 @@ from fencepost_broker.apis.request import encode_with_records
 from fencepost_broker.apis.served import Later, Served
 
 SHARE_GROUPS_ARE_SERVED: Final[bool] = False
-"""Whether ApiVersions lists them: not before all of them work."""
+"""Whether ApiVersions lists them: not before ShareFetch and ShareAcknowledge are among them."""
 
 SHARE_APIS: Final = (
     Served(
@@ -26,5 +26,20 @@ SHARE_APIS: Final = (
         Later("share.share_acknowledge", "share_acknowledge"),
         rights="checks:MEMBER",
         large=WHOLE,
+    ),
+    *(
+        Served(
+            key,
+            Later("groups.share_state", "share_group_state"),
+            rights="whole:everybody",
+            large=WHOLE,
+        )
+        for key in (
+            ApiKey.INITIALIZE_SHARE_GROUP_STATE,
+            ApiKey.READ_SHARE_GROUP_STATE,
+            ApiKey.WRITE_SHARE_GROUP_STATE,
+            ApiKey.DELETE_SHARE_GROUP_STATE,
+            ApiKey.READ_SHARE_GROUP_STATE_SUMMARY,
+        )
     ),
 )

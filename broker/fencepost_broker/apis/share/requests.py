@@ -128,8 +128,8 @@ class Leaders:
         if error not in MOVED or topic is None:
             return
         leader = leader_of(self._context, topic.name, key.number)
+        data.current_leader.leader_id, data.current_leader.leader_epoch = leader or (-1, -1)
         if leader is not None:
-            data.current_leader.leader_id, data.current_leader.leader_epoch = leader
             self._ids[leader.leader_id] = None
 
     def endpoints(self, make: Callable[..., Any]) -> list[Any]:

@@ -93,12 +93,12 @@ class Coordinators(MetadataPublisher):
         self.peers.changed(changes)
 
     def on_decision(self, changes: Changes, decision: Decision[Any] | None) -> None:
-        """Tell the groups about changed, new and deleted topics."""
+        """Tell the coordinators about changed, new and deleted topics."""
         del decision
         if self._made is None:
             return
         created = [each.name for each in changes if isinstance(each, TopicCreated)]
-        deleted = [each.name for each in changes if isinstance(each, TopicDeleted)]
+        deleted = {each.topic_id: each.name for each in changes if isinstance(each, TopicDeleted)}
         changed = dict.fromkeys(each.name for each in changes if isinstance(each, PartitionChanged))
         if changed or deleted:
             self._made.topics_changed(list(changed), deleted, new=bool(created))
