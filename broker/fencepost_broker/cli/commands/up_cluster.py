@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import secrets
 import shutil
 import sys
 from functools import partial
@@ -78,6 +79,8 @@ _COPIED: Final = (
 )
 
 _USERS: Final = "users"
+_CONTROL_FILE: Final = "control-token"
+_TOKEN_BYTES: Final = 32
 _FOR_NOW: Final = "controller-"
 """Prefix of a temporary folder in the run directory; the process id follows."""
 _PER_PROCESS: Final = {
@@ -128,12 +131,19 @@ def run_cluster(options: argparse.Namespace, settings: Settings, port: int) -> i
         clean=lambda: _remove_stale_folders(run_dir),
     )
     if _is_controlled(options, settings):
-        from fencepost_broker.cli.cluster.control_port import ClusterControl
         from fencepost_broker.faults.plan import read_plan
+        from fencepost_broker.server.control.cluster_port import ClusterControl
 
         log = logs_from(options, sys.stderr, wall_ms).area("server")
         rules = [] if options.faults is None else read_plan(options.faults)
-        supervisor.control = ClusterControl(supervisor, settings, for_now, log, rules)
+        supervisor.control = ClusterControl(
+            supervisor,
+            _write_token(for_now),
+            settings.control_address,
+            settings.control_token_file,
+            log,
+            rules,
+        )
     try:
         ready = partial(_announce, options, supervisor)
         return run_loop(run_until_stopped(supervisor, ready, options.until_closed))
@@ -142,6 +152,15 @@ def run_cluster(options: argparse.Namespace, settings: Settings, port: int) -> i
         return _EXIT_CODES.get(type(error), 1)
     finally:
         shutil.rmtree(for_now, ignore_errors=True)
+
+
+def _write_token(folder: Path) -> str:
+    """Write the token of the processes' own control ports, which only the cluster's port knows."""
+    token = secrets.token_urlsafe(_TOKEN_BYTES)
+    file = folder / _CONTROL_FILE
+    file.touch(mode=0o600)
+    file.write_text(token, encoding="ascii")
+    return token
 
 
 def _is_controlled(options: argparse.Namespace, settings: Settings) -> bool:
@@ -227,9 +246,7 @@ def members_of(
     if options.recover_metadata:
         given.append("--recover-metadata")
     if _is_controlled(options, settings):
-        from fencepost_broker.cli.cluster.control_port import options_of_members
-
-        given += options_of_members(for_now)
+        given += ["--control", "127.0.0.1:0", "--control-token-file", str(for_now / _CONTROL_FILE)]
         of_brokers += ["--counted-at", os.fspath(run_dir)]
     importing = []
     if options.import_producer_id_block:
