@@ -55,7 +55,7 @@ EPILOG: Final = """\
 examples:
   fencepost up --topic orders:3                        in memory, gone at exit
   fencepost up --data-dir data --port 9092 -c num.partitions=6
-  fencepost up --topic orders:3 --control 9093         with a control port, at 127.0.0.1:9093
+  fencepost up --topic orders:3 --console              to look at, at http://127.0.0.1:9080
   fencepost up --topic orders:3 --as 2.8               APIs, versions and errors of that release
   fencepost up --record bug.fprec                      for `fencepost replay`
   fencepost up --brokers 3 --topic orders:6            a controller and three brokers
@@ -301,7 +301,7 @@ def _announce(options: argparse.Namespace, broker: Broker) -> None:
     where = f"in {kept}" if kept else "in memory, gone at exit"
     line = f"ready at {_reached_at(broker)} (topics are kept {where})"
     if broker.control is not None:
-        line += f"\ncontrol port at http://{broker.control}"
+        line += f"\nconsole and control port at http://{broker.control}"
     announce(options, told, line + how_to_log_in(broker.settings, options.users))
 
 

@@ -345,7 +345,7 @@ def _announce(options: argparse.Namespace, supervisor: Supervisor) -> None:
     }
     line = f"ready at {supervisor.bootstrap} ({len(supervisor.brokers)} brokers)"
     if control is not None:
-        line += f"\ncontrol port at http://{control}"
+        line += f"\nconsole and control port at http://{control}"
     users = options.users
     to_clients = f"{_client_listener(options)}://{supervisor.brokers[0].bootstrap}"
     log_in = {"listeners": to_clients, **(settings_for(users) if users else {})}

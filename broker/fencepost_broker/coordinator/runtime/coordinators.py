@@ -5,9 +5,9 @@ Most brokers in tests coordinate nothing and start faster without them.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from fencepost_broker.metadata.image.changes import PartitionChanged, TopicCreated, TopicDeleted
 from fencepost_broker.metadata.publishing import MetadataPublisher
@@ -15,7 +15,10 @@ from fencepost_broker.metadata.publishing import MetadataPublisher
 if TYPE_CHECKING:
     from typing import Any
 
+    from fencepost_protocol.generated.write_txn_markers import WritableTxnMarker
+
     from fencepost_broker.config import Settings
+    from fencepost_broker.coordinator.records import LogRecord
     from fencepost_broker.coordinator.runtime.coordinator_runtime import CoordinatorRuntime
     from fencepost_broker.coordinator.runtime.peer_brokers import PeerBrokers
     from fencepost_broker.coordinator.runtime.steps import OnStep
@@ -24,6 +27,18 @@ if TYPE_CHECKING:
     from fencepost_broker.metadata.image.changes import Changes
     from fencepost_broker.replication.partition import Partition
     from fencepost_broker.storage.log.results import LogEvent
+
+
+class TransactionListener(Protocol):
+    """Is told what is written about transactions, while somebody watches them."""
+
+    def states_logged(self, records: Sequence[LogRecord]) -> None:
+        """Note records of ``__transaction_state``."""
+
+    def marker_written(
+        self, topic: str, partition: int, offset: int, marker: WritableTxnMarker
+    ) -> None:
+        """Note a marker in a partition."""
 
 
 class Coordinators(MetadataPublisher):
@@ -43,12 +58,14 @@ class Coordinators(MetadataPublisher):
         self.peers = peers
         self.on_step = on_step
         """Called with the name of each step of a transaction in a log (``steps``)."""
+        self._listener: TransactionListener | None = None
 
     @cached_property
     def runtime(self) -> CoordinatorRuntime:
         """The runtime; the first access creates it."""
         if self._made is None:
             self._made = self._make()
+            self._made.listener = self._listener
             if self._is_started:
                 self._made.start()
         return self._made
@@ -57,6 +74,17 @@ class Coordinators(MetadataPublisher):
     def made(self) -> CoordinatorRuntime | None:
         """The runtime, if it was created."""
         return self._made
+
+    @property
+    def listener(self) -> TransactionListener | None:
+        """Who watches transactions, if anybody does."""
+        return self._listener
+
+    @listener.setter
+    def listener(self, listener: TransactionListener | None) -> None:
+        self._listener = listener
+        if self._made is not None:
+            self._made.listener = listener
 
     def tell_steps(self, on_step: OnStep) -> None:
         """Call this from now on with each step; coordinators that are loaded are loaded anew."""
