@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 import secrets
 import shutil
 import sys
+import time
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -32,6 +34,7 @@ from fencepost_broker.config.values.endpoints import Endpoint
 from fencepost_broker.network.listeners import ListenError
 from fencepost_broker.observability.log_levels import LEVELS
 from fencepost_broker.observability.logging import import_structlog, logs_from
+from fencepost_broker.ports import client_id_of_broker
 from fencepost_broker.security.principals import ANONYMOUS
 from fencepost_broker.server.bootstrap_users import check_users, settings_for
 from fencepost_broker.server.clock import wall_ms
@@ -121,7 +124,11 @@ def run_cluster(options: argparse.Namespace, settings: Settings, port: int) -> i
         for_now.mkdir(parents=True, mode=0o700)
     if options.users:
         write_users(options.users, for_now / _USERS)
-    members = members_of(options, settings, port, for_now, run_dir)
+    try:
+        members = members_of(options, settings, port, for_now, run_dir)
+    except OSError as error:
+        sys.stderr.write(f"fencepost up: --record {options.record}: {error.strerror}\n")
+        return 1
     copies = _spares(len(members), options, settings)
     supervisor = Supervisor(
         run_dir,
@@ -252,6 +259,7 @@ def members_of(
     if options.import_producer_id_block:
         importing = ["--import-producer-id-block", options.import_producer_id_block]
     members = []
+    recorded = _recorded(options.record)
     if not options.combined:
         arguments = [*given, *_is(CONTROLLER_ID, "controller"), *importing]
         arguments += _kept(options, "controller") or ["--data-dir", os.fspath(for_now)]
@@ -272,8 +280,26 @@ def members_of(
             arguments = [*given, *of_brokers, *_is(number, *roles)]
             listen = _listening_at(options, wanted)
         arguments += _kept(options, f"broker-{number}")
-        members.append(Member(number, f"broker-{number}", arguments, listen, roles=roles))
+        members.append(Member(number, f"broker-{number}", arguments, recorded(listen), roles=roles))
     return members
+
+
+def _recorded(path: str | None) -> Callable[[Listen], Listen]:
+    """Begin a recording, and return what adds the option for it at each start of a broker."""
+    if path is None:
+        return lambda listen: listen
+    from fencepost_broker.network.recorder import Recording
+
+    file, began_ns = os.fspath(Path(path).resolve()), time.monotonic_ns()
+    Recording(file).close()
+
+    def add(listen: Listen) -> Listen:
+        starts = itertools.count()
+        return lambda ports: [
+            *listen(ports), "--record", file, "--record-part", f"{began_ns}.{next(starts)}",
+        ]  # fmt: skip
+
+    return add
 
 
 def _is(number: int, *roles: str) -> list[str]:
@@ -316,7 +342,8 @@ async def create(bootstrap: str, topics: Sequence[WantedTopic]) -> None:
         return
     from fencepost_client import Admin, KafkaError, NewTopic, TopicAlreadyExistsError
 
-    async with Admin(bootstrap) as admin:
+    client_id = client_id_of_broker(CONTROLLER_ID, "topics")  # recordings leave it out
+    async with Admin(bootstrap, client_id=client_id) as admin:
         for each in topics:
             wanted = NewTopic(each.name, each.partitions, configs=each.configs)
             try:
