@@ -36,9 +36,9 @@ from fencepost_broker.config.tables.security import (
     plain_users,
     setting_of_one,
 )
+from fencepost_broker.config.tables.share import ShareGroupSettings
 from fencepost_broker.config.tables.topic import TopicSettings
 from fencepost_broker.config.tables.without_effect import (
-    ShareGroupSettings,
     StreamsGroupSettings,
     TieredStorageSettings,
     UnusedSecuritySettings,

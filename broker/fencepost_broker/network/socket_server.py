@@ -428,7 +428,7 @@ class SocketServer:
 
     def closed(self, connection: Connection, error: Exception | None) -> None:
         """Forget a connection."""
-        connection.client.is_connected = False
+        connection.client.disconnected()
         if error is not None:
             self._log_of(connection).debug("connection lost", error=str(error))
         if self._watcher is not None:
