@@ -57,7 +57,7 @@ export function Dissected(props: { title: string; bytes: Uint8Array; tree: Node 
 function Branch(props: { node: Node; depth: number; range: Range | null; onPoint: (range: Range) => void; onPick: (range: Range) => void }) {
   const { node, depth } = props;
   const isGroup = node.children !== undefined;
-  const name = depth === 0 ? node.type : node.path.split(".").at(-1) || node.role;
+  const name = node.path === "" ? node.type : node.path.split(".").at(-1)!;
   const isOn = props.range !== null && props.range.offset === node.offset && props.range.length === node.length;
   const isQuiet = node.role !== "field" && node.role !== "group";
   return (
@@ -78,7 +78,7 @@ function Branch(props: { node: Node; depth: number; range: Range | null; onPoint
         </span>
         {!isGroup && <span class="field-value">{shown(node.value)}</span>}
         {node.note && <span class="field-note">{visible(node.note)}</span>}
-        <span class="field-type">{depth > 0 ? node.type : ""}</span>
+        <span class="field-type">{node.path === "" ? "" : node.type}</span>
       </button>
       {node.children?.map((each, at) => <Branch key={at} {...props} node={each} depth={depth + 1} />)}
       {node.decompressed && (

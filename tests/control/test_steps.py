@@ -63,11 +63,11 @@ async def test_nobody_is_told_when_nobody_asks() -> None:
         coordinators = it.broker.server.coordinators
         async with it.session.get(f"http://{it.address}/v1/events?kinds=step"):
             await begun(it.broker, "payments")
-            assert coordinators.listener is not None
-            assert it.broker.coordinators.listener is coordinators.listener
+            listeners = coordinators.listener, it.broker.coordinators.listener
+            assert None not in listeners
         await until(lambda: it.broker.process.socket_server.watcher is None)
-        assert coordinators.listener is None
-        assert it.broker.coordinators.listener is None
+        listeners = coordinators.listener, it.broker.coordinators.listener
+        assert listeners == (None, None)
 
 
 async def test_a_request_that_waits_is_told_before_its_answer() -> None:

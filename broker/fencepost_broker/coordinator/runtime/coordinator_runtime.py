@@ -49,8 +49,7 @@ from fencepost_broker.storage.log import CorruptFileError, StorageError
 from fencepost_broker.storage.log.results import LogEvent
 
 if TYPE_CHECKING:
-    from fencepost_broker.coordinator.runtime.coordinators import TransactionListener
-    from fencepost_broker.coordinator.runtime.steps import OnStep
+    from fencepost_broker.coordinator.runtime.steps import OnStep, TransactionListener
 
 _LOAD_STEPS: Final = 16
 """The number of log pieces replayed before other work has its turn: 2 MB, in 0.1 to 0.2 s."""

@@ -5,9 +5,9 @@ Most brokers in tests coordinate nothing and start faster without them.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from functools import cached_property
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 from fencepost_broker.metadata.image.changes import PartitionChanged, TopicCreated, TopicDeleted
 from fencepost_broker.metadata.publishing import MetadataPublisher
@@ -15,30 +15,15 @@ from fencepost_broker.metadata.publishing import MetadataPublisher
 if TYPE_CHECKING:
     from typing import Any
 
-    from fencepost_protocol.generated.write_txn_markers import WritableTxnMarker
-
     from fencepost_broker.config import Settings
-    from fencepost_broker.coordinator.records import LogRecord
     from fencepost_broker.coordinator.runtime.coordinator_runtime import CoordinatorRuntime
     from fencepost_broker.coordinator.runtime.peer_brokers import PeerBrokers
-    from fencepost_broker.coordinator.runtime.steps import OnStep
+    from fencepost_broker.coordinator.runtime.steps import OnStep, TransactionListener
     from fencepost_broker.coordinator.transaction.producer_id_manager import ProducerIdSource
     from fencepost_broker.metadata.decision import Decision
     from fencepost_broker.metadata.image.changes import Changes
     from fencepost_broker.replication.partition import Partition
     from fencepost_broker.storage.log.results import LogEvent
-
-
-class TransactionListener(Protocol):
-    """Is told what is written about transactions, while somebody watches them."""
-
-    def states_logged(self, records: Sequence[LogRecord]) -> None:
-        """Note records of ``__transaction_state``."""
-
-    def marker_written(
-        self, topic: str, partition: int, offset: int, marker: WritableTxnMarker
-    ) -> None:
-        """Note a marker in a partition."""
 
 
 class Coordinators(MetadataPublisher):
