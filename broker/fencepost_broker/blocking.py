@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from types import TracebackType
 
     from fencepost_broker.coordinator.runtime import marker_sender
+    from fencepost_broker.coordinator.runtime.steps import OnStep
     from fencepost_broker.network.recorder import Recorder
     from fencepost_broker.observability.explained import ExplainedPartition, ExplainedTransaction
     from fencepost_broker.operations import Operation
@@ -58,6 +59,7 @@ class Options(TypedDict, total=False):
     control: int | str
     control_token_file: str | Path
     log_level: str
+    on_step: OnStep
 
 
 class ClusterOptions(TypedDict, total=False):

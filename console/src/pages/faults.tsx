@@ -50,7 +50,7 @@ function Rules() {
       <NewRule again={again} />
       {data && rules.length === 0 && <Empty>No rule: every request is answered as it should be.</Empty>}
       {rules.length > 0 && (
-        <Table label="Fault rules" head={["Name", "What happens", "To which requests", "Fired", "Matched", "Holds", ""]}>
+        <Table label="Fault rules" head={["Name", "What happens", "To which requests", "Fired", "Matched", "Holds", "Change"]}>
           {rules.map((each) => (
             <tr key={each.name}>
               <td>

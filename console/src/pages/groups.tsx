@@ -98,7 +98,7 @@ function GroupShown(props: { id: string }) {
         {data.members.length === 0 ? (
           <Empty>No member is connected.</Empty>
         ) : (
-          <Table label="Members" head={["Member", "Client id", "Host", "Reads", ""]}>
+          <Table label="Members" head={["Member", "Client id", "Host", "Reads", "Break"]}>
             {data.members.map((each) => (
               <tr key={each.member_id}>
                 <td title={each.member_id}>

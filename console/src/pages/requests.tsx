@@ -23,12 +23,8 @@ function isWanted(each: RequestSeen): boolean {
 }
 
 const keyOf = (each: RequestSeen): string => `${each.broker}-${each.number}`;
-let isAsked = false;
-
 /** Brings the requests from before this page was opened, and begins to keep bytes. */
 async function bringEarlier(): Promise<void> {
-  if (isAsked) return;
-  isAsked = true;
   try {
     const told = await ask<{ requests: RequestSeen[] }>("/v1/requests?last=200");
     const known = new Set(requests.items.map(keyOf));
@@ -37,7 +33,6 @@ async function bringEarlier(): Promise<void> {
     requests.version.value++;
   } catch (error) {
     if (!(error instanceof ProblemError)) throw error;
-    isAsked = false;
   }
 }
 

@@ -114,7 +114,7 @@ function Topic(props: { topic: string }) {
         hint="Consumers of committed records read up to the last stable offset (LSO), others up to the high watermark, which all in-sync replicas have."
       >
         <Wrong problem={problem} />
-        <Table label="Partitions" head={["Partition", "Leader", "Log start", "LSO", "High watermark", "Log end", "Size", ""]}>
+        <Table label="Partitions" head={["Partition", "Leader", "Log start", "LSO", "High watermark", "Log end", "Size", "Readers"]}>
           {rows.map((each) => (
             <tr key={each.partition} class={each.partition === partition ? "picked" : ""}>
               <td>

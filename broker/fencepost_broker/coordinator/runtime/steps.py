@@ -30,7 +30,7 @@ OnStep = Callable[[str], None]
 
 
 class TransactionListener(Protocol):
-    """Is told what is written about transactions, while somebody watches them."""
+    """Is told what is written about transactions, while a client watches them."""
 
     def states_logged(self, records: Sequence[LogRecord]) -> None:
         """Note records of ``__transaction_state``."""

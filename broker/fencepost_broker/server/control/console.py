@@ -24,7 +24,7 @@ POLICY: Final = (
     "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self';"
     " base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 )
-"""The page runs no script but its own, and talks to nobody but its own port."""
+"""The page runs no script but its own, and talks to its own port only."""
 _HEADERS: Final = {
     hdrs.CACHE_CONTROL: "no-cache",
     "Content-Security-Policy": POLICY,
