@@ -318,6 +318,19 @@ docs-site: $(STAMP) ## build the documentation site in build/site
 	$(BIN)/python -m pip install --quiet --editable '.[docs]'
 	$(BIN)/python docs/make_site.py
 
+.PHONY: dist
+dist: $(STAMP) ## build wheels and sdists of fencepost and fencepost-client in dist/, and check them
+	$(BIN)/python -m pip install --quiet --editable '.[release]'
+	rm -f dist/*.whl dist/*.tar.gz
+	$(BIN)/python -m build --quiet --outdir dist .
+	$(BIN)/python -m build --quiet --outdir dist client
+	$(BIN)/twine check --strict dist/*.whl dist/*.tar.gz
+
+# Not in CI, since it downloads every dependency again.
+.PHONY: dist-test
+dist-test: dist ## install both distributions in fresh environments of VERSIONS, and use them
+	FENCEPOST_TEST_DIST=1 FENCEPOST_TEST_VERSIONS='$(VERSIONS)' $(BIN)/pytest -v tests/release/test_fresh_environments.py
+
 .PHONY: clean
 clean: ## remove what can be made again
 	rm -rf .venv .venv-3.* build dist .mypy_cache .pytest_cache .ruff_cache .hypothesis

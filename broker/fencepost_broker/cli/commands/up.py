@@ -134,6 +134,7 @@ def _add_endings(parser: argparse.ArgumentParser) -> None:
     ending.add_argument(
         "--until-closed", type=read_descriptor, metavar="FD", help=argparse.SUPPRESS
     )
+    parser.add_argument("--counted-at", metavar="DIR", help=argparse.SUPPRESS)
 
 
 def _host(text: str) -> str:
@@ -272,6 +273,10 @@ def _port(options: argparse.Namespace, settings: Settings) -> int | None:
 
 
 def _begin(options: argparse.Namespace, broker: Broker) -> None:
+    if options.counted_at is not None:
+        from fencepost_broker.cli.cluster.counting import counter_at
+
+        broker.fault_rules().counter = counter_at(Path(options.counted_at))
     if options.faults is not None:
         broker.faults.load(options.faults)
     if options.record is not None:

@@ -18,7 +18,8 @@ if TYPE_CHECKING:
     from fencepost_broker.config import Settings
     from fencepost_broker.coordinator.runtime.coordinator_runtime import CoordinatorRuntime
     from fencepost_broker.coordinator.runtime.peer_brokers import PeerBrokers
-    from fencepost_broker.coordinator.runtime.steps import OnStep, TransactionListener
+    from fencepost_broker.coordinator.runtime.steps import OnStep
+    from fencepost_broker.coordinator.runtime.transaction_listener import TransactionListener
     from fencepost_broker.coordinator.transaction.producer_id_manager import ProducerIdSource
     from fencepost_broker.metadata.decision import Decision
     from fencepost_broker.metadata.image.changes import Changes
@@ -106,12 +107,12 @@ class Coordinators(MetadataPublisher):
         self.peers.changed(changes)
 
     def on_decision(self, changes: Changes, decision: Decision[Any] | None) -> None:
-        """Tell the groups about changed, new and deleted topics."""
+        """Tell the coordinators about changed, new and deleted topics."""
         del decision
         if self._made is None:
             return
         created = [each.name for each in changes if isinstance(each, TopicCreated)]
-        deleted = [each.name for each in changes if isinstance(each, TopicDeleted)]
+        deleted = {each.topic_id: each.name for each in changes if isinstance(each, TopicDeleted)}
         changed = dict.fromkeys(each.name for each in changes if isinstance(each, PartitionChanged))
         if changed or deleted:
             self._made.topics_changed(list(changed), deleted, new=bool(created))

@@ -10,36 +10,20 @@ A marker in a partition of ``__consumer_offsets`` is written before the offsets 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from fnmatch import fnmatchcase
-from typing import TYPE_CHECKING, Any, Final, Protocol
+from typing import TYPE_CHECKING, Any, Final
 
 from fencepost_broker.coordinator.records import RecordFamily
 from fencepost_broker.coordinator.runtime.shard import Shard
 from fencepost_broker.coordinator.transaction.states import NAMES, State, logged_state
 
 if TYPE_CHECKING:
-    from fencepost_protocol.generated.write_txn_markers import WritableTxnMarker
-
-    from fencepost_broker.coordinator.records import LogRecord
     from fencepost_broker.metadata.decision import Decision
     from fencepost_broker.storage.log.producers import VerificationGuard
 
 OnStep = Callable[[str], None]
 """Gets the name of each step when it is reached."""
-
-
-class TransactionListener(Protocol):
-    """Is told what is written about transactions, while a client watches them."""
-
-    def states_logged(self, records: Sequence[LogRecord]) -> None:
-        """Note records of ``__transaction_state``."""
-
-    def marker_written(
-        self, topic: str, partition: int, offset: int, marker: WritableTxnMarker
-    ) -> None:
-        """Note a marker in a partition."""
-
 
 BEFORE: Final = "before"
 AFTER: Final = "after"

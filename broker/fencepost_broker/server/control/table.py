@@ -18,6 +18,7 @@ from fencepost_broker.server.control.families import (
     processes,
     records,
     snapshots,
+    telemetry,
     topics,
     transactions,
 )
@@ -39,4 +40,5 @@ ROUTES: Final[tuple[Route, ...]] = (
     *groups.ROUTES,
     *live.ROUTES,
     *metrics.ROUTES,
+    *telemetry.ROUTES,
 )
