@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from fencepost_broker.coordinator.runtime.coordinators import Coordinators
     from fencepost_broker.metadata.dynamic_config import DynamicConfig
     from fencepost_broker.metadata.image.metadata_image import MetadataImage
+    from fencepost_broker.observability.client_telemetry import ClientTelemetry
     from fencepost_broker.observability.log_levels import LogLevels
     from fencepost_broker.observability.metrics import Metrics
     from fencepost_broker.ports import Address, Clock
@@ -51,6 +52,7 @@ class BrokerContext(HandlerContext):
     coordinators: Coordinators
     topics: TopicCreation
     fetch_sessions: FetchSessions
+    telemetry: ClientTelemetry
     shares: SharePartitions
     share_sessions: ShareSessions
 

@@ -35,6 +35,7 @@ from fencepost_broker.metadata.features import supported_features
 from fencepost_broker.metadata.image.changes import BrokerChanged, Changes
 from fencepost_broker.metadata.publishing import MetadataPublisher
 from fencepost_broker.network.quota_manager import QuotaManager
+from fencepost_broker.observability.client_telemetry import ClientTelemetry
 from fencepost_broker.observability.log_levels import LogLevels
 from fencepost_broker.observability.metrics import Metrics
 from fencepost_broker.ports import Address, Chance, Clock
@@ -135,6 +136,7 @@ class BrokerServer(SharedServer):
             self.coordinators,
             self.topics,
             FetchSessions(slots, chance),
+            ClientTelemetry(image, config, clock, chance),
             self.shares,
             ShareSessions(self.shares.release),
         )
