@@ -282,6 +282,21 @@ bench-stalls: $(STAMP) ## how long one large request keeps the loop; writes docs
 .PHONY: bench
 bench: bench-protocol bench-broker bench-client bench-inside ## every benchmark
 
+# The console's built files are committed: a wheel needs no Node.
+CONSOLE := broker/fencepost_broker/server/console
+console/node_modules/.installed: console/package-lock.json
+	cd console && npm ci --no-audit --no-fund --loglevel=error
+	@touch $@
+
+.PHONY: console
+console: console/node_modules/.installed ## build the page of the control port from console/ (needs Node 20 and npm)
+	cd console && npm run --silent build
+
+.PHONY: console-check
+console-check: console/node_modules/.installed ## fail when the built page is not what console/ says
+	cd console && npm run --silent build -- --outDir ../build/console
+	diff -r build/console $(CONSOLE)
+
 .PHONY: docs
 docs: $(STAMP) ## write the generated pages of docs/
 	$(BIN)/python -m fencepost_protocol.codegen.docs

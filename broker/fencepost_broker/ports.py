@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Protocol
 
 
@@ -61,6 +61,15 @@ class RemoteClient:
     address: str = ""
     """Host and port; empty where no socket is between."""
     is_connected: bool = True
+    at_end: dict[object, Callable[[], None]] = field(default_factory=dict)
+    """What is called when the connection is lost, by the object that asked for it."""
+
+    def disconnected(self) -> None:
+        """Note that the connection is lost."""
+        self.is_connected = False
+        calls, self.at_end = self.at_end, {}
+        for call in calls.values():
+            call()
 
 
 class ReadyList:

@@ -11,6 +11,8 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+import msgspec
+
 from fencepost_broker.server.control.cluster import Cluster
 from fencepost_broker.server.control.families.faults import ADDING, Plan
 from fencepost_broker.server.control.port import ControlPort
@@ -89,6 +91,12 @@ class ClusterControl:
         with suppress(ProblemError, TimeoutError):  # it has ended by itself, or hangs
             async with asyncio.timeout(_LAST_WORDS_SECONDS):
                 await self._cluster.goes_down(node_id)
+
+    async def count(self, names: Sequence[str]) -> list[dict[str, bool] | None]:
+        """Count a request that fault rules match; return the verdict for each."""
+        verdicts: list[dict[str, bool] | None]
+        verdicts = msgspec.to_builtins(await self._cluster.count(names))
+        return verdicts
 
     async def came_up(self, node_id: int) -> None:
         """Give a process that was started or resumed what it has missed."""

@@ -135,6 +135,9 @@ class ControlPort(Protocol):
     async def came_up(self, node_id: int) -> None:
         """Give a process that was started or resumed what it has missed."""
 
+    async def count(self, names: Sequence[str]) -> list[dict[str, bool] | None]:
+        """Count a request that fault rules match; return the verdict for each."""
+
 
 class Supervisor:
     """All processes of one cluster."""
@@ -327,6 +330,8 @@ class Supervisor:
             writer.close()
 
     async def _do(self, asked: dict[str, Any]) -> dict[str, Any]:
+        if asked["do"] == "count":
+            return {"verdicts": await self.control.count(asked["rules"]) if self.control else []}
         if asked["do"] != "list":
             await self.do(asked["do"], asked["id"])
         return {

@@ -55,7 +55,7 @@ EPILOG: Final = """\
 examples:
   fencepost up --topic orders:3                        in memory, gone at exit
   fencepost up --data-dir data --port 9092 -c num.partitions=6
-  fencepost up --topic orders:3 --control 9093         with a control port, at 127.0.0.1:9093
+  fencepost up --topic orders:3 --console              to look at, at http://127.0.0.1:9080
   fencepost up --topic orders:3 --as 2.8               APIs, versions and errors of that release
   fencepost up --record bug.fprec                      for `fencepost replay`
   fencepost up --brokers 3 --topic orders:6            a controller and three brokers
@@ -134,6 +134,7 @@ def _add_endings(parser: argparse.ArgumentParser) -> None:
     ending.add_argument(
         "--until-closed", type=read_descriptor, metavar="FD", help=argparse.SUPPRESS
     )
+    parser.add_argument("--counted-at", metavar="DIR", help=argparse.SUPPRESS)
 
 
 def _host(text: str) -> str:
@@ -272,6 +273,10 @@ def _port(options: argparse.Namespace, settings: Settings) -> int | None:
 
 
 def _begin(options: argparse.Namespace, broker: Broker) -> None:
+    if options.counted_at is not None:
+        from fencepost_broker.cli.cluster.counting import counter_at
+
+        broker.fault_rules().counter = counter_at(Path(options.counted_at))
     if options.faults is not None:
         broker.faults.load(options.faults)
     if options.record is not None:
@@ -296,7 +301,7 @@ def _announce(options: argparse.Namespace, broker: Broker) -> None:
     where = f"in {kept}" if kept else "in memory, gone at exit"
     line = f"ready at {_reached_at(broker)} (topics are kept {where})"
     if broker.control is not None:
-        line += f"\ncontrol port at http://{broker.control}"
+        line += f"\nconsole and control port at http://{broker.control}"
     announce(options, told, line + how_to_log_in(broker.settings, options.users))
 
 

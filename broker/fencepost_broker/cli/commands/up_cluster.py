@@ -118,7 +118,7 @@ def run_cluster(options: argparse.Namespace, settings: Settings, port: int) -> i
         for_now.mkdir(parents=True, mode=0o700)
     if options.users:
         write_users(options.users, for_now / _USERS)
-    members = members_of(options, settings, port, for_now)
+    members = members_of(options, settings, port, for_now, run_dir)
     copies = _spares(len(members), options, settings)
     supervisor = Supervisor(
         run_dir,
@@ -200,7 +200,7 @@ def _spares(count: int, options: argparse.Namespace, settings: Settings) -> list
 
 
 def members_of(
-    options: argparse.Namespace, settings: Settings, port: int, for_now: Path
+    options: argparse.Namespace, settings: Settings, port: int, for_now: Path, run_dir: Path
 ) -> list[Member]:
     """Return the controller and the brokers; with ``--combined``, one broker is the controller.
 
@@ -230,6 +230,7 @@ def members_of(
         from fencepost_broker.cli.cluster.control_port import options_of_members
 
         given += options_of_members(for_now)
+        of_brokers += ["--counted-at", os.fspath(run_dir)]
     importing = []
     if options.import_producer_id_block:
         importing = ["--import-producer-id-block", options.import_producer_id_block]
@@ -327,7 +328,7 @@ def _announce(options: argparse.Namespace, supervisor: Supervisor) -> None:
     }
     line = f"ready at {supervisor.bootstrap} ({len(supervisor.brokers)} brokers)"
     if control is not None:
-        line += f"\ncontrol port at http://{control}"
+        line += f"\nconsole and control port at http://{control}"
     users = options.users
     to_clients = f"{_client_listener(options)}://{supervisor.brokers[0].bootstrap}"
     log_in = {"listeners": to_clients, **(settings_for(users) if users else {})}

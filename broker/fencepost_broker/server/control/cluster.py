@@ -8,6 +8,7 @@ the time of the others.
 from __future__ import annotations
 
 import asyncio
+import random
 from collections.abc import Awaitable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -21,7 +22,8 @@ import msgspec
 from msgspec.structs import replace
 from yarl import URL
 
-from fencepost_broker.faults.rule import Rule, Status
+from fencepost_broker.faults.rule import Rule, Status, Verdict
+from fencepost_broker.faults.rules import Count
 from fencepost_broker.server.control.events import EventHub, Reader
 from fencepost_broker.server.control.problems import Problem, ProblemError, not_found
 from fencepost_broker.server.control.routes import JSON, Asked, Route
@@ -102,6 +104,8 @@ class Cluster:
         self.events = EventHub()
         self.rules: dict[str, Rule] = {}
         """The fault rules that processes have; one that is started gets them."""
+        self.counts: dict[str, Count] = {}
+        """What the whole cluster has counted, for the rules that are counted."""
         self.past: dict[str, list[Status]] = {}
         """What rules had done in brokers that were stopped or killed, by the rules' names."""
         self.changing = asyncio.Lock()
@@ -243,6 +247,46 @@ class Cluster:
                 connector=aiohttp.TCPConnector(limit=0),  # streams and waits keep theirs
             )
         return self._session
+
+    # -- fault rules -----------------------------------------------------------------------------
+
+    def add_rules(self, rules: Iterable[Rule]) -> None:
+        """Count for rules that are about to be added to the brokers."""
+        for each in rules:
+            if each.is_counted:
+                self.counts[each.name] = Count(each, random.Random(each.seed))  # noqa: S311
+
+    def forget_rule(self, name: str) -> None:
+        """Forget a rule, and what it has done."""
+        for known in (self.rules, self.counts, self.past):
+            known.pop(name, None)
+
+    async def count(self, names: Iterable[str]) -> list[Verdict | None]:
+        """Count a request that rules match, for all brokers; ``None``: it is a broker's own."""
+        return [await self._verdict(each) for each in names]
+
+    async def _verdict(self, name: str) -> Verdict | None:
+        count = self.counts.get(name)
+        if count is None:
+            return None
+        after = count.rule.after
+        after_has_fired = after is None or await self._has_fired(after)
+        fires = count.fires(after_has_fired=after_has_fired)
+        return Verdict(fires=fires, is_over=count.is_used_up)
+
+    async def _has_fired(self, name: str) -> bool:
+        """Whether a rule has fired at any broker."""
+        if name in self.counts:
+            return self.counts[name].fired > 0
+        if any(each.fired for each in self.past.get(name, ())):
+            return True
+        path = f"/v1/faults/{quote(name, safe='')}"
+        asked = (self.send(each, "GET", path) for each in self.running)
+        answers = await asyncio.gather(*asked, return_exceptions=True)
+        return any(
+            isinstance(each, bytes) and msgspec.json.decode(each, type=Status).fired
+            for each in answers
+        )
 
     # -- processes that end, and are up again ----------------------------------------------------
 

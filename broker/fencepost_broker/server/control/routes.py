@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from fencepost_broker.server.clock import StateClock
     from fencepost_broker.server.control.events import EventHub
     from fencepost_broker.server.control.seen import RequestsSeen
+    from fencepost_broker.server.control.steps import TransactionSteps
     from fencepost_broker.server.embedded.snapshot import Snapshot
     from fencepost_broker.server.process import BrokerProcess
     from fencepost_broker.storage.disk.faulty import DiskFaults
@@ -57,6 +58,7 @@ class ControlContext:
         routes: Sequence[Route],
         events: EventHub,
         requests: RequestsSeen,
+        steps: TransactionSteps,
         rules: Callable[[], FaultRules],
         now_ms: Callable[[], int],
         process: BrokerProcess | None = None,
@@ -68,6 +70,7 @@ class ControlContext:
         """All routes of the control port."""
         self.events = events
         self.requests = requests
+        self.steps = steps
         self.now_ms = now_ms
         """State time."""
         self.addresses = addresses
@@ -80,6 +83,13 @@ class ControlContext:
     def fault_rules(self) -> FaultRules:
         """The fault rules; the first access shows requests to them."""
         return self._rules()
+
+    @property
+    def kind(self) -> str:
+        """What is controlled: a broker, a controller by itself, or a proxy."""
+        if self._process is None:
+            return "proxy"
+        return "broker" if "broker" in self._process.settings.process_roles else "controller"
 
     @property
     def process(self) -> BrokerProcess:

@@ -137,7 +137,7 @@ class RequestsSeen:
             number=self.count,
             at_ms=wall_ms(),
             listener=connection.listener,
-            address=_address(connection),
+            address=address_of(connection),
             client_id=None if request.client_id is None else cut(request.client_id),
             software=cut(software.strip()),
             user=cut(connection.user),
@@ -202,7 +202,8 @@ def _key(request: Request) -> tuple[Connection, int]:
     return cast("Connection", request.peer), request.correlation_id
 
 
-def _address(connection: Connection) -> str:
+def address_of(connection: Connection) -> str:
+    """Return the client's end of a connection, HOST:PORT."""
     transport = connection.transport
     peer = transport.get_extra_info("peername") if transport is not None else None
     host, port = peer[:2] if peer else (connection.client_host.lstrip("/"), 0)

@@ -17,6 +17,7 @@ from fencepost_broker.server.control.families import (
     operations,
     processes,
     snapshots,
+    telemetry,
     topics,
     transactions,
 )
@@ -37,4 +38,5 @@ ROUTES: Final[tuple[Route, ...]] = (
     *groups.ROUTES,
     *live.ROUTES,
     *metrics.ROUTES,
+    *telemetry.ROUTES,
 )

@@ -14,6 +14,7 @@ from fencepost_broker.coordinator.transaction.states import NAMES, State
 from fencepost_broker.server.metrics.figure import Figure, Sample, one, states_of
 
 if TYPE_CHECKING:
+    from fencepost_broker.observability.client_telemetry import ClientTelemetry
     from fencepost_broker.server.process import BrokerProcess
 
 
@@ -81,6 +82,10 @@ def _of_connections(name: str, about: str, field: str) -> Figure:
     return Figure(f"fencepost_{name}", kind, about, one(read), role="any")
 
 
+def _telemetry(process: BrokerProcess) -> ClientTelemetry:
+    return process.broker.context.telemetry
+
+
 OWN: Final = (
     Figure(
         "fencepost_info",
@@ -138,6 +143,24 @@ OWN: Final = (
         _errors,
         "error",
         "any",
+    ),
+    Figure(
+        "fencepost_client_telemetry_clients",
+        "gauge",
+        "clients that have asked which metrics to send (KIP-714)",
+        one(lambda process: sum(1 for _ in _telemetry(process).instances)),
+    ),
+    Figure(
+        "fencepost_client_telemetry_pushes_total",
+        "counter",
+        "how often clients have sent metrics",
+        one(lambda process: _telemetry(process).pushes),
+    ),
+    Figure(
+        "fencepost_client_telemetry_bytes_total",
+        "counter",
+        "bytes of metrics that clients have sent, compressed",
+        one(lambda process: _telemetry(process).bytes),
     ),
     _of_connections("parked_requests", "requests that wait for something", "parked_requests"),
     _of_connections("connections_opened_total", "connections", "opened"),

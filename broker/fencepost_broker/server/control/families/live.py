@@ -16,6 +16,8 @@ from fencepost_broker.server.control.in_cluster import all_brokers
 from fencepost_broker.server.control.problems import ProblemError
 from fencepost_broker.server.control.routes import Asked, ControlContext, Route
 from fencepost_broker.server.control.seen import KEPT_MAX, KIND, RequestSeen
+from fencepost_broker.server.control.steps import KIND as STEP
+from fencepost_broker.server.control.steps import TransactionStep
 
 _FAULT: Final = "fault"
 
@@ -34,7 +36,7 @@ class RuleFired(Struct, frozen=True, kw_only=True, tag=_FAULT):
     broker: BrokerId = -1
 
 
-Event = RequestSeen | LogLine | RuleFired
+Event = RequestSeen | LogLine | RuleFired | TransactionStep
 """What the stream tells."""
 KINDS: Final = tuple(str(each.__struct_config__.tag) for each in get_args(Event))
 
@@ -77,6 +79,8 @@ def read_events(context: ControlContext, wanted: WantedEvents) -> Reader:
     reader = context.events.open(kinds)
     if reader.wants(KIND):
         reader.on_close.append(context.requests.stream())
+    if reader.wants(STEP):
+        reader.on_close.append(context.steps.stream())
     if reader.wants(_FAULT):
         rules = context.fault_rules
         rules.on_fired = partial(_tell_fired, context.events, rules.states.node_id)
