@@ -331,6 +331,15 @@ dist: $(STAMP) ## build wheels and sdists of fencepost and fencepost-client in d
 dist-test: dist ## install both distributions in fresh environments of VERSIONS, and use them
 	FENCEPOST_TEST_DIST=1 FENCEPOST_TEST_VERSIONS='$(VERSIONS)' $(BIN)/pytest -v tests/release/test_fresh_environments.py
 
+.PHONY: binary
+binary: dist ## build dist/fencepost: one file with Python inside, for this system
+	$(BIN)/python .ci/binary/build.py --python $(PYTHON)
+
+# Not in CI: the build takes a minute, and all commands another one.
+.PHONY: binary-test
+binary-test: binary ## use every command of dist/fencepost without Python; writes docs/proofs/binary.md
+	$(BIN)/python -m tests.release.binary
+
 .PHONY: clean
 clean: ## remove what can be made again
 	rm -rf .venv .venv-3.* build dist .mypy_cache .pytest_cache .ruff_cache .hypothesis
