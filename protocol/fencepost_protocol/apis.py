@@ -16,23 +16,11 @@ WITHOUT_SCHEMA: Final = {
     52: "Vote",
     53: "BeginQuorumEpoch",
     54: "EndQuorumEpoch",
-    76: "ShareGroupHeartbeat",
-    77: "ShareGroupDescribe",
-    78: "ShareFetch",
-    79: "ShareAcknowledge",
     80: "AddRaftVoter",
     81: "RemoveRaftVoter",
     82: "UpdateRaftVoter",
-    83: "InitializeShareGroupState",
-    84: "ReadShareGroupState",
-    85: "WriteShareGroupState",
-    86: "DeleteShareGroupState",
-    87: "ReadShareGroupStateSummary",
     88: "StreamsGroupHeartbeat",
     89: "StreamsGroupDescribe",
-    90: "DescribeShareGroupOffsets",
-    91: "AlterShareGroupOffsets",
-    92: "DeleteShareGroupOffsets",
 }
 """Other APIs of Apache Kafka, by name only."""
 

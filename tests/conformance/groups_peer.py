@@ -10,7 +10,7 @@ import socket
 import struct
 import time
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import fields, is_dataclass
+from dataclasses import dataclass, fields, is_dataclass
 from enum import IntEnum
 from pathlib import Path
 from typing import Any, Protocol, TypeAlias
@@ -38,6 +38,7 @@ TOPICS = {"t": 4, "u": 2}
 DROPPED = {
     "assignment_timestamp",
     "commit_timestamp",
+    "create_timestamp",
     "current_state_timestamp",
     "error_message",
     "expire_timestamp",
@@ -45,6 +46,7 @@ DROPPED = {
     "timestamp",
     "unknown_tagged_fields",
     "version",
+    "write_timestamp",
 }
 SORTED = {"assigned_partitions", "members", "groups", "topic_partitions", "topics"}
 """What Kafka gives in an order of its own."""
@@ -136,6 +138,14 @@ class RunningBroker(Protocol):
     @property
     def data_dir(self) -> Path:
         """Where its topics' folders are."""
+
+
+@dataclass
+class OurBroker:
+    """A ``RunningBroker`` of ours."""
+
+    port: int
+    data_dir: Path
 
 
 class KafkaSide(Side):

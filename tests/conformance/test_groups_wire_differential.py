@@ -8,13 +8,12 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 
 from tests.conformance.groups_cases import CASES
-from tests.conformance.groups_peer import Case, KafkaSide
+from tests.conformance.groups_peer import Case, KafkaSide, OurBroker
 from tests.conformance.groups_transaction_cases import TRANSACTION_CASES
 from tests.conformance.groups_version_cases import VERSION_CASES
 from tests.support.apache_kafka import ApacheKafka
@@ -30,14 +29,6 @@ SAME = {
 KAFKAS_WAY = {"offset.fetch.pending.legacy": "kafka", "transaction.park.enable": "false"}
 """Our two deliberate differences, switched off."""
 EVERYTHING = (*CASES, *TRANSACTION_CASES, *VERSION_CASES)
-
-
-@dataclass
-class OurBroker:
-    """What a ``KafkaSide`` must know of a broker."""
-
-    port: int
-    data_dir: Path
 
 
 @pytest.fixture(scope="module")

@@ -70,7 +70,6 @@ async def test_asking_makes_no_topic_where_the_broker_does_not_allow_it(version:
         ({"default.replication.factor": 3}, "orders"),
         ({}, "a_b"),  # collides with a.b
         ({}, "__cluster_metadata"),
-        ({}, "__share_group_state"),
     ],
 )
 async def test_a_topic_that_cannot_be_made_stays_unknown(

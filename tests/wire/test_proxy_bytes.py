@@ -181,7 +181,7 @@ async def test_versions_that_cannot_be_read_are_not_offered() -> None:
         ApiVersion(ApiKey.PRODUCE, 3, 13),
         ApiVersion(ApiKey.METADATA, 0, 99),
         ApiVersion(ApiKey.HEARTBEAT, 0, 99),
-        ApiVersion(78, 1, 2),  # ShareFetch: it has addresses, and there is no schema for it
+        ApiVersion(ApiKey.SHARE_FETCH, 1, 99),
         ApiVersion(200, 0, 7),
     ]
     async with played() as this:
@@ -189,9 +189,9 @@ async def test_versions_that_cannot_be_read_are_not_offered() -> None:
         for _ in range(2):
             told, _, _ = await answered_with(this, ApiVersionsRequest(), 3, answer)
             kept = {each.api_key: each.max_version for each in told.api_keys}
-            assert kept == {0: 13, 3: MetadataRequest.MAX_VERSION, 12: 99, 200: 7}
+            assert kept == {0: 13, 3: MetadataRequest.MAX_VERSION, 12: 99, 78: 2, 200: 7}
         lines = this.logs.told("clients do not see a version that this proxy does not know")
-        assert [each["api"] for each in lines] == ["Metadata 99 to 13", "ShareFetch left out"]
+        assert [each["api"] for each in lines] == ["Metadata 99 to 13", "ShareFetch 99 to 2"]
 
 
 async def test_an_unknown_version_of_api_versions_is_answered_by_the_known_ones() -> None:

@@ -35,6 +35,7 @@ from fencepost_broker.apis.fetch.handler import fetch
 from fencepost_broker.apis.produce.handler import produce
 from fencepost_broker.apis.request import encode_uncounted
 from fencepost_broker.apis.served import Later, Longest, Refusal, Served
+from fencepost_broker.apis.share_groups import SHARE_APIS, SHARE_GROUPS_ARE_SERVED
 from fencepost_broker.apis.topics.list_offsets import list_offsets
 from fencepost_broker.apis.topics.metadata import metadata
 from fencepost_broker.apis.topics.topics import create_topics, delete_topics
@@ -434,6 +435,16 @@ SERVED: Final = (
         large=Cut("group_ids"),
     ),
     Served(
+        ApiKey.GET_TELEMETRY_SUBSCRIPTIONS,
+        Later("cluster.telemetry", "get_telemetry_subscriptions"),
+        rights="whole:everybody",
+    ),
+    Served(
+        ApiKey.PUSH_TELEMETRY,
+        Later("cluster.telemetry", "push_telemetry"),
+        rights="whole:everybody",
+    ),
+    Served(
         ApiKey.LIST_CONFIG_RESOURCES,
         Later("cluster.configs", "list_config_resources"),
         rights="checks:LIST_CONFIG_RESOURCES",
@@ -447,7 +458,10 @@ SERVED: Final = (
         large=WHOLE,
         longest=Longest(ErrorCode.INVALID_REQUEST, ("topics",)),
     ),
+    *(SHARE_APIS if SHARE_GROUPS_ARE_SERVED else ()),
 )
+
+_OF_TELEMETRY: Final = frozenset({ApiKey.GET_TELEMETRY_SUBSCRIPTIONS, ApiKey.PUSH_TELEMETRY})
 
 
 def served(settings: Settings) -> tuple[Served, ...]:
@@ -457,9 +471,11 @@ def served(settings: Settings) -> tuple[Served, ...]:
     """
     caps = parse_version_caps(settings.api_versions_max)
     apis: tuple[Served, ...] = SERVED
+    if not settings.client_telemetry_enable:
+        apis = tuple(api for api in apis if api.key not in _OF_TELEMETRY)
     release = release_of(settings.kafka_release)
     if release is not None:
-        apis = tuple(api for api in SERVED if api.key in release.versions)
+        apis = tuple(api for api in apis if api.key in release.versions)
         caps = {key: high for key, (_, high) in release.versions.items()} | caps
     apis = tuple(replace(api, version_cap=caps.get(api.key)) for api in apis)
     if "controller" in settings.process_roles:

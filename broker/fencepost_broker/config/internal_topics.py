@@ -11,8 +11,6 @@ from fencepost_broker.config import Settings
 OFFSETS_TOPIC: Final = "__consumer_offsets"
 TRANSACTIONS_TOPIC: Final = "__transaction_state"
 SHARE_TOPIC: Final = "__share_group_state"
-"""Share groups are not supported, so this topic is not created; its name is reserved as in Kafka.
-"""
 
 INTERNAL_TOPICS: Final = frozenset({OFFSETS_TOPIC, TRANSACTIONS_TOPIC, SHARE_TOPIC})
 
@@ -22,8 +20,8 @@ def is_internal(topic: str) -> bool:
     return topic in INTERNAL_TOPICS
 
 
-def by_itself(topic: str, settings: Settings) -> CreatableTopic | None:
-    """Return the topic that the broker creates on demand, or ``None`` if it creates none."""
+def by_itself(topic: str, settings: Settings) -> CreatableTopic:
+    """Return the topic that the broker creates on demand."""
     if topic == OFFSETS_TOPIC:
         return _creatable(
             topic,
@@ -49,7 +47,18 @@ def by_itself(topic: str, settings: Settings) -> CreatableTopic | None:
             },
         )
     if topic == SHARE_TOPIC:
-        return None
+        return _creatable(
+            topic,
+            settings.share_coordinator_state_topic_num_partitions,
+            settings.share_coordinator_state_topic_replication_factor,
+            {
+                "cleanup.policy": "delete",
+                "compression.type": "producer",
+                "min.insync.replicas": settings.share_coordinator_state_topic_min_isr,
+                "retention.ms": -1,
+                "segment.bytes": settings.share_coordinator_state_topic_segment_bytes,
+            },
+        )
     return CreatableTopic(topic, -1, -1)
 
 

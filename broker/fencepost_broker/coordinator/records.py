@@ -19,6 +19,7 @@ from fencepost_protocol.apis import Message, message_class
 from fencepost_protocol.exceptions import LocalProtocolError, RemoteProtocolError
 from fencepost_protocol.generated.index import (
     GROUP_COORDINATOR_RECORDS,
+    SHARE_COORDINATOR_RECORDS,
     TRANSACTION_COORDINATOR_RECORDS,
 )
 from fencepost_protocol.generated.transaction_log import TransactionLogKey
@@ -38,11 +39,13 @@ class RecordFamily(Enum):
 
     GROUPS = "__consumer_offsets"
     TRANSACTIONS = "__transaction_state"
+    SHARES = "__share_group_state"
 
 
 _TYPES: Final = {
     RecordFamily.GROUPS: GROUP_COORDINATOR_RECORDS,
     RecordFamily.TRANSACTIONS: TRANSACTION_COORDINATOR_RECORDS,
+    RecordFamily.SHARES: SHARE_COORDINATOR_RECORDS,
 }
 
 

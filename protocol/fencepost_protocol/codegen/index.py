@@ -12,7 +12,12 @@ _ERROR_KINDS: Final = frozenset(
     {"none", "retriable", "refresh", "abortable", "application-recoverable", "fatal"}
 )
 
-_TRANSACTION_RECORD: Final = "TransactionLog"
+_COORDINATORS: Final = {
+    "TransactionLog": "TRANSACTION",
+    "ShareSnapshot": "SHARE",
+    "ShareUpdate": "SHARE",
+}
+"""The records that are not the group coordinator's, and the coordinators that own them."""
 """The one record of the transaction coordinator; all others are the group coordinator's."""
 
 
@@ -59,11 +64,10 @@ def emit_index(messages: list[Message]) -> str:
     records = sorted(messages, key=lambda m: (m.api_key or 0, m.name))
     values = [m for m in records if m.kind == "coordinator-value"]
     _emit_records(page, "METADATA_RECORDS", [m for m in records if m.kind == "metadata"])
-    # The two coordinators number their records each for itself: both have a 0.
-    transactions = [m for m in values if m.base_name == _TRANSACTION_RECORD]
-    _emit_records(page, "TRANSACTION_COORDINATOR_RECORDS", transactions)
-    groups = [m for m in values if m.base_name != _TRANSACTION_RECORD]
-    _emit_records(page, "GROUP_COORDINATOR_RECORDS", groups)
+    # Each coordinator numbers its records for itself: all have a 0.
+    for owner in ("TRANSACTION", "SHARE", "GROUP"):
+        owned = [m for m in values if _COORDINATORS.get(m.base_name, "GROUP") == owner]
+        _emit_records(page, f"{owner}_COORDINATOR_RECORDS", owned)
     return "\n".join(page.lines) + "\n"
 
 

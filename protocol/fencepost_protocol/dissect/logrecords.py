@@ -20,6 +20,7 @@ from fencepost_protocol.dissect.trace import Budget, Label
 from fencepost_protocol.generated.index import (
     GROUP_COORDINATOR_RECORDS,
     METADATA_RECORDS,
+    SHARE_COORDINATOR_RECORDS,
     TRANSACTION_COORDINATOR_RECORDS,
 )
 from fencepost_protocol.schema import files
@@ -47,6 +48,7 @@ def opener_of(topic: str | None) -> Opener | None:
     return {
         "__consumer_offsets": open_group_record,
         "__transaction_state": open_transaction_record,
+        "__share_group_state": open_share_record,
         "__cluster_metadata": open_metadata_record,
     }.get(topic or "")
 
@@ -86,6 +88,11 @@ def open_group_record(key: Node, value: Node, budget: Budget) -> None:
 def open_transaction_record(key: Node, value: Node, budget: Budget) -> None:
     """A record of ``__transaction_state``."""
     _open_coordinator(key, value, budget, TRANSACTION_COORDINATOR_RECORDS)
+
+
+def open_share_record(key: Node, value: Node, budget: Budget) -> None:
+    """A record of ``__share_group_state``."""
+    _open_coordinator(key, value, budget, SHARE_COORDINATOR_RECORDS)
 
 
 def _open_coordinator(key: Node, value: Node, budget: Budget, known: dict[int, str]) -> None:

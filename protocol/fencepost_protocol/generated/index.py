@@ -77,6 +77,18 @@ class ApiKey(IntEnum):
     ASSIGN_REPLICAS_TO_DIRS = 73
     LIST_CONFIG_RESOURCES = 74
     DESCRIBE_TOPIC_PARTITIONS = 75
+    SHARE_GROUP_HEARTBEAT = 76
+    SHARE_GROUP_DESCRIBE = 77
+    SHARE_FETCH = 78
+    SHARE_ACKNOWLEDGE = 79
+    INITIALIZE_SHARE_GROUP_STATE = 83
+    READ_SHARE_GROUP_STATE = 84
+    WRITE_SHARE_GROUP_STATE = 85
+    DELETE_SHARE_GROUP_STATE = 86
+    READ_SHARE_GROUP_STATE_SUMMARY = 87
+    DESCRIBE_SHARE_GROUP_OFFSETS = 90
+    ALTER_SHARE_GROUP_OFFSETS = 91
+    DELETE_SHARE_GROUP_OFFSETS = 92
 
 
 # key: (module, valid versions, flexible from, latest unstable, listeners)
@@ -150,6 +162,18 @@ APIS: dict[int, tuple[str, int, int, int | None, bool, tuple[str, ...]]] = {
     73: ("AssignReplicasToDirs", 0, 0, 0, False, ("controller",)),
     74: ("ListConfigResources", 0, 1, 0, False, ("broker",)),
     75: ("DescribeTopicPartitions", 0, 0, 0, False, ("broker",)),
+    76: ("ShareGroupHeartbeat", 1, 1, 1, False, ("broker",)),
+    77: ("ShareGroupDescribe", 1, 1, 1, False, ("broker",)),
+    78: ("ShareFetch", 1, 2, 1, False, ("broker",)),
+    79: ("ShareAcknowledge", 1, 2, 1, False, ("broker",)),
+    83: ("InitializeShareGroupState", 0, 0, 0, False, ("broker",)),
+    84: ("ReadShareGroupState", 0, 0, 0, False, ("broker",)),
+    85: ("WriteShareGroupState", 0, 1, 0, False, ("broker",)),
+    86: ("DeleteShareGroupState", 0, 0, 0, False, ("broker",)),
+    87: ("ReadShareGroupStateSummary", 0, 1, 0, False, ("broker",)),
+    90: ("DescribeShareGroupOffsets", 0, 1, 0, False, ("broker",)),
+    91: ("AlterShareGroupOffsets", 0, 0, 0, False, ("broker",)),
+    92: ("DeleteShareGroupOffsets", 0, 0, 0, False, ("broker",)),
 }
 
 MODULES: dict[str, str] = {
@@ -171,6 +195,8 @@ MODULES: dict[str, str] = {
     "AlterPartitionResponse": "alter_partition",
     "AlterReplicaLogDirsRequest": "alter_replica_log_dirs",
     "AlterReplicaLogDirsResponse": "alter_replica_log_dirs",
+    "AlterShareGroupOffsetsRequest": "alter_share_group_offsets",
+    "AlterShareGroupOffsetsResponse": "alter_share_group_offsets",
     "AlterUserScramCredentialsRequest": "alter_user_scram_credentials",
     "AlterUserScramCredentialsResponse": "alter_user_scram_credentials",
     "ApiVersionsRequest": "api_versions",
@@ -224,6 +250,10 @@ MODULES: dict[str, str] = {
     "DeleteGroupsResponse": "delete_groups",
     "DeleteRecordsRequest": "delete_records",
     "DeleteRecordsResponse": "delete_records",
+    "DeleteShareGroupOffsetsRequest": "delete_share_group_offsets",
+    "DeleteShareGroupOffsetsResponse": "delete_share_group_offsets",
+    "DeleteShareGroupStateRequest": "delete_share_group_state",
+    "DeleteShareGroupStateResponse": "delete_share_group_state",
     "DeleteTopicsRequest": "delete_topics",
     "DeleteTopicsResponse": "delete_topics",
     "DescribeAclsRequest": "describe_acls",
@@ -244,6 +274,8 @@ MODULES: dict[str, str] = {
     "DescribeProducersResponse": "describe_producers",
     "DescribeQuorumRequest": "describe_quorum",
     "DescribeQuorumResponse": "describe_quorum",
+    "DescribeShareGroupOffsetsRequest": "describe_share_group_offsets",
+    "DescribeShareGroupOffsetsResponse": "describe_share_group_offsets",
     "DescribeTopicPartitionsRequest": "describe_topic_partitions",
     "DescribeTopicPartitionsResponse": "describe_topic_partitions",
     "DescribeTransactionsRequest": "describe_transactions",
@@ -278,6 +310,8 @@ MODULES: dict[str, str] = {
     "IncrementalAlterConfigsResponse": "incremental_alter_configs",
     "InitProducerIdRequest": "init_producer_id",
     "InitProducerIdResponse": "init_producer_id",
+    "InitializeShareGroupStateRequest": "initialize_share_group_state",
+    "InitializeShareGroupStateResponse": "initialize_share_group_state",
     "JoinGroupRequest": "join_group",
     "JoinGroupResponse": "join_group",
     "KRaftVersionRecord": "kraft_version_record",
@@ -317,6 +351,10 @@ MODULES: dict[str, str] = {
     "ProducerSnapshot": "producer_snapshot",
     "PushTelemetryRequest": "push_telemetry",
     "PushTelemetryResponse": "push_telemetry",
+    "ReadShareGroupStateRequest": "read_share_group_state",
+    "ReadShareGroupStateResponse": "read_share_group_state",
+    "ReadShareGroupStateSummaryRequest": "read_share_group_state_summary",
+    "ReadShareGroupStateSummaryResponse": "read_share_group_state_summary",
     "RegisterBrokerRecord": "register_broker_record",
     "RegisterControllerRecord": "register_controller_record",
     "RemoveAccessControlEntryRecord": "remove_access_control_entry_record",
@@ -330,6 +368,30 @@ MODULES: dict[str, str] = {
     "SaslAuthenticateResponse": "sasl_authenticate",
     "SaslHandshakeRequest": "sasl_handshake",
     "SaslHandshakeResponse": "sasl_handshake",
+    "ShareAcknowledgeRequest": "share_acknowledge",
+    "ShareAcknowledgeResponse": "share_acknowledge",
+    "ShareFetchRequest": "share_fetch",
+    "ShareFetchResponse": "share_fetch",
+    "ShareGroupCurrentMemberAssignmentKey": "share_group_current_member_assignment",
+    "ShareGroupCurrentMemberAssignmentValue": "share_group_current_member_assignment",
+    "ShareGroupDescribeRequest": "share_group_describe",
+    "ShareGroupDescribeResponse": "share_group_describe",
+    "ShareGroupHeartbeatRequest": "share_group_heartbeat",
+    "ShareGroupHeartbeatResponse": "share_group_heartbeat",
+    "ShareGroupMemberMetadataKey": "share_group_member_metadata",
+    "ShareGroupMemberMetadataValue": "share_group_member_metadata",
+    "ShareGroupMetadataKey": "share_group_metadata",
+    "ShareGroupMetadataValue": "share_group_metadata",
+    "ShareGroupStatePartitionMetadataKey": "share_group_state_partition_metadata",
+    "ShareGroupStatePartitionMetadataValue": "share_group_state_partition_metadata",
+    "ShareGroupTargetAssignmentMemberKey": "share_group_target_assignment_member",
+    "ShareGroupTargetAssignmentMemberValue": "share_group_target_assignment_member",
+    "ShareGroupTargetAssignmentMetadataKey": "share_group_target_assignment_metadata",
+    "ShareGroupTargetAssignmentMetadataValue": "share_group_target_assignment_metadata",
+    "ShareSnapshotKey": "share_snapshot",
+    "ShareSnapshotValue": "share_snapshot",
+    "ShareUpdateKey": "share_update",
+    "ShareUpdateValue": "share_update",
     "SnapshotFooterRecord": "snapshot_footer_record",
     "SnapshotHeaderRecord": "snapshot_header_record",
     "SyncGroupRequest": "sync_group",
@@ -347,6 +409,8 @@ MODULES: dict[str, str] = {
     "UpdateFeaturesResponse": "update_features",
     "UserScramCredentialRecord": "user_scram_credential_record",
     "VotersRecord": "voters_record",
+    "WriteShareGroupStateRequest": "write_share_group_state",
+    "WriteShareGroupStateResponse": "write_share_group_state",
     "WriteTxnMarkersRequest": "write_txn_markers",
     "WriteTxnMarkersResponse": "write_txn_markers",
 }
@@ -381,6 +445,11 @@ TRANSACTION_COORDINATOR_RECORDS: dict[int, str] = {
     0: "TransactionLog",
 }
 
+SHARE_COORDINATOR_RECORDS: dict[int, str] = {
+    0: "ShareSnapshot",
+    1: "ShareUpdate",
+}
+
 GROUP_COORDINATOR_RECORDS: dict[int, str] = {
     0: "LegacyOffsetCommit",
     1: "OffsetCommit",
@@ -391,5 +460,11 @@ GROUP_COORDINATOR_RECORDS: dict[int, str] = {
     6: "ConsumerGroupTargetAssignmentMetadata",
     7: "ConsumerGroupTargetAssignmentMember",
     8: "ConsumerGroupCurrentMemberAssignment",
+    10: "ShareGroupMemberMetadata",
+    11: "ShareGroupMetadata",
+    12: "ShareGroupTargetAssignmentMetadata",
+    13: "ShareGroupTargetAssignmentMember",
+    14: "ShareGroupCurrentMemberAssignment",
+    15: "ShareGroupStatePartitionMetadata",
     16: "ConsumerGroupRegularExpression",
 }

@@ -21,6 +21,7 @@ from fencepost_protocol.generated.end_txn import EndTxnRequest
 from fencepost_protocol.generated.group_metadata import GroupMetadataKey, GroupMetadataValue
 from fencepost_protocol.generated.index import (
     GROUP_COORDINATOR_RECORDS,
+    SHARE_COORDINATOR_RECORDS,
     TRANSACTION_COORDINATOR_RECORDS,
 )
 from fencepost_protocol.generated.offset_commit import OffsetCommitKey, OffsetCommitValue
@@ -70,6 +71,7 @@ def test_every_type_is_read_back() -> None:
     for family, types in (
         (GROUPS, GROUP_COORDINATOR_RECORDS),
         (TXN, TRANSACTION_COORDINATOR_RECORDS),
+        (RecordFamily.SHARES, SHARE_COORDINATOR_RECORDS),
     ):
         for name in types.values():
             key = message_class(f"{name}Key")()

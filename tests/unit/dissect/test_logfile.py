@@ -14,6 +14,7 @@ from fencepost_protocol.dissect.node import Node, State
 from fencepost_protocol.generated.index import (
     GROUP_COORDINATOR_RECORDS,
     METADATA_RECORDS,
+    SHARE_COORDINATOR_RECORDS,
     TRANSACTION_COORDINATOR_RECORDS,
 )
 from fencepost_protocol.generated.producer_snapshot import ProducerEntry, ProducerSnapshot
@@ -62,12 +63,21 @@ def test_which_files_are_a_brokers_and_whose_they_are() -> None:
     assert topic_of(PurePath("0.log")) is None
 
 
-@pytest.mark.parametrize("kind", [*GROUP_COORDINATOR_RECORDS, "transaction"])
-def test_coordinator_records_are_opened_by_type_and_version(kind: int | str) -> None:
-    if isinstance(kind, int):
-        folder, base, number = "__consumer_offsets-3", GROUP_COORDINATOR_RECORDS[kind], kind
-    else:
-        folder, base, number = "__transaction_state-3", TRANSACTION_COORDINATOR_RECORDS[0], 0
+@pytest.mark.parametrize(
+    ("folder", "number", "base"),
+    [
+        (folder, number, base)
+        for folder, records in (
+            ("__consumer_offsets-3", GROUP_COORDINATOR_RECORDS),
+            ("__share_group_state-3", SHARE_COORDINATOR_RECORDS),
+            ("__transaction_state-3", TRANSACTION_COORDINATOR_RECORDS),
+        )
+        for number, base in records.items()
+    ],
+)
+def test_coordinator_records_are_opened_by_type_and_version(
+    folder: str, number: int, base: str
+) -> None:
     key = struct.pack(">h", number) + encoded(f"{base}Key", 0)
     versions = list(files.load(f"{base}Value").valid)
     values = [struct.pack(">h", v) + encoded(f"{base}Value", v) for v in versions]

@@ -1,4 +1,4 @@
-"""FindCoordinator: which broker coordinates a group or a transactional id.
+"""FindCoordinator: which broker coordinates a group, a transactional id or a share partition.
 
 Behaviour: an id's coordinator is the broker that leads its partition of the coordinators' topic;
 while it has no leader the answer is COORDINATOR_NOT_AVAILABLE. The first request creates the topic.
@@ -6,13 +6,12 @@ A broker that is also the controller answers that request at once; others answer
 COORDINATOR_NOT_AVAILABLE the first time, as Apache Kafka does.
 
 Version notes: up to 3 one key, from 4 on several (KIP-699); 5 may answer TRANSACTION_ABORTABLE; 6
-asks for share groups' partitions (KIP-932).
-
-Not done: share groups, which no broker here coordinates (COORDINATOR_NOT_AVAILABLE).
+asks for share partitions, by keys of the form ``group:topicId:partition`` (KIP-932).
 """
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Final
 
 from fencepost_protocol.errors import ErrorCode
@@ -30,8 +29,10 @@ from fencepost_broker.metadata.advertised_brokers import advertised_brokers
 if TYPE_CHECKING:
     from fencepost_broker.apis.context import BrokerContext
 
-_FAMILIES: Final = {0: RecordFamily.GROUPS, 1: RecordFamily.TRANSACTIONS}
-_SHARE: Final = 2
+_FAMILIES: Final = dict(
+    enumerate((RecordFamily.GROUPS, RecordFamily.TRANSACTIONS, RecordFamily.SHARES))
+)
+_SHARE_KEY: Final = re.compile(r".+:[\w-]{22}:-?\d+", re.ASCII | re.DOTALL)
 _BATCHED_FROM: Final = 4
 _Place = tuple[int, str, int]
 _NOBODY: Final[_Place] = (-1, "", -1)
@@ -41,7 +42,8 @@ def find_coordinator(
     context: BrokerContext, request: Request, message: FindCoordinatorRequest
 ) -> Answer:
     """Answer FindCoordinator, versions 0 to 6."""
-    refusal = _prepare(context, message.key_type)
+    family = _FAMILIES.get(message.key_type)
+    refusal = _prepare(context, family)
     places = {
         broker_id: (broker_id, host, port)
         for broker_id, host, port, _ in advertised_brokers(context.image, request.peer.listener)
@@ -49,8 +51,10 @@ def find_coordinator(
 
     def find(key: str) -> tuple[_Place, ErrorCode, str | None]:
         error, place = refusal, _NOBODY
-        if not error:
-            leader = _leader_of(context, _FAMILIES[message.key_type], key)
+        if family is RecordFamily.SHARES and not _SHARE_KEY.fullmatch(key):
+            error = ErrorCode.INVALID_REQUEST
+        elif not error and family is not None:
+            leader = _leader_of(context, family, key)
             place = places.get(leader, _NOBODY)
             error = ErrorCode.COORDINATOR_NOT_AVAILABLE if place is _NOBODY else ErrorCode.NONE
         return place, error, f"there is no coordinator: {error.name}" if error else None
@@ -75,12 +79,10 @@ def _leader_of(context: BrokerContext, family: RecordFamily, coordinator_id: str
     return topic.partitions[partition_of(coordinator_id, len(topic.partitions))].leader
 
 
-def _prepare(context: BrokerContext, key_type: int) -> ErrorCode:
+def _prepare(context: BrokerContext, family: RecordFamily | None) -> ErrorCode:
     """Create the coordinators' topic if it does not exist."""
-    family = _FAMILIES.get(key_type)
     if family is None:
-        is_share = key_type == _SHARE
-        return ErrorCode.COORDINATOR_NOT_AVAILABLE if is_share else ErrorCode.INVALID_REQUEST
+        return ErrorCode.INVALID_REQUEST
     if context.coordinators.runtime.create_topic(family):
         return ErrorCode.COORDINATOR_NOT_AVAILABLE
     return ErrorCode.NONE

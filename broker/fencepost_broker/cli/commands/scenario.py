@@ -159,32 +159,22 @@ def _serve(scenario: Scenario, options: argparse.Namespace) -> int:
     from fencepost_broker.server.embedded.cluster import Cluster
     from fencepost_broker.server.running import run_loop, run_until_stopped
 
-    place: Broker | Cluster
-    if not scenario.brokers:
-        place = Broker(
-            **scenario.options, port=options.port, control=options.control,
-            control_token_file=options.control_token_file,
-        )  # fmt: skip
-    elif options.control is None:
-        place = Cluster(**scenario.options, port=options.port)
-    else:
-        return _wrong(
-            f"{scenario.name} needs a cluster, and one that is started here has no control port:"
-            f" start `fencepost up --brokers {scenario.brokers} --control PORT`, and leave out"
-            " --port"
-        )
+    start = Cluster if scenario.brokers else Broker
+    place: Broker | Cluster = start(
+        **scenario.options, port=options.port, control=options.control,
+        control_token_file=options.control_token_file,
+    )  # fmt: skip
     played = _Played(scenario, place)
 
     def ready() -> None:
-        control = place.control if isinstance(place, Broker) else None
         if options.json:
-            at = {"bootstrap": place.bootstrap, "control": control}
+            at = {"bootstrap": place.bootstrap, "control": place.control}
             write(json.dumps(at | asdict(played.outcome)))
         else:
             _tell(played.outcome, as_json=False)
             write(f"\nready at {place.bootstrap}, until it is stopped")
-            if control is not None:
-                write(f"control port at http://{control}")
+            if place.control is not None:
+                write(f"console and control port at http://{place.control}")
         sys.stdout.flush()
 
     try:

@@ -14,7 +14,7 @@ from fencepost_broker.config.values.units import DAY_MS, HOUR_MS, INT_MAX, LONG_
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-SHARE: Final = "there are no share groups"
+SHARE: Final = "share groups are not served yet"
 STREAMS: Final = "there are no streams groups"
 TIERS: Final = "there is no tiered storage"
 KERBEROS: Final = "there is no Kerberos"
@@ -48,77 +48,6 @@ def _only(default: Value, refused: str) -> Callable[[Value], str | None]:
 
 def _not_empty(given: str) -> str | None:
     return None if given else "it is empty"
-
-
-class ShareGroupSettings:
-    """Share groups (KIP-932), which are not supported."""
-
-    group_share_assignment_interval_ms = kept(
-        Kind.INT, 1000, SHARE, at_least=0, scope=Scope.CLUSTER
-    )
-    group_share_assignors = kept(Kind.LIST, ("simple",), SHARE)
-    group_share_delivery_count_limit = kept(Kind.INT, 5, SHARE, at_least=2, at_most=10)
-    group_share_heartbeat_interval_ms = kept(Kind.INT, 5000, SHARE, at_least=1)
-    group_share_initialize_retry_interval_ms = kept(
-        Kind.INT, 30000, SHARE, at_least=1, internal=True
-    )
-    group_share_max_assignment_interval_ms = kept(Kind.INT, 15000, SHARE, at_least=0)
-    group_share_max_delivery_count_limit = kept(Kind.INT, 10, SHARE, at_least=5, at_most=25)
-    group_share_max_heartbeat_interval_ms = kept(Kind.INT, 15000, SHARE, at_least=1)
-    group_share_max_partition_max_record_locks = kept(
-        Kind.INT, 4000, SHARE, at_least=2000, at_most=10000
-    )
-    group_share_max_record_lock_duration_ms = kept(
-        Kind.INT, 60000, SHARE, at_least=30000, at_most=HOUR_MS
-    )
-    group_share_max_session_timeout_ms = kept(Kind.INT, 60000, SHARE, at_least=1)
-    group_share_max_share_sessions = kept(Kind.INT, 2000, SHARE, at_least=1)
-    group_share_max_size = kept(Kind.INT, 200, SHARE, at_least=1, at_most=1000)
-    group_share_min_assignment_interval_ms = kept(Kind.INT, 0, SHARE, at_least=0)
-    group_share_min_delivery_count_limit = kept(Kind.INT, 2, SHARE, at_least=2, at_most=5)
-    group_share_min_heartbeat_interval_ms = kept(Kind.INT, 5000, SHARE, at_least=1)
-    group_share_min_partition_max_record_locks = kept(
-        Kind.INT, 100, SHARE, at_least=100, at_most=2000
-    )
-    group_share_min_record_lock_duration_ms = kept(
-        Kind.INT, 15000, SHARE, at_least=1000, at_most=30000
-    )
-    group_share_min_session_timeout_ms = kept(Kind.INT, 45000, SHARE, at_least=1)
-    group_share_partition_max_record_locks = kept(
-        Kind.INT, 2000, SHARE, at_least=100, at_most=10000
-    )
-    group_share_persister_class_name = kept(
-        Kind.STRING,
-        "org.apache.kafka.server.share.persister.DefaultStatePersister",
-        SHARE,
-        internal=True,
-    )
-    group_share_record_lock_duration_ms = kept(
-        Kind.INT, 30000, SHARE, at_least=1000, at_most=HOUR_MS
-    )
-    group_share_session_timeout_ms = kept(Kind.INT, 45000, SHARE, at_least=1)
-    share_coordinator_append_linger_ms = kept(Kind.INT, -1, SHARE, at_least=-1)
-    share_coordinator_cached_buffer_max_bytes = kept(
-        Kind.INT, 1_048_588, SHARE, at_least=524_288, scope=Scope.CLUSTER
-    )
-    share_coordinator_cold_partition_snapshot_interval_ms = kept(
-        Kind.INT, 300_000, SHARE, at_least=1, internal=True
-    )
-    share_coordinator_load_buffer_size = kept(Kind.INT, 5_242_880, SHARE, at_least=1)
-    share_coordinator_snapshot_update_records_per_snapshot = kept(
-        Kind.INT, 500, SHARE, at_least=0, at_most=500
-    )
-    share_coordinator_state_topic_compression_codec = kept(Kind.INT, 0, SHARE)
-    share_coordinator_state_topic_min_isr = kept(Kind.SHORT, 2, SHARE, at_least=1)
-    share_coordinator_state_topic_num_partitions = kept(Kind.INT, 50, SHARE, at_least=1)
-    share_coordinator_state_topic_prune_interval_ms = kept(
-        Kind.INT, 300_000, SHARE, at_least=1, internal=True
-    )
-    share_coordinator_state_topic_replication_factor = kept(Kind.SHORT, 3, SHARE, at_least=1)
-    share_coordinator_state_topic_segment_bytes = kept(Kind.INT, 104_857_600, SHARE, at_least=1)
-    share_coordinator_threads = kept(Kind.INT, 1, SHARE, at_least=1)
-    share_coordinator_write_timeout_ms = kept(Kind.INT, 5000, SHARE, at_least=1)
-    share_fetch_purgatory_purge_interval_requests = kept(Kind.INT, 1000, SHARE)
 
 
 class StreamsGroupSettings:

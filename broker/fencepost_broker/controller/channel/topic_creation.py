@@ -52,9 +52,8 @@ class TopicCreation:
         settings = self._config.settings
         if not settings.auto_create_topics_enable:
             return
-        wanted = [internal_topics.by_itself(topic, settings) for topic in topics]
         self.create(
-            [each for each in wanted if each is not None],
+            [internal_topics.by_itself(topic, settings) for topic in topics],
             self._warn_of_refusals,
             delay_ms=settings.auto_create_topics_delay_ms,
         )

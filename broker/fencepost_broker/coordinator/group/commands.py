@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -27,9 +27,10 @@ class Ask:
 
 @dataclass(slots=True)
 class TopicsDeleted:
-    """Topics were deleted; the offsets committed for them must be deleted, too."""
+    """Topics were deleted; what coordinators have stored about them must be deleted, too."""
 
-    names: Sequence[str]
+    names: Mapping[bytes, str]
+    """By the topic's id."""
 
 
 @dataclass(slots=True)

@@ -139,7 +139,9 @@ class GroupCoordinator:
 
     def replay(self, record: LogRecord, offset: int, producer_id: int = -1) -> None:
         """Apply a record of the log; ``producer_id`` is set for a transactional batch."""
-        _REPLAYS[type(record.key)](self._context, record, offset, producer_id)
+        replay = _REPLAYS.get(type(record.key))
+        if replay is not None:  # records of share groups have no state yet
+            replay(self._context, record, offset, producer_id)
 
     def replay_marker(self, producer_id: int, *, committed: bool) -> None:
         """Apply a control record: the end of a transaction with offsets in this partition."""

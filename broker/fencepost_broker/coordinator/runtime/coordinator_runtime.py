@@ -7,7 +7,7 @@ effects of decisions are released through the ready list. One timer wakes all ma
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
@@ -24,19 +24,21 @@ from fencepost_broker.coordinator.runtime.expiries import RETRY_MS, Expiries
 from fencepost_broker.coordinator.runtime.group_wiring import (
     coordinator_settings,
     group_coordinator,
+    share_coordinator,
 )
 from fencepost_broker.coordinator.runtime.known_cluster import KnownCluster
 from fencepost_broker.coordinator.runtime.last_clients import LastClients
 from fencepost_broker.coordinator.runtime.marker_sender import Dispatch, MarkerSender
 from fencepost_broker.coordinator.runtime.peer_brokers import PeerBrokers
+from fencepost_broker.coordinator.runtime.persister import Persister
 from fencepost_broker.coordinator.runtime.shard import (
     AppendRefusedError,
     Machine,
     Shard,
     Token,
 )
-from fencepost_broker.coordinator.transaction import TransactionCoordinator
 from fencepost_broker.coordinator.transaction.commands import Resume, SendMarkers
+from fencepost_broker.coordinator.transaction.machine import TransactionCoordinator
 from fencepost_broker.coordinator.transaction.ports import TransactionSettings
 from fencepost_broker.coordinator.transaction.producer_id_manager import ProducerIdSource
 from fencepost_broker.metadata.dynamic_config import DynamicConfig
@@ -50,13 +52,18 @@ from fencepost_broker.storage.log.results import LogEvent
 
 if TYPE_CHECKING:
     from fencepost_broker.coordinator.runtime.steps import OnStep
+    from fencepost_broker.coordinator.runtime.transaction_listener import TransactionListener
 
 _LOAD_STEPS: Final = 16
 """The number of log pieces replayed before other work has its turn: 2 MB, in 0.1 to 0.2 s."""
 _THROUGH: Final = object()
 
 
-_AREAS: Final = {RecordFamily.GROUPS: "group", RecordFamily.TRANSACTIONS: "transaction"}
+_AREAS: Final = {
+    RecordFamily.GROUPS: "group",
+    RecordFamily.TRANSACTIONS: "transaction",
+    RecordFamily.SHARES: "group",
+}
 _DEBUG: Final = LEVELS["debug"]
 _FAMILIES: Final = {family.value: family for family in RecordFamily}
 
@@ -101,9 +108,11 @@ class CoordinatorRuntime:
         self._log_levels = log_levels
         self._on_step = on_step
         self._is_current = is_current
+        self.listener: TransactionListener | None = None
         self.shards: dict[tuple[str, int], Shard] = {}
         """By topic and partition."""
         self.sender = MarkerSender(clock, ready, loopback, peers)
+        self.persister = Persister(self, clock, ready, peers)
         self.last_clients = LastClients()
         self._is_started = False
         self._loading: deque[tuple[Shard, Iterator[None]]] = deque()
@@ -153,7 +162,6 @@ class CoordinatorRuntime:
         if family.value in self.table.by_name:
             return ErrorCode.NONE
         wanted = by_itself(family.value, self._config.settings)
-        assert wanted is not None
         results: list[CreatableTopicResult] = []
         self._topics.create([wanted], results.extend)
         return ErrorCode(results[0].error_code) if results else ErrorCode.COORDINATOR_NOT_AVAILABLE
@@ -177,19 +185,27 @@ class CoordinatorRuntime:
             shard.end_transaction(producer_id, committed=committed)
             shard.look_behind()
 
-    def topics_changed(self, changed: Sequence[str], deleted: Sequence[str], *, new: bool) -> None:
-        """Tell the groups which topics changed and which were deleted.
+    def topics_changed(
+        self, changed: Sequence[str], deleted: Mapping[bytes, str], *, new: bool
+    ) -> None:
+        """Tell groups and share coordinators which topics changed and which (by id) were deleted.
 
         ``new`` means that at least one topic was created.
         """
-        for shard in self.shards_of(RecordFamily.GROUPS):
-            try:
-                if deleted:
-                    shard.submit(TopicsDeleted(deleted))
-                shard.submit(TopicsChanged([*changed, *deleted], new))
-            except AppendRefusedError as error:
-                # The groups keep the old view of these topics until the next change.
-                self.tell(shard, "topics-unseen", f"{shard.name}: {error}", unexpected=True)
+        of_groups: list[Any] = [TopicsDeleted(deleted)] if deleted else []
+        of_groups.append(TopicsChanged([*changed, *deleted.values()], new))
+        commands = {
+            RecordFamily.GROUPS: of_groups,
+            RecordFamily.SHARES: [TopicsDeleted(deleted)] if deleted else [],
+        }
+        for family, of_family in commands.items():
+            for shard in self.shards_of(family):
+                try:
+                    for command in of_family:
+                        shard.submit(command)
+                except AppendRefusedError as error:
+                    # They keep the old view of these topics until the next change.
+                    self.tell(shard, "topics-unseen", f"{shard.name}: {error}", unexpected=True)
 
     # -- loading and unloading ------------------------------------------------------------------
 
@@ -241,6 +257,8 @@ class CoordinatorRuntime:
         settings = self._config.settings
         if family is RecordFamily.GROUPS:
             return group_coordinator(self.image, self._chance, settings)
+        if family is RecordFamily.SHARES:
+            return share_coordinator(self.image, settings)
         return TransactionCoordinator(
             KnownCluster(self.image, self.table, self.offsets_partition_of),
             self._producer_ids,
@@ -387,7 +405,9 @@ class CoordinatorRuntime:
         self._clock.call_later(0, partial(raise_it, error))
 
     def appended(self, shard: Shard, records: Sequence[LogRecord]) -> None:
-        """Log a coordinator's records at the debug level."""
+        """Log a coordinator's records at the debug level, and tell the listener."""
+        if self.listener is not None and shard.family is RecordFamily.TRANSACTIONS:
+            self.listener.states_logged(records)
         area = _AREAS[shard.family]
         if self._log_levels.at_least(area) <= _DEBUG:
             for record in records:

@@ -1,4 +1,4 @@
-"""Creation of group coordinators from the metadata and the settings."""
+"""Creation of coordinators of groups and of share partitions from metadata and settings."""
 
 from __future__ import annotations
 
@@ -8,9 +8,10 @@ from typing import Final
 from fencepost_broker.config import Settings, SettingsOfGroup
 from fencepost_broker.coordinator.group.machine import GroupCoordinator
 from fencepost_broker.coordinator.group.ports import MINUTE_MS, GroupCoordinatorSettings
-from fencepost_broker.coordinator.re2_patterns import Re2Patterns
+from fencepost_broker.coordinator.share.machine import ShareCoordinator, ShareCoordinatorSettings
 from fencepost_broker.metadata.image.metadata_image import MetadataImage
 from fencepost_broker.metadata.image.model import ResourceType
+from fencepost_broker.metadata.re2_patterns import Re2Patterns
 from fencepost_broker.ports import Chance
 
 _SAME_NAME: Final = (
@@ -41,6 +42,12 @@ def group_coordinator(image: MetadataImage, chance: Chance, settings: Settings) 
         patterns=Re2Patterns(),
         configs=_GroupConfigs(image),
     )
+
+
+def share_coordinator(image: MetadataImage, settings: Settings) -> ShareCoordinator:
+    """Return a share coordinator without share partitions."""
+    updates = settings.share_coordinator_snapshot_update_records_per_snapshot
+    return ShareCoordinator(_Topics(image), ShareCoordinatorSettings(updates))
 
 
 def coordinator_settings(settings: Settings) -> GroupCoordinatorSettings:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any, Final
 
-from fencepost_protocol.apis import WITHOUT_SCHEMA
 from fencepost_protocol.generated.api_versions import ApiVersion, ApiVersionsResponse
 from fencepost_protocol.generated.error_code import ErrorCode
 from fencepost_protocol.generated.index import APIS, ApiKey
@@ -21,13 +20,17 @@ ADDRESSES_FROM: Final[dict[int, int]] = {
     ApiKey.METADATA: 0,
     ApiKey.FIND_COORDINATOR: 0,
     ApiKey.DESCRIBE_QUORUM: 2,
+    ApiKey.SHARE_FETCH: 0,
+    ApiKey.SHARE_ACKNOWLEDGE: 0,
     ApiKey.DESCRIBE_CLUSTER: 0,
 }
 """The APIs whose answers have addresses, and the first version that has them."""
-_UNREADABLE: Final = {
-    key for key, name in WITHOUT_SCHEMA.items() if name in ("ShareFetch", "ShareAcknowledge")
-}
-"""APIs whose answers have addresses where this package has no schema to find them."""
+_WITH_NODE_ENDPOINTS: Final = (
+    ApiKey.PRODUCE,
+    ApiKey.FETCH,
+    ApiKey.SHARE_FETCH,
+    ApiKey.SHARE_ACKNOWLEDGE,
+)
 _READ: Final = frozenset({*ADDRESSES_FROM, ApiKey.API_VERSIONS})
 """The APIs whose answers a proxy has to read."""
 
@@ -49,7 +52,7 @@ def move(api_key: int, answer: Any, locate: Locate) -> bool:
 
 
 def _named_in(api_key: int, answer: Any) -> Iterator[Named]:
-    if api_key in (ApiKey.PRODUCE, ApiKey.FETCH):
+    if api_key in _WITH_NODE_ENDPOINTS:
         yield from ((each.node_id, each) for each in answer.node_endpoints)
     elif api_key == ApiKey.METADATA:
         yield from ((each.node_id, each) for each in answer.brokers)
@@ -70,20 +73,14 @@ def version_of_answer(frame: memoryview, body: int, version: int) -> int:
 
 
 def limit(answer: ApiVersionsResponse) -> list[str]:
-    """Leave out of an answer to ApiVersions what a proxy cannot read; return what that is."""
+    """Leave out of an answer to ApiVersions the versions that a proxy cannot read; return them."""
     limited: list[str] = []
-    kept: list[ApiVersion] = []
     for each in answer.api_keys:
         key = each.api_key
-        if key in _UNREADABLE:
-            limited.append(f"{WITHOUT_SCHEMA[key]} left out")
-            continue
         if key in _READ and each.max_version > APIS[key][2]:
             name, _, known, *_ = APIS[key]
             limited.append(f"{name} {each.max_version} to {known}")
             each.max_version = known
-        kept.append(each)
-    answer.api_keys = kept
     return limited
 
 

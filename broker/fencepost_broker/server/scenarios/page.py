@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Final
 
@@ -9,6 +10,7 @@ from fencepost_protocol.codegen.page import write_or_check
 
 from fencepost_broker.server.scenarios import SCENARIOS
 
+FOR_CONSOLE: Final = Path(__file__).resolve().parents[4] / "console/public/scenarios.json"
 PAGE: Final = Path(__file__).resolve().parents[4] / "docs/reference/scenarios.md"
 
 
@@ -20,10 +22,10 @@ def page() -> str:
         "# Scenarios",
         "",
         "`fencepost scenario run NAME` starts a broker or a cluster in memory, makes the failure",
-        "happen, and prints what happened and what was seen. With `--port`, what it started keeps",
-        "running for clients; a broker also for HTTP, with `--control`. With `--control` alone, it",
-        "happens at the broker or the cluster that has this control port, which must be new and as",
-        "the scenario needs it. [In pytest](../how-to/test-with-pytest.md), a mark names the",
+        "happen, and prints what happened and what was seen. With `--port` and `--control`, what",
+        "it started keeps running for clients and HTTP. With `--control` alone, it happens at the",
+        "broker or the cluster that has this control port, if that is new and as the scenario",
+        "needs it. [In pytest](../how-to/test-with-pytest.md), a mark names the",
         "scenario: `@pytest.mark.fencepost(scenario=NAME)`.",
     ]
     for each in SCENARIOS.values():
@@ -53,9 +55,17 @@ def page() -> str:
     return "\n".join(lines) + "\n"
 
 
+def for_console() -> str:
+    """Return what the console shows of scenarios."""
+    fields = ("name", "summary", "seen", "clients", "remedy", "kip")
+    told = [{name: getattr(each, name) for name in fields} for each in SCENARIOS.values()]
+    return json.dumps(told, indent=1, ensure_ascii=False) + "\n"
+
+
 def main() -> int:
-    """Write the page, or check that it is up to date."""
-    return write_or_check(PAGE, page(), "docs/reference/scenarios.md is out of date")
+    """Write the page and the console's file, or check that they are up to date."""
+    failed = write_or_check(PAGE, page(), "docs/reference/scenarios.md is out of date")
+    return failed or write_or_check(FOR_CONSOLE, for_console(), f"{FOR_CONSOLE} is out of date")
 
 
 if __name__ == "__main__":

@@ -121,10 +121,11 @@ class Partition:
         return token if decision.answer is None else decision.answer
 
     def topics_deleted(self, *names: str) -> None:
+        deleted = {self.topics.ids.pop(name): name for name in names}
         for name in names:
-            del self.topics.counts[name], self.topics.ids[name]
+            del self.topics.counts[name]
         self.topics.changes += 1
-        self._take(self.machine.handle(self.now_ms, TopicsDeleted(names)))
+        self._take(self.machine.handle(self.now_ms, TopicsDeleted(deleted)))
         self._take(self.machine.handle(self.now_ms, TopicsChanged(names, created=False)))
 
     def create_topic(self, name: str, partitions: int) -> None:

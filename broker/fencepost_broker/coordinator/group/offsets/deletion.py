@@ -54,7 +54,7 @@ def delete_offsets_of_topics(ctx: Context, _now_ms: int, command: TopicsDeleted)
     """Delete the offsets of all groups for deleted topics."""
     records = [
         offset_tombstone(group_id, topic, partition)
-        for topic in command.names
+        for topic in command.names.values()
         for group_id, partitions in ctx.offsets.groups_with(topic)
         for partition in sorted(partitions)
     ]

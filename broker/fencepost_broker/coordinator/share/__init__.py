@@ -1,0 +1,1 @@
+"""The share coordinator, which keeps the state of share partitions (KIP-932)."""

@@ -1,0 +1,355 @@
+# Generated from schemas/messages/DeleteShareGroupStateRequest.json (sha256 84ed90b567a55ce0)
+# Generated from schemas/messages/DeleteShareGroupStateResponse.json (sha256 757c1c902f5c8dce)
+# by python -m fencepost_protocol.codegen. Do not edit.
+"""DeleteShareGroupState (API key 86)."""
+
+from __future__ import annotations
+
+import struct
+from dataclasses import dataclass, field
+from typing import ClassVar
+
+from fencepost_protocol.failures import (
+    ENCODE_ERRORS,
+    decode_failure,
+    encode_failure,
+    unknown_version,
+)
+from fencepost_protocol.primitives import (
+    CUT_SHORT,
+    DECODE_ERRORS,
+    ZERO_UUID,
+    TaggedFields,
+    long_length,
+    long_nullable_string_length,
+    long_string_length,
+    read_unknown_tags,
+    too_many_elements,
+    uuid_bytes,
+    write_string_length,
+    write_tagged_fields,
+)
+from fencepost_protocol.varint import write_uvarint
+
+_unpack_UB = struct.Struct(">16sB").unpack_from
+_unpack_iB = struct.Struct(">iB").unpack_from
+_unpack_ihB = struct.Struct(">ihB").unpack_from
+_pack_U = struct.Struct(">16s").pack
+_pack_i = struct.Struct(">i").pack
+_pack_ih = struct.Struct(">ih").pack
+new = object.__new__
+
+
+@dataclass(slots=True)
+class PartitionData:
+    """Share partitions to remove."""
+
+    partition: int = 0
+    """Number of the partition."""
+    unknown_tagged_fields: TaggedFields = ()
+
+
+@dataclass(slots=True)
+class DeleteStateData:
+    """Topics of the share partitions."""
+
+    topic_id: bytes = ZERO_UUID
+    """UUID of the topic."""
+    partitions: list[PartitionData] = field(default_factory=list)
+    """Share partitions to remove."""
+    unknown_tagged_fields: TaggedFields = ()
+
+
+@dataclass(slots=True)
+class DeleteShareGroupStateRequest:
+    """The group coordinator has a share coordinator remove the state of share partitions (KIP-932).
+    """
+
+    NAME: ClassVar[str] = "DeleteShareGroupStateRequest"
+    API_KEY: ClassVar[int] = 86
+    MIN_VERSION: ClassVar[int] = 0
+    MAX_VERSION: ClassVar[int] = 0
+    FLEXIBLE_FROM: ClassVar[int | None] = 0
+
+    group_id: str = ""
+    """Share group whose state is removed."""
+    topics: list[DeleteStateData] = field(default_factory=list)
+    """Topics of the share partitions."""
+    unknown_tagged_fields: TaggedFields = ()
+
+    def encode(self, version: int, out: bytearray) -> None:
+        """Append the message to ``out``; on an error ``out`` is as it was."""
+        start = len(out)
+        try:
+            if not 0 <= version <= 0:
+                raise unknown_version("DeleteShareGroupStateRequest", version, 0, 0)
+            raw = self.group_id.encode()
+            n = len(raw) + 1
+            if n < 128:
+                out.append(n)
+            else:
+                write_string_length(out, n)
+            out += raw
+            n = len(self.topics) + 1
+            if n < 128:
+                out.append(n)
+            else:
+                write_uvarint(out, n)
+            for topic in self.topics:
+                out += _pack_U(uuid_bytes(topic.topic_id))
+                n = len(topic.partitions) + 1
+                if n < 128:
+                    out.append(n)
+                else:
+                    write_uvarint(out, n)
+                for partition in topic.partitions:
+                    out += _pack_i(partition.partition)
+                    if partition.unknown_tagged_fields:
+                        write_tagged_fields(out, [], partition.unknown_tagged_fields)
+                    else:
+                        out.append(0)
+                if topic.unknown_tagged_fields:
+                    write_tagged_fields(out, [], topic.unknown_tagged_fields)
+                else:
+                    out.append(0)
+            if self.unknown_tagged_fields:
+                write_tagged_fields(out, [], self.unknown_tagged_fields)
+            else:
+                out.append(0)
+        except ENCODE_ERRORS as cause:
+            del out[start:]
+            raise encode_failure("DeleteShareGroupStateRequest", version, self, cause) from cause
+
+    @staticmethod
+    def decode(buf: memoryview, version: int, pos: int = 0) -> tuple[DeleteShareGroupStateRequest, int]:
+        """Read the message at ``pos``; gives it and the position behind it."""
+        start = pos
+        try:
+            if not 0 <= version <= 0:
+                raise unknown_version("DeleteShareGroupStateRequest", version, 0, 0)
+            size = len(buf)
+            data = buf.tobytes()
+            m = new(DeleteShareGroupStateRequest)
+            budget = size if size < 4_000_000 else 4_000_000  # limits.MAX_ELEMENTS
+            n = data[pos]
+            pos += 1
+            if not 0 < n < 128:
+                n, pos = long_string_length(data, pos, n)
+            end = pos + n - 1
+            m.group_id = data[pos:end].decode()
+            pos = end
+            n = data[pos]
+            pos += 1
+            if not 0 < n < 128:
+                n, pos = long_length(data, pos, n)
+            budget -= n
+            if budget < 0:
+                raise too_many_elements(budget)
+            m.topics = topic_list = []
+            topic_left = n - 1
+            while topic_left:
+                topic_left -= 1
+                topic = new(DeleteStateData)
+                topic_list.append(topic)
+                topic.topic_id, n = _unpack_UB(data, pos)
+                pos += 17
+                if not 0 < n < 128:
+                    n, pos = long_length(data, pos, n)
+                budget -= n
+                if budget < 0:
+                    raise too_many_elements(budget)
+                topic.partitions = partition_list = []
+                partition_left = n - 1
+                while partition_left:
+                    partition_left -= 1
+                    partition = new(PartitionData)
+                    partition_list.append(partition)
+                    partition.partition, n = _unpack_iB(data, pos)
+                    pos += 5
+                    if n:
+                        partition.unknown_tagged_fields, pos = read_unknown_tags(data, pos, n)
+                    else:
+                        partition.unknown_tagged_fields = ()
+                n = data[pos]
+                pos += 1
+                if n:
+                    topic.unknown_tagged_fields, pos = read_unknown_tags(data, pos, n)
+                else:
+                    topic.unknown_tagged_fields = ()
+            n = data[pos]
+            pos += 1
+            if n:
+                m.unknown_tagged_fields, pos = read_unknown_tags(data, pos, n)
+            else:
+                m.unknown_tagged_fields = ()
+            if pos > size:
+                raise ValueError(CUT_SHORT)
+            return m, pos
+        except DECODE_ERRORS as cause:
+            raise decode_failure("DeleteShareGroupStateRequest", version, buf, start, cause) from cause
+
+
+@dataclass(slots=True)
+class PartitionResult:
+    """Share partitions of the topic."""
+
+    partition: int = 0
+    """Number of the partition."""
+    error_code: int = 0
+    """NONE, also when there was no state, or e.g. NOT_COORDINATOR."""
+    error_message: str | None = None
+    """Readable detail for the error; null when there is none."""
+    unknown_tagged_fields: TaggedFields = ()
+
+
+@dataclass(slots=True)
+class DeleteStateResult:
+    """Outcomes by topic."""
+
+    topic_id: bytes = ZERO_UUID
+    """UUID of the topic."""
+    partitions: list[PartitionResult] = field(default_factory=list)
+    """Share partitions of the topic."""
+    unknown_tagged_fields: TaggedFields = ()
+
+
+@dataclass(slots=True)
+class DeleteShareGroupStateResponse:
+    """Outcome of the removal, for each share partition (KIP-932)."""
+
+    NAME: ClassVar[str] = "DeleteShareGroupStateResponse"
+    API_KEY: ClassVar[int] = 86
+    MIN_VERSION: ClassVar[int] = 0
+    MAX_VERSION: ClassVar[int] = 0
+    FLEXIBLE_FROM: ClassVar[int | None] = 0
+
+    results: list[DeleteStateResult] = field(default_factory=list)
+    """Outcomes by topic."""
+    unknown_tagged_fields: TaggedFields = ()
+
+    def encode(self, version: int, out: bytearray) -> None:
+        """Append the message to ``out``; on an error ``out`` is as it was."""
+        start = len(out)
+        try:
+            if not 0 <= version <= 0:
+                raise unknown_version("DeleteShareGroupStateResponse", version, 0, 0)
+            n = len(self.results) + 1
+            if n < 128:
+                out.append(n)
+            else:
+                write_uvarint(out, n)
+            for result in self.results:
+                out += _pack_U(uuid_bytes(result.topic_id))
+                n = len(result.partitions) + 1
+                if n < 128:
+                    out.append(n)
+                else:
+                    write_uvarint(out, n)
+                for partition in result.partitions:
+                    out += _pack_ih(partition.partition, partition.error_code)
+                    if partition.error_message is None:
+                        out.append(0)
+                    else:
+                        raw = partition.error_message.encode()
+                        n = len(raw) + 1
+                        if n < 128:
+                            out.append(n)
+                        else:
+                            write_string_length(out, n)
+                        out += raw
+                    if partition.unknown_tagged_fields:
+                        write_tagged_fields(out, [], partition.unknown_tagged_fields)
+                    else:
+                        out.append(0)
+                if result.unknown_tagged_fields:
+                    write_tagged_fields(out, [], result.unknown_tagged_fields)
+                else:
+                    out.append(0)
+            if self.unknown_tagged_fields:
+                write_tagged_fields(out, [], self.unknown_tagged_fields)
+            else:
+                out.append(0)
+        except ENCODE_ERRORS as cause:
+            del out[start:]
+            raise encode_failure("DeleteShareGroupStateResponse", version, self, cause) from cause
+
+    @staticmethod
+    def decode(buf: memoryview, version: int, pos: int = 0) -> tuple[DeleteShareGroupStateResponse, int]:
+        """Read the message at ``pos``; gives it and the position behind it."""
+        start = pos
+        try:
+            if not 0 <= version <= 0:
+                raise unknown_version("DeleteShareGroupStateResponse", version, 0, 0)
+            size = len(buf)
+            data = buf.tobytes()
+            m = new(DeleteShareGroupStateResponse)
+            budget = size if size < 4_000_000 else 4_000_000  # limits.MAX_ELEMENTS
+            n = data[pos]
+            pos += 1
+            if not 0 < n < 128:
+                n, pos = long_length(data, pos, n)
+            budget -= n
+            if budget < 0:
+                raise too_many_elements(budget)
+            m.results = result_list = []
+            result_left = n - 1
+            while result_left:
+                result_left -= 1
+                result = new(DeleteStateResult)
+                result_list.append(result)
+                result.topic_id, n = _unpack_UB(data, pos)
+                pos += 17
+                if not 0 < n < 128:
+                    n, pos = long_length(data, pos, n)
+                budget -= n
+                if budget < 0:
+                    raise too_many_elements(budget)
+                result.partitions = partition_list = []
+                partition_left = n - 1
+                while partition_left:
+                    partition_left -= 1
+                    partition = new(PartitionResult)
+                    partition_list.append(partition)
+                    partition.partition, partition.error_code, n = _unpack_ihB(data, pos)
+                    pos += 7
+                    if n > 127:
+                        n, pos = long_nullable_string_length(data, pos, n)
+                    if n == 0:
+                        partition.error_message = None
+                    else:
+                        end = pos + n - 1
+                        partition.error_message = data[pos:end].decode()
+                        pos = end
+                    n = data[pos]
+                    pos += 1
+                    if n:
+                        partition.unknown_tagged_fields, pos = read_unknown_tags(data, pos, n)
+                    else:
+                        partition.unknown_tagged_fields = ()
+                n = data[pos]
+                pos += 1
+                if n:
+                    result.unknown_tagged_fields, pos = read_unknown_tags(data, pos, n)
+                else:
+                    result.unknown_tagged_fields = ()
+            n = data[pos]
+            pos += 1
+            if n:
+                m.unknown_tagged_fields, pos = read_unknown_tags(data, pos, n)
+            else:
+                m.unknown_tagged_fields = ()
+            if pos > size:
+                raise ValueError(CUT_SHORT)
+            return m, pos
+        except DECODE_ERRORS as cause:
+            raise decode_failure("DeleteShareGroupStateResponse", version, buf, start, cause) from cause
+
+
+__all__ = [
+    "PartitionData",
+    "DeleteStateData",
+    "DeleteShareGroupStateRequest",
+    "PartitionResult",
+    "DeleteStateResult",
+    "DeleteShareGroupStateResponse",
+]

@@ -1,0 +1,432 @@
+# Generated from schemas/messages/ReadShareGroupStateRequest.json (sha256 f95582dc8779b2f7)
+# Generated from schemas/messages/ReadShareGroupStateResponse.json (sha256 f05bcdd248686e35)
+# by python -m fencepost_protocol.codegen. Do not edit.
+"""ReadShareGroupState (API key 84)."""
+
+from __future__ import annotations
+
+import struct
+from dataclasses import dataclass, field
+from typing import ClassVar
+
+from fencepost_protocol.failures import (
+    ENCODE_ERRORS,
+    decode_failure,
+    encode_failure,
+    unknown_version,
+)
+from fencepost_protocol.primitives import (
+    CUT_SHORT,
+    DECODE_ERRORS,
+    ZERO_UUID,
+    TaggedFields,
+    long_length,
+    long_nullable_string_length,
+    long_string_length,
+    read_unknown_tags,
+    too_many_elements,
+    uuid_bytes,
+    write_string_length,
+    write_tagged_fields,
+)
+from fencepost_protocol.varint import write_uvarint
+
+_unpack_UB = struct.Struct(">16sB").unpack_from
+_unpack_ihB = struct.Struct(">ihB").unpack_from
+_unpack_iiB = struct.Struct(">iiB").unpack_from
+_unpack_iqB = struct.Struct(">iqB").unpack_from
+_unpack_qqbhB = struct.Struct(">qqbhB").unpack_from
+_pack_U = struct.Struct(">16s").pack
+_pack_ih = struct.Struct(">ih").pack
+_pack_ii = struct.Struct(">ii").pack
+_pack_iq = struct.Struct(">iq").pack
+_pack_qqbh = struct.Struct(">qqbh").pack
+new = object.__new__
+
+
+@dataclass(slots=True)
+class PartitionData:
+    """Share partitions to read."""
+
+    partition: int = 0
+    """Number of the partition."""
+    leader_epoch: int = 0
+    """Leader epoch of the reader; a greater one is stored and fences older leaders, an older one
+    gives FENCED_LEADER_EPOCH.
+    """
+    unknown_tagged_fields: TaggedFields = ()
+
+
+@dataclass(slots=True)
+class ReadStateData:
+    """Topics of the share partitions."""
+
+    topic_id: bytes = ZERO_UUID
+    """UUID of the topic."""
+    partitions: list[PartitionData] = field(default_factory=list)
+    """Share partitions to read."""
+    unknown_tagged_fields: TaggedFields = ()
+
+
+@dataclass(slots=True)
+class ReadShareGroupStateRequest:
+    """The leader of share partitions asks the share coordinator for their state when it begins to
+    lead (KIP-932).
+    """
+
+    NAME: ClassVar[str] = "ReadShareGroupStateRequest"
+    API_KEY: ClassVar[int] = 84
+    MIN_VERSION: ClassVar[int] = 0
+    MAX_VERSION: ClassVar[int] = 0
+    FLEXIBLE_FROM: ClassVar[int | None] = 0
+
+    group_id: str = ""
+    """Share group whose state is read."""
+    topics: list[ReadStateData] = field(default_factory=list)
+    """Topics of the share partitions."""
+    unknown_tagged_fields: TaggedFields = ()
+
+    def encode(self, version: int, out: bytearray) -> None:
+        """Append the message to ``out``; on an error ``out`` is as it was."""
+        start = len(out)
+        try:
+            if not 0 <= version <= 0:
+                raise unknown_version("ReadShareGroupStateRequest", version, 0, 0)
+            raw = self.group_id.encode()
+            n = len(raw) + 1
+            if n < 128:
+                out.append(n)
+            else:
+                write_string_length(out, n)
+            out += raw
+            n = len(self.topics) + 1
+            if n < 128:
+                out.append(n)
+            else:
+                write_uvarint(out, n)
+            for topic in self.topics:
+                out += _pack_U(uuid_bytes(topic.topic_id))
+                n = len(topic.partitions) + 1
+                if n < 128:
+                    out.append(n)
+                else:
+                    write_uvarint(out, n)
+                for partition in topic.partitions:
+                    out += _pack_ii(partition.partition, partition.leader_epoch)
+                    if partition.unknown_tagged_fields:
+                        write_tagged_fields(out, [], partition.unknown_tagged_fields)
+                    else:
+                        out.append(0)
+                if topic.unknown_tagged_fields:
+                    write_tagged_fields(out, [], topic.unknown_tagged_fields)
+                else:
+                    out.append(0)
+            if self.unknown_tagged_fields:
+                write_tagged_fields(out, [], self.unknown_tagged_fields)
+            else:
+                out.append(0)
+        except ENCODE_ERRORS as cause:
+            del out[start:]
+            raise encode_failure("ReadShareGroupStateRequest", version, self, cause) from cause
+
+    @staticmethod
+    def decode(buf: memoryview, version: int, pos: int = 0) -> tuple[ReadShareGroupStateRequest, int]:
+        """Read the message at ``pos``; gives it and the position behind it."""
+        start = pos
+        try:
+            if not 0 <= version <= 0:
+                raise unknown_version("ReadShareGroupStateRequest", version, 0, 0)
+            size = len(buf)
+            data = buf.tobytes()
+            m = new(ReadShareGroupStateRequest)
+            budget = size if size < 4_000_000 else 4_000_000  # limits.MAX_ELEMENTS
+            n = data[pos]
+            pos += 1
+            if not 0 < n < 128:
+                n, pos = long_string_length(data, pos, n)
+            end = pos + n - 1
+            m.group_id = data[pos:end].decode()
+            pos = end
+            n = data[pos]
+            pos += 1
+            if not 0 < n < 128:
+                n, pos = long_length(data, pos, n)
+            budget -= n
+            if budget < 0:
+                raise too_many_elements(budget)
+            m.topics = topic_list = []
+            topic_left = n - 1
+            while topic_left:
+                topic_left -= 1
+                topic = new(ReadStateData)
+                topic_list.append(topic)
+                topic.topic_id, n = _unpack_UB(data, pos)
+                pos += 17
+                if not 0 < n < 128:
+                    n, pos = long_length(data, pos, n)
+                budget -= n
+                if budget < 0:
+                    raise too_many_elements(budget)
+                topic.partitions = partition_list = []
+                partition_left = n - 1
+                while partition_left:
+                    partition_left -= 1
+                    partition = new(PartitionData)
+                    partition_list.append(partition)
+                    partition.partition, partition.leader_epoch, n = _unpack_iiB(data, pos)
+                    pos += 9
+                    if n:
+                        partition.unknown_tagged_fields, pos = read_unknown_tags(data, pos, n)
+                    else:
+                        partition.unknown_tagged_fields = ()
+                n = data[pos]
+                pos += 1
+                if n:
+                    topic.unknown_tagged_fields, pos = read_unknown_tags(data, pos, n)
+                else:
+                    topic.unknown_tagged_fields = ()
+            n = data[pos]
+            pos += 1
+            if n:
+                m.unknown_tagged_fields, pos = read_unknown_tags(data, pos, n)
+            else:
+                m.unknown_tagged_fields = ()
+            if pos > size:
+                raise ValueError(CUT_SHORT)
+            return m, pos
+        except DECODE_ERRORS as cause:
+            raise decode_failure("ReadShareGroupStateRequest", version, buf, start, cause) from cause
+
+
+@dataclass(slots=True)
+class StateBatch:
+    """Runs of offsets from the start offset on whose state is not the first one, available and
+    never delivered.
+    """
+
+    first_offset: int = 0
+    """First offset of the run."""
+    last_offset: int = 0
+    """Offset of the run's last record, itself included."""
+    delivery_state: int = 0
+    """0 available, 2 acknowledged, 4 archived."""
+    delivery_count: int = 0
+    """How often these records have been delivered."""
+    unknown_tagged_fields: TaggedFields = ()
+
+
+@dataclass(slots=True)
+class PartitionResult:
+    """Share partitions of the topic."""
+
+    partition: int = 0
+    """Number of the partition."""
+    error_code: int = 0
+    """NONE, or e.g. FENCED_LEADER_EPOCH, UNKNOWN_TOPIC_OR_PARTITION, NOT_COORDINATOR."""
+    error_message: str | None = None
+    """Readable detail for the error; null when there is none."""
+    state_epoch: int = 0
+    """Epoch of the state, to be sent with each write."""
+    start_offset: int = 0
+    """Offset to start at; -1 when not decided yet."""
+    state_batches: list[StateBatch] = field(default_factory=list)
+    """Runs of offsets from the start offset on whose state is not the first one, available and
+    never delivered.
+    """
+    unknown_tagged_fields: TaggedFields = ()
+
+
+@dataclass(slots=True)
+class ReadStateResult:
+    """States by topic."""
+
+    topic_id: bytes = ZERO_UUID
+    """UUID of the topic."""
+    partitions: list[PartitionResult] = field(default_factory=list)
+    """Share partitions of the topic."""
+    unknown_tagged_fields: TaggedFields = ()
+
+
+@dataclass(slots=True)
+class ReadShareGroupStateResponse:
+    """State of each share partition, as its leader goes on from it (KIP-932)."""
+
+    NAME: ClassVar[str] = "ReadShareGroupStateResponse"
+    API_KEY: ClassVar[int] = 84
+    MIN_VERSION: ClassVar[int] = 0
+    MAX_VERSION: ClassVar[int] = 0
+    FLEXIBLE_FROM: ClassVar[int | None] = 0
+
+    results: list[ReadStateResult] = field(default_factory=list)
+    """States by topic."""
+    unknown_tagged_fields: TaggedFields = ()
+
+    def encode(self, version: int, out: bytearray) -> None:
+        """Append the message to ``out``; on an error ``out`` is as it was."""
+        start = len(out)
+        try:
+            if not 0 <= version <= 0:
+                raise unknown_version("ReadShareGroupStateResponse", version, 0, 0)
+            n = len(self.results) + 1
+            if n < 128:
+                out.append(n)
+            else:
+                write_uvarint(out, n)
+            for result in self.results:
+                out += _pack_U(uuid_bytes(result.topic_id))
+                n = len(result.partitions) + 1
+                if n < 128:
+                    out.append(n)
+                else:
+                    write_uvarint(out, n)
+                for partition in result.partitions:
+                    out += _pack_ih(partition.partition, partition.error_code)
+                    if partition.error_message is None:
+                        out.append(0)
+                    else:
+                        raw = partition.error_message.encode()
+                        n = len(raw) + 1
+                        if n < 128:
+                            out.append(n)
+                        else:
+                            write_string_length(out, n)
+                        out += raw
+                    out += _pack_iq(partition.state_epoch, partition.start_offset)
+                    n = len(partition.state_batches) + 1
+                    if n < 128:
+                        out.append(n)
+                    else:
+                        write_uvarint(out, n)
+                    for state_batche in partition.state_batches:
+                        out += _pack_qqbh(
+                            state_batche.first_offset,
+                            state_batche.last_offset,
+                            state_batche.delivery_state,
+                            state_batche.delivery_count,
+                        )
+                        if state_batche.unknown_tagged_fields:
+                            write_tagged_fields(out, [], state_batche.unknown_tagged_fields)
+                        else:
+                            out.append(0)
+                    if partition.unknown_tagged_fields:
+                        write_tagged_fields(out, [], partition.unknown_tagged_fields)
+                    else:
+                        out.append(0)
+                if result.unknown_tagged_fields:
+                    write_tagged_fields(out, [], result.unknown_tagged_fields)
+                else:
+                    out.append(0)
+            if self.unknown_tagged_fields:
+                write_tagged_fields(out, [], self.unknown_tagged_fields)
+            else:
+                out.append(0)
+        except ENCODE_ERRORS as cause:
+            del out[start:]
+            raise encode_failure("ReadShareGroupStateResponse", version, self, cause) from cause
+
+    @staticmethod
+    def decode(buf: memoryview, version: int, pos: int = 0) -> tuple[ReadShareGroupStateResponse, int]:
+        """Read the message at ``pos``; gives it and the position behind it."""
+        start = pos
+        try:
+            if not 0 <= version <= 0:
+                raise unknown_version("ReadShareGroupStateResponse", version, 0, 0)
+            size = len(buf)
+            data = buf.tobytes()
+            m = new(ReadShareGroupStateResponse)
+            budget = size if size < 4_000_000 else 4_000_000  # limits.MAX_ELEMENTS
+            n = data[pos]
+            pos += 1
+            if not 0 < n < 128:
+                n, pos = long_length(data, pos, n)
+            budget -= n
+            if budget < 0:
+                raise too_many_elements(budget)
+            m.results = result_list = []
+            result_left = n - 1
+            while result_left:
+                result_left -= 1
+                result = new(ReadStateResult)
+                result_list.append(result)
+                result.topic_id, n = _unpack_UB(data, pos)
+                pos += 17
+                if not 0 < n < 128:
+                    n, pos = long_length(data, pos, n)
+                budget -= n
+                if budget < 0:
+                    raise too_many_elements(budget)
+                result.partitions = partition_list = []
+                partition_left = n - 1
+                while partition_left:
+                    partition_left -= 1
+                    partition = new(PartitionResult)
+                    partition_list.append(partition)
+                    partition.partition, partition.error_code, n = _unpack_ihB(data, pos)
+                    pos += 7
+                    if n > 127:
+                        n, pos = long_nullable_string_length(data, pos, n)
+                    if n == 0:
+                        partition.error_message = None
+                    else:
+                        end = pos + n - 1
+                        partition.error_message = data[pos:end].decode()
+                        pos = end
+                    partition.state_epoch, partition.start_offset, n = _unpack_iqB(data, pos)
+                    pos += 13
+                    if not 0 < n < 128:
+                        n, pos = long_length(data, pos, n)
+                    budget -= n
+                    if budget < 0:
+                        raise too_many_elements(budget)
+                    partition.state_batches = state_batche_list = []
+                    state_batche_left = n - 1
+                    while state_batche_left:
+                        state_batche_left -= 1
+                        state_batche = new(StateBatch)
+                        state_batche_list.append(state_batche)
+                        (
+                            state_batche.first_offset,
+                            state_batche.last_offset,
+                            state_batche.delivery_state,
+                            state_batche.delivery_count,
+                            n,
+                        ) = _unpack_qqbhB(data, pos)
+                        pos += 20
+                        if n:
+                            state_batche.unknown_tagged_fields, pos = read_unknown_tags(data, pos, n)
+                        else:
+                            state_batche.unknown_tagged_fields = ()
+                    n = data[pos]
+                    pos += 1
+                    if n:
+                        partition.unknown_tagged_fields, pos = read_unknown_tags(data, pos, n)
+                    else:
+                        partition.unknown_tagged_fields = ()
+                n = data[pos]
+                pos += 1
+                if n:
+                    result.unknown_tagged_fields, pos = read_unknown_tags(data, pos, n)
+                else:
+                    result.unknown_tagged_fields = ()
+            n = data[pos]
+            pos += 1
+            if n:
+                m.unknown_tagged_fields, pos = read_unknown_tags(data, pos, n)
+            else:
+                m.unknown_tagged_fields = ()
+            if pos > size:
+                raise ValueError(CUT_SHORT)
+            return m, pos
+        except DECODE_ERRORS as cause:
+            raise decode_failure("ReadShareGroupStateResponse", version, buf, start, cause) from cause
+
+
+__all__ = [
+    "PartitionData",
+    "ReadStateData",
+    "ReadShareGroupStateRequest",
+    "StateBatch",
+    "PartitionResult",
+    "ReadStateResult",
+    "ReadShareGroupStateResponse",
+]

@@ -1,0 +1,217 @@
+# Generated from schemas/records/ShareGroupTargetAssignmentMemberKey.json (sha256 cac809d637388bda)
+# Generated from schemas/records/ShareGroupTargetAssignmentMemberValue.json (sha256 d3c3e2b142078cf4)
+# by python -m fencepost_protocol.codegen. Do not edit.
+"""ShareGroupTargetAssignmentMember (coordinator record 13)."""
+
+from __future__ import annotations
+
+import struct
+from dataclasses import dataclass, field
+from typing import ClassVar
+
+from fencepost_protocol.failures import (
+    ENCODE_ERRORS,
+    decode_failure,
+    encode_failure,
+    unknown_version,
+)
+from fencepost_protocol.primitives import (
+    CUT_SHORT,
+    DECODE_ERRORS,
+    ZERO_UUID,
+    TaggedFields,
+    long_length,
+    negative_length,
+    read_int32_array,
+    read_unknown_tags,
+    too_many_elements,
+    uuid_bytes,
+    write_int32_array,
+    write_tagged_fields,
+)
+from fencepost_protocol.varint import write_uvarint
+
+_unpack_UB = struct.Struct(">16sB").unpack_from
+_unpack_h = struct.Struct(">h").unpack_from
+_pack_U = struct.Struct(">16s").pack
+_pack_h = struct.Struct(">h").pack
+new = object.__new__
+
+
+@dataclass(slots=True)
+class ShareGroupTargetAssignmentMemberKey:
+    """Key in __consumer_offsets of one member's target assignment in a share group (KIP-932); a
+    null value removes it.
+    """
+
+    NAME: ClassVar[str] = "ShareGroupTargetAssignmentMemberKey"
+    RECORD_TYPE: ClassVar[int] = 13
+    MIN_VERSION: ClassVar[int] = 0
+    MAX_VERSION: ClassVar[int] = 0
+    FLEXIBLE_FROM: ClassVar[int | None] = None
+
+    group_id: str = ""
+    """Group that the record belongs to."""
+    member_id: str = ""
+    """Member of the group that the record is about."""
+    unknown_tagged_fields: TaggedFields = ()
+
+    def encode(self, version: int, out: bytearray) -> None:
+        """Append the message to ``out``; on an error ``out`` is as it was."""
+        start = len(out)
+        try:
+            if not 0 <= version <= 0:
+                raise unknown_version("ShareGroupTargetAssignmentMemberKey", version, 0, 0)
+            raw = self.group_id.encode()
+            out += _pack_h(len(raw))
+            out += raw
+            raw = self.member_id.encode()
+            out += _pack_h(len(raw))
+            out += raw
+        except ENCODE_ERRORS as cause:
+            del out[start:]
+            raise encode_failure("ShareGroupTargetAssignmentMemberKey", version, self, cause) from cause
+
+    @staticmethod
+    def decode(buf: memoryview, version: int, pos: int = 0) -> tuple[ShareGroupTargetAssignmentMemberKey, int]:
+        """Read the message at ``pos``; gives it and the position behind it."""
+        start = pos
+        try:
+            if not 0 <= version <= 0:
+                raise unknown_version("ShareGroupTargetAssignmentMemberKey", version, 0, 0)
+            size = len(buf)
+            data = buf.tobytes()
+            m = new(ShareGroupTargetAssignmentMemberKey)
+            n = _unpack_h(data, pos)[0]
+            pos += 2
+            if n < 0:
+                raise negative_length(n)
+            end = pos + n
+            m.group_id = data[pos:end].decode()
+            pos = end
+            n = _unpack_h(data, pos)[0]
+            pos += 2
+            if n < 0:
+                raise negative_length(n)
+            end = pos + n
+            m.member_id = data[pos:end].decode()
+            pos = end
+            m.unknown_tagged_fields = ()
+            if pos > size:
+                raise ValueError(CUT_SHORT)
+            return m, pos
+        except DECODE_ERRORS as cause:
+            raise decode_failure("ShareGroupTargetAssignmentMemberKey", version, buf, start, cause) from cause
+
+
+@dataclass(slots=True)
+class TopicPartition:
+    """Partitions by topic."""
+
+    topic_id: bytes = ZERO_UUID
+    """UUID of the topic."""
+    partitions: list[int] = field(default_factory=list)
+    """Numbers of the partitions."""
+    unknown_tagged_fields: TaggedFields = ()
+
+
+@dataclass(slots=True)
+class ShareGroupTargetAssignmentMemberValue:
+    """Partitions that a member of a share group is to fetch from (KIP-932)."""
+
+    NAME: ClassVar[str] = "ShareGroupTargetAssignmentMemberValue"
+    RECORD_TYPE: ClassVar[int] = 13
+    MIN_VERSION: ClassVar[int] = 0
+    MAX_VERSION: ClassVar[int] = 0
+    FLEXIBLE_FROM: ClassVar[int | None] = 0
+
+    topic_partitions: list[TopicPartition] = field(default_factory=list)
+    """Partitions by topic."""
+    unknown_tagged_fields: TaggedFields = ()
+
+    def encode(self, version: int, out: bytearray) -> None:
+        """Append the message to ``out``; on an error ``out`` is as it was."""
+        start = len(out)
+        try:
+            if not 0 <= version <= 0:
+                raise unknown_version("ShareGroupTargetAssignmentMemberValue", version, 0, 0)
+            n = len(self.topic_partitions) + 1
+            if n < 128:
+                out.append(n)
+            else:
+                write_uvarint(out, n)
+            for topic_partition in self.topic_partitions:
+                out += _pack_U(uuid_bytes(topic_partition.topic_id))
+                n = len(topic_partition.partitions) + 1
+                if n < 128:
+                    out.append(n)
+                else:
+                    write_uvarint(out, n)
+                write_int32_array(out, topic_partition.partitions)
+                if topic_partition.unknown_tagged_fields:
+                    write_tagged_fields(out, [], topic_partition.unknown_tagged_fields)
+                else:
+                    out.append(0)
+            if self.unknown_tagged_fields:
+                write_tagged_fields(out, [], self.unknown_tagged_fields)
+            else:
+                out.append(0)
+        except ENCODE_ERRORS as cause:
+            del out[start:]
+            raise encode_failure("ShareGroupTargetAssignmentMemberValue", version, self, cause) from cause
+
+    @staticmethod
+    def decode(buf: memoryview, version: int, pos: int = 0) -> tuple[ShareGroupTargetAssignmentMemberValue, int]:
+        """Read the message at ``pos``; gives it and the position behind it."""
+        start = pos
+        try:
+            if not 0 <= version <= 0:
+                raise unknown_version("ShareGroupTargetAssignmentMemberValue", version, 0, 0)
+            size = len(buf)
+            m = new(ShareGroupTargetAssignmentMemberValue)
+            budget = size if size < 4_000_000 else 4_000_000  # limits.MAX_ELEMENTS
+            n = buf[pos]
+            pos += 1
+            if not 0 < n < 128:
+                n, pos = long_length(buf, pos, n)
+            budget -= n
+            if budget < 0:
+                raise too_many_elements(budget)
+            m.topic_partitions = topic_partition_list = []
+            topic_partition_left = n - 1
+            while topic_partition_left:
+                topic_partition_left -= 1
+                topic_partition = new(TopicPartition)
+                topic_partition_list.append(topic_partition)
+                topic_partition.topic_id, n = _unpack_UB(buf, pos)
+                pos += 17
+                if not 0 < n < 128:
+                    n, pos = long_length(buf, pos, n)
+                budget -= n
+                if budget < 0:
+                    raise too_many_elements(budget)
+                topic_partition.partitions, pos = read_int32_array(buf, pos, n - 1)
+                n = buf[pos]
+                pos += 1
+                if n:
+                    topic_partition.unknown_tagged_fields, pos = read_unknown_tags(buf, pos, n)
+                else:
+                    topic_partition.unknown_tagged_fields = ()
+            n = buf[pos]
+            pos += 1
+            if n:
+                m.unknown_tagged_fields, pos = read_unknown_tags(buf, pos, n)
+            else:
+                m.unknown_tagged_fields = ()
+            if pos > size:
+                raise ValueError(CUT_SHORT)
+            return m, pos
+        except DECODE_ERRORS as cause:
+            raise decode_failure("ShareGroupTargetAssignmentMemberValue", version, buf, start, cause) from cause
+
+
+__all__ = [
+    "ShareGroupTargetAssignmentMemberKey",
+    "TopicPartition",
+    "ShareGroupTargetAssignmentMemberValue",
+]

@@ -1,0 +1,161 @@
+# Generated from schemas/records/ShareGroupTargetAssignmentMetadataKey.json (sha256 7a2d7abb890dd4d9)
+# Generated from schemas/records/ShareGroupTargetAssignmentMetadataValue.json (sha256 be5121e9e178d4c3)
+# by python -m fencepost_protocol.codegen. Do not edit.
+"""ShareGroupTargetAssignmentMetadata (coordinator record 12)."""
+
+from __future__ import annotations
+
+import struct
+from dataclasses import dataclass
+from typing import ClassVar
+
+from fencepost_protocol.failures import (
+    ENCODE_ERRORS,
+    decode_failure,
+    encode_failure,
+    unknown_version,
+)
+from fencepost_protocol.primitives import (
+    CUT_SHORT,
+    DECODE_ERRORS,
+    TAG_SIZE_WRONG,
+    TaggedFields,
+    negative_length,
+    read_tag,
+    with_unknown_tag,
+    write_tagged_fields,
+)
+from fencepost_protocol.varint import read_uvarint_tail
+
+_unpack_h = struct.Struct(">h").unpack_from
+_unpack_iB = struct.Struct(">iB").unpack_from
+_unpack_q = struct.Struct(">q").unpack_from
+_pack_h = struct.Struct(">h").pack
+_pack_i = struct.Struct(">i").pack
+_pack_q = struct.Struct(">q").pack
+new = object.__new__
+
+
+@dataclass(slots=True)
+class ShareGroupTargetAssignmentMetadataKey:
+    """Key in __consumer_offsets of the epoch of a share group's target assignment (KIP-932)."""
+
+    NAME: ClassVar[str] = "ShareGroupTargetAssignmentMetadataKey"
+    RECORD_TYPE: ClassVar[int] = 12
+    MIN_VERSION: ClassVar[int] = 0
+    MAX_VERSION: ClassVar[int] = 0
+    FLEXIBLE_FROM: ClassVar[int | None] = None
+
+    group_id: str = ""
+    """Group that the record belongs to."""
+    unknown_tagged_fields: TaggedFields = ()
+
+    def encode(self, version: int, out: bytearray) -> None:
+        """Append the message to ``out``; on an error ``out`` is as it was."""
+        start = len(out)
+        try:
+            if not 0 <= version <= 0:
+                raise unknown_version("ShareGroupTargetAssignmentMetadataKey", version, 0, 0)
+            raw = self.group_id.encode()
+            out += _pack_h(len(raw))
+            out += raw
+        except ENCODE_ERRORS as cause:
+            del out[start:]
+            raise encode_failure("ShareGroupTargetAssignmentMetadataKey", version, self, cause) from cause
+
+    @staticmethod
+    def decode(buf: memoryview, version: int, pos: int = 0) -> tuple[ShareGroupTargetAssignmentMetadataKey, int]:
+        """Read the message at ``pos``; gives it and the position behind it."""
+        start = pos
+        try:
+            if not 0 <= version <= 0:
+                raise unknown_version("ShareGroupTargetAssignmentMetadataKey", version, 0, 0)
+            size = len(buf)
+            data = buf.tobytes()
+            m = new(ShareGroupTargetAssignmentMetadataKey)
+            n = _unpack_h(data, pos)[0]
+            pos += 2
+            if n < 0:
+                raise negative_length(n)
+            end = pos + n
+            m.group_id = data[pos:end].decode()
+            pos = end
+            m.unknown_tagged_fields = ()
+            if pos > size:
+                raise ValueError(CUT_SHORT)
+            return m, pos
+        except DECODE_ERRORS as cause:
+            raise decode_failure("ShareGroupTargetAssignmentMetadataKey", version, buf, start, cause) from cause
+
+
+@dataclass(slots=True)
+class ShareGroupTargetAssignmentMetadataValue:
+    """For which epoch a share group's target assignment was computed (KIP-932)."""
+
+    NAME: ClassVar[str] = "ShareGroupTargetAssignmentMetadataValue"
+    RECORD_TYPE: ClassVar[int] = 12
+    MIN_VERSION: ClassVar[int] = 0
+    MAX_VERSION: ClassVar[int] = 0
+    FLEXIBLE_FROM: ClassVar[int | None] = 0
+
+    assignment_epoch: int = 0
+    """Group epoch that the assignment belongs to."""
+    assignment_timestamp: int = 0
+    """When it was computed, in ms since 1970; 0 when not known."""
+    unknown_tagged_fields: TaggedFields = ()
+
+    def encode(self, version: int, out: bytearray) -> None:
+        """Append the message to ``out``; on an error ``out`` is as it was."""
+        start = len(out)
+        try:
+            if not 0 <= version <= 0:
+                raise unknown_version("ShareGroupTargetAssignmentMetadataValue", version, 0, 0)
+            out += _pack_i(self.assignment_epoch)
+            tagged_1: list[tuple[int, bytes | bytearray]] = []
+            if self.assignment_timestamp != 0:
+                tagged_1.append((0, _pack_q(self.assignment_timestamp)))
+            if tagged_1 or self.unknown_tagged_fields:
+                write_tagged_fields(out, tagged_1, self.unknown_tagged_fields)
+            else:
+                out.append(0)
+        except ENCODE_ERRORS as cause:
+            del out[start:]
+            raise encode_failure("ShareGroupTargetAssignmentMetadataValue", version, self, cause) from cause
+
+    @staticmethod
+    def decode(buf: memoryview, version: int, pos: int = 0) -> tuple[ShareGroupTargetAssignmentMetadataValue, int]:
+        """Read the message at ``pos``; gives it and the position behind it."""
+        start = pos
+        try:
+            if not 0 <= version <= 0:
+                raise unknown_version("ShareGroupTargetAssignmentMetadataValue", version, 0, 0)
+            size = len(buf)
+            m = new(ShareGroupTargetAssignmentMetadataValue)
+            m.assignment_timestamp = 0
+            m.unknown_tagged_fields = ()
+            m.assignment_epoch, n = _unpack_iB(buf, pos)
+            pos += 5
+            if n:
+                if n > 127:
+                    n, pos = read_uvarint_tail(buf, pos, n)
+                for _ in range(n):
+                    tag_1, tag_end_1, pos = read_tag(buf, pos)
+                    if tag_1 == 0:
+                        m.assignment_timestamp = _unpack_q(buf, pos)[0]
+                        pos += 8
+                    else:
+                        m.unknown_tagged_fields = with_unknown_tag(m.unknown_tagged_fields, tag_1, buf[pos:tag_end_1])
+                        pos = tag_end_1
+                    if pos != tag_end_1:
+                        raise ValueError(TAG_SIZE_WRONG)
+            if pos > size:
+                raise ValueError(CUT_SHORT)
+            return m, pos
+        except DECODE_ERRORS as cause:
+            raise decode_failure("ShareGroupTargetAssignmentMetadataValue", version, buf, start, cause) from cause
+
+
+__all__ = [
+    "ShareGroupTargetAssignmentMetadataKey",
+    "ShareGroupTargetAssignmentMetadataValue",
+]

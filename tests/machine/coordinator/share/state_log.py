@@ -1,0 +1,115 @@
+"""A partition of ``__share_group_state`` with its coordinator.
+
+After every step a second machine is made of the log's bytes, and its state must be that of the
+first.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from fencepost_broker.coordinator.group.commands import TopicsDeleted
+from fencepost_broker.coordinator.records import (
+    LogRecord,
+    RecordFamily,
+    decode_record,
+    encode_batch,
+)
+from fencepost_broker.coordinator.share.machine import ShareCoordinator, ShareCoordinatorSettings
+from fencepost_broker.coordinator.share.messages import answer_to, asked_of
+from fencepost_broker.metadata.decision import Decision
+from fencepost_protocol.generated import delete_share_group_state as deleting
+from fencepost_protocol.generated import initialize_share_group_state as initializing
+from fencepost_protocol.generated import read_share_group_state as reading
+from fencepost_protocol.generated import read_share_group_state_summary as summing
+from fencepost_protocol.generated import write_share_group_state as writing
+from fencepost_protocol.records.reader import iter_records
+
+from tests.machine.coordinator.group.partition import SomeTopics
+
+GROUP = "g"
+
+
+class StateLog:
+    """One machine, its log, and a clock that stands still."""
+
+    def __init__(self, updates: int = 500) -> None:
+        self.settings = ShareCoordinatorSettings(updates)
+        self.topics = SomeTopics()
+        self.topics.create("t", 4)
+        self.now_ms = 1_000_000
+        self.batches: list[bytes] = []
+        self.machine = ShareCoordinator(self.topics, self.settings)
+
+    # -- requests of one partition -----------------------------------------------------------------
+
+    def initialize(self, epoch: int, start: int = -1, number: int = 0, topic: str = "t") -> Any:
+        part = initializing.PartitionData(number, epoch, start)
+        row = initializing.InitializeStateData(self._id(topic), [part])
+        return self._ask(initializing.InitializeShareGroupStateRequest(GROUP, [row]))
+
+    def read(self, leader_epoch: int, number: int = 0, topic: str = "t") -> Any:
+        row = reading.ReadStateData(self._id(topic), [reading.PartitionData(number, leader_epoch)])
+        return self._ask(reading.ReadShareGroupStateRequest(GROUP, [row]))
+
+    def write(
+        self,
+        state_epoch: int,
+        leader_epoch: int,
+        start: int,
+        *batches: tuple[int, int, int, int],
+        complete: int = -1,
+        number: int = 0,
+    ) -> Any:
+        rows = [writing.StateBatch(*each) for each in batches]
+        part = writing.PartitionData(number, state_epoch, leader_epoch, start, complete, rows)
+        row = writing.WriteStateData(self._id("t"), [part])
+        return self._ask(writing.WriteShareGroupStateRequest(GROUP, [row]))
+
+    def delete(self, number: int = 0, topic: str = "t") -> Any:
+        row = deleting.DeleteStateData(self._id(topic), [deleting.PartitionData(number)])
+        return self._ask(deleting.DeleteShareGroupStateRequest(GROUP, [row]))
+
+    def summary(self, number: int = 0, topic: str = "t") -> Any:
+        row = summing.ReadStateSummaryData(self._id(topic), [summing.PartitionData(number, 0)])
+        return self._ask(summing.ReadShareGroupStateSummaryRequest(GROUP, [row]))
+
+    def topic_deleted(self, name: str) -> None:
+        topic_id = self.topics.ids.pop(name)
+        del self.topics.counts[name]
+        self._take(self.machine.handle(self.now_ms, TopicsDeleted({topic_id: name})))
+
+    def _id(self, topic: str) -> bytes:
+        return self.topics.ids.get(topic, b"?" * 16)
+
+    def _ask(self, message: Any) -> Any:
+        (row,) = asked_of(message)
+        decision = self.machine.handle(self.now_ms, row)
+        self._take(decision)
+        (topic,) = answer_to(message, [(row, decision.answer)]).results  # type: ignore[attr-defined]
+        (result,) = topic.partitions
+        return result
+
+    # -- the log -----------------------------------------------------------------------------------
+
+    def _take(self, decision: Decision[Any]) -> None:
+        if decision.records:
+            self.batches.append(bytes(encode_batch(decision.records, self.now_ms)))
+            for record in decision.records:
+                self.machine.replay(record)
+        assert self.loaded().state == self.machine.state
+
+    def records(self) -> list[LogRecord]:
+        """What the log has, decoded."""
+        return [
+            decode_record(RecordFamily.SHARES, each.key, each.value)
+            for batch in self.batches
+            for each in iter_records(batch)
+        ]
+
+    def loaded(self) -> ShareCoordinator:
+        """A machine that the log was replayed to."""
+        machine = ShareCoordinator(self.topics, self.settings)
+        for record in self.records():
+            machine.replay(record)
+        return machine
