@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Literal, TypedDict
+from typing import TYPE_CHECKING, Literal, TypedDict
 
 from fencepost_broker.config import Value
 from fencepost_broker.server.clock import StateClock
+
+if TYPE_CHECKING:
+    from fencepost_broker.coordinator.runtime.steps import OnStep
 
 
 class Options(TypedDict, total=False):
@@ -26,6 +29,7 @@ class Options(TypedDict, total=False):
     control: int | str
     control_token_file: str | Path
     log_level: str
+    on_step: OnStep
 
 
 class ClusterOptions(TypedDict, total=False):
