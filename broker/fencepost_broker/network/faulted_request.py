@@ -159,6 +159,13 @@ class Faults:
         message = decoded(api, request)
         return self.rules.match(Arrived(api, request, message, self.states))
 
+    def fire(self, api: Served, request: Request, carry_out: CarryOut, encode: Encode) -> bool:
+        """Carry out a request as the rules that fire on it say; return whether any does."""
+        fired = self.match(api, request) if self.takes(request.api_key) else []
+        if fired:
+            self.start(api, request, fired, carry_out, encode)
+        return bool(fired)
+
     def start(
         self,
         api: Served,
