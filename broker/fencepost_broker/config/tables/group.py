@@ -51,8 +51,18 @@ class SettingsOfGroup(Table, scope=Scope.GROUP):
         synonyms=(("group.consumer.assignment.interval.ms", 1),),
     )
 
-    share_session_timeout_ms = _kept(45_000, SHARE, "group.share.session.timeout.ms")
-    share_heartbeat_interval_ms = _kept(5000, SHARE, "group.share.heartbeat.interval.ms")
+    share_session_timeout_ms = integer(
+        45_000,
+        "KIP-932: how long without a heartbeat before a member is removed",
+        at_least=1,
+        synonyms=(("group.share.session.timeout.ms", 1),),
+    )
+    share_heartbeat_interval_ms = integer(
+        5000,
+        "KIP-932: how often members must send a heartbeat",
+        at_least=1,
+        synonyms=(("group.share.heartbeat.interval.ms", 1),),
+    )
     share_record_lock_duration_ms = _kept(
         30_000, SHARE, "group.share.record.lock.duration.ms", at_least=1000
     )
@@ -71,8 +81,11 @@ class SettingsOfGroup(Table, scope=Scope.GROUP):
         Kind.STRING, "read_uncommitted", SHARE, one_of=("read_committed", "read_uncommitted")
     )
     share_renew_acknowledge_enable = kept(Kind.BOOLEAN, True, SHARE)
-    share_assignment_interval_ms = _kept(
-        1000, SHARE, "group.share.assignment.interval.ms", at_least=0
+    share_assignment_interval_ms = integer(
+        1000,
+        "KIP-932: how often the group may get a new assignment",
+        at_least=0,
+        synonyms=(("group.share.assignment.interval.ms", 1),),
     )
     streams_session_timeout_ms = _kept(45_000, STREAMS, "group.streams.session.timeout.ms")
     streams_heartbeat_interval_ms = _kept(5000, STREAMS, "group.streams.heartbeat.interval.ms")

@@ -18,37 +18,59 @@ _SNAPSHOTS: Final = "a snapshot is written after updates only"
 class ShareGroupSettings:
     """Share groups: their members, their share partitions, and the coordinator of the latter."""
 
-    group_share_assignment_interval_ms = kept(
-        Kind.INT, 1000, SHARE, scope=Scope.CLUSTER, at_least=0
+    group_share_assignment_interval_ms = integer(
+        1000,
+        "KIP-932: how often a share group may get a new assignment",
+        scope=Scope.CLUSTER,
+        at_least=0,
     )
     group_share_assignors = kept(Kind.LIST, ("simple",), "there is one assignor of share groups")
     group_share_delivery_count_limit = kept(Kind.INT, 5, SHARE, at_least=2, at_most=10)
-    group_share_heartbeat_interval_ms = kept(Kind.INT, 5000, SHARE, at_least=1)
-    group_share_initialize_retry_interval_ms = kept(
-        Kind.INT, 30_000, SHARE, at_least=1, internal=True
+    group_share_heartbeat_interval_ms = integer(
+        5000, "KIP-932: how often members must send a heartbeat", at_least=1
     )
-    group_share_max_assignment_interval_ms = kept(Kind.INT, 15_000, SHARE, at_least=0)
+    group_share_initialize_retry_interval_ms = integer(
+        30_000,
+        "KIP-932: after how long a share partition is initialized again if no answer has come",
+        at_least=1,
+        internal=True,
+    )
+    group_share_max_assignment_interval_ms = integer(
+        15_000, "KIP-932: the longest assignment interval a group may be set to", at_least=0
+    )
     group_share_max_delivery_count_limit = kept(Kind.INT, 10, SHARE, at_least=5, at_most=25)
-    group_share_max_heartbeat_interval_ms = kept(Kind.INT, 15_000, SHARE, at_least=1)
+    group_share_max_heartbeat_interval_ms = integer(
+        15_000, "KIP-932: the longest heartbeat interval a group may be set to", at_least=1
+    )
     group_share_max_partition_max_record_locks = kept(
         Kind.INT, 4000, SHARE, at_least=2000, at_most=10000
     )
     group_share_max_record_lock_duration_ms = kept(
         Kind.INT, 60000, SHARE, at_least=30000, at_most=HOUR_MS
     )
-    group_share_max_session_timeout_ms = kept(Kind.INT, 60_000, SHARE, at_least=1)
+    group_share_max_session_timeout_ms = integer(
+        60_000, "KIP-932: the longest session timeout a group may be set to", at_least=1
+    )
     group_share_max_share_sessions = kept(Kind.INT, 2000, SHARE, at_least=1)
-    group_share_max_size = kept(Kind.INT, 200, SHARE, at_least=1, at_most=1000)
-    group_share_min_assignment_interval_ms = kept(Kind.INT, 0, SHARE, at_least=0)
+    group_share_max_size = integer(
+        200, "KIP-932: how many members a share group may have", at_least=1, at_most=1000
+    )
+    group_share_min_assignment_interval_ms = integer(
+        0, "KIP-932: the shortest assignment interval a group may be set to", at_least=0
+    )
     group_share_min_delivery_count_limit = kept(Kind.INT, 2, SHARE, at_least=2, at_most=5)
-    group_share_min_heartbeat_interval_ms = kept(Kind.INT, 5000, SHARE, at_least=1)
+    group_share_min_heartbeat_interval_ms = integer(
+        5000, "KIP-932: the shortest heartbeat interval a group may be set to", at_least=1
+    )
     group_share_min_partition_max_record_locks = kept(
         Kind.INT, 100, SHARE, at_least=100, at_most=2000
     )
     group_share_min_record_lock_duration_ms = kept(
         Kind.INT, 15000, SHARE, at_least=1000, at_most=30000
     )
-    group_share_min_session_timeout_ms = kept(Kind.INT, 45_000, SHARE, at_least=1)
+    group_share_min_session_timeout_ms = integer(
+        45_000, "KIP-932: the shortest session timeout a group may be set to", at_least=1
+    )
     group_share_partition_max_record_locks = kept(
         Kind.INT, 2000, SHARE, at_least=100, at_most=10000
     )
@@ -61,7 +83,9 @@ class ShareGroupSettings:
     group_share_record_lock_duration_ms = kept(
         Kind.INT, 30000, SHARE, at_least=1000, at_most=HOUR_MS
     )
-    group_share_session_timeout_ms = kept(Kind.INT, 45_000, SHARE, at_least=1)
+    group_share_session_timeout_ms = integer(
+        45_000, "KIP-932: how long without a heartbeat before a member is removed", at_least=1
+    )
     share_coordinator_append_linger_ms = kept(Kind.INT, -1, _AT_ONCE, at_least=-1)
     share_coordinator_cached_buffer_max_bytes = kept(
         Kind.INT, 1_048_588, _AT_ONCE, at_least=524_288, scope=Scope.CLUSTER
