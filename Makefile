@@ -297,6 +297,10 @@ console-check: console/node_modules/.installed ## fail when the built page is no
 	cd console && npm run --silent build -- --outDir ../build/console
 	diff -r build/console $(CONSOLE)
 
+.PHONY: console-pictures
+console-pictures: $(STAMP) console/node_modules/.installed ## pictures of the console for docs/, by its tests
+	FENCEPOST_TEST_PICTURES=docs/pictures $(BIN)/pytest tests/console/test_pictures.py
+
 .PHONY: docs
 docs: $(STAMP) ## write the generated pages of docs/
 	$(BIN)/python -m fencepost_protocol.codegen.docs
