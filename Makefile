@@ -340,6 +340,12 @@ binary: dist ## build dist/fencepost: one file with Python inside, for this syst
 binary-test: binary ## use every command of dist/fencepost without Python; writes docs/proofs/binary.md
 	$(BIN)/python -m tests.release.binary
 
+# Not in CI: it needs buildah and bubblewrap, and the binary.
+.PHONY: image
+image: binary ## build dist/fencepost-image.tar, a container image in place of apache/kafka, and use it
+	$(BIN)/python .ci/image/build.py
+	FENCEPOST_TEST_IMAGE=1 $(BIN)/pytest -v tests/release/test_image.py
+
 .PHONY: clean
 clean: ## remove what can be made again
 	rm -rf .venv .venv-3.* build dist .mypy_cache .pytest_cache .ruff_cache .hypothesis
