@@ -282,6 +282,25 @@ bench-stalls: $(STAMP) ## how long one large request keeps the loop; writes docs
 .PHONY: bench
 bench: bench-protocol bench-broker bench-client bench-inside ## every benchmark
 
+# The console's built files are committed: a wheel needs no Node.
+CONSOLE := broker/fencepost_broker/server/console
+console/node_modules/.installed: console/package-lock.json
+	cd console && npm ci --no-audit --no-fund --loglevel=error
+	@touch $@
+
+.PHONY: console
+console: console/node_modules/.installed ## build the page of the control port from console/ (needs Node 20 and npm)
+	cd console && npm run --silent build
+
+.PHONY: console-check
+console-check: console/node_modules/.installed ## fail when the built page is not what console/ says
+	cd console && npm run --silent build -- --outDir ../build/console
+	diff -r build/console $(CONSOLE)
+
+.PHONY: console-pictures
+console-pictures: $(STAMP) console/node_modules/.installed ## pictures of the console for docs/, by its tests
+	FENCEPOST_TEST_PICTURES=docs/pictures $(BIN)/pytest tests/console/test_pictures.py
+
 .PHONY: docs
 docs: $(STAMP) ## write the generated pages of docs/
 	$(BIN)/python -m fencepost_protocol.codegen.docs
@@ -298,6 +317,28 @@ docs: $(STAMP) ## write the generated pages of docs/
 docs-site: $(STAMP) ## build the documentation site in build/site
 	$(BIN)/python -m pip install --quiet --editable '.[docs]'
 	$(BIN)/python docs/make_site.py
+
+.PHONY: dist
+dist: $(STAMP) ## build wheels and sdists of fencepost and fencepost-client in dist/, and check them
+	$(BIN)/python -m pip install --quiet --editable '.[release]'
+	rm -f dist/*.whl dist/*.tar.gz
+	$(BIN)/python -m build --quiet --outdir dist .
+	$(BIN)/python -m build --quiet --outdir dist client
+	$(BIN)/twine check --strict dist/*.whl dist/*.tar.gz
+
+# Not in CI, since it downloads every dependency again.
+.PHONY: dist-test
+dist-test: dist ## install both distributions in fresh environments of VERSIONS, and use them
+	FENCEPOST_TEST_DIST=1 FENCEPOST_TEST_VERSIONS='$(VERSIONS)' $(BIN)/pytest -v tests/release/test_fresh_environments.py
+
+.PHONY: binary
+binary: dist ## build dist/fencepost: one file with Python inside, for this system
+	$(BIN)/python .ci/binary/build.py --python $(PYTHON)
+
+# Not in CI: the build takes a minute, and all commands another one.
+.PHONY: binary-test
+binary-test: binary ## use every command of dist/fencepost without Python; writes docs/proofs/binary.md
+	$(BIN)/python -m tests.release.binary
 
 .PHONY: clean
 clean: ## remove what can be made again

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from collections import deque
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Protocol
 
 
@@ -54,6 +55,16 @@ class Address:
         return f"{host}:{self.port}"
 
 
+def client_id_of_broker(node_id: int, what: str) -> str:
+    """Return the client id of a broker at another one; ``what`` is what the connection is for."""
+    return f"broker-{node_id}-{what}"
+
+
+def is_of_broker(client_id: str | None) -> bool:
+    """Whether a client id is that of a broker."""
+    return re.fullmatch(r"broker-[0-9]+-.+", client_id or "") is not None
+
+
 @dataclass(slots=True)
 class RemoteClient:
     """Who is at the other end of a connection."""
@@ -61,6 +72,15 @@ class RemoteClient:
     address: str = ""
     """Host and port; empty where no socket is between."""
     is_connected: bool = True
+    at_end: dict[object, Callable[[], None]] = field(default_factory=dict)
+    """What is called when the connection is lost, by the object that asked for it."""
+
+    def disconnected(self) -> None:
+        """Note that the connection is lost."""
+        self.is_connected = False
+        calls, self.at_end = self.at_end, {}
+        for call in calls.values():
+            call()
 
 
 class ReadyList:

@@ -2,6 +2,7 @@
 
     python -m tests.bench.inside                    # all cases; writes docs/bench/inside.md
     python -m tests.bench.inside produce-100b       # one of them, shown with its functions
+    python -m tests.bench.inside --count            # bytecodes alone, as JSON
 
 Frames are pushed into a ``Connection`` whose transport takes answers and forgets them. Time is the
 process's, the best of several rounds; bytecodes are counted by a tracing function, which makes them
@@ -13,6 +14,7 @@ from __future__ import annotations
 import argparse
 import asyncio
 import gc
+import json
 import random
 import struct
 import sys
@@ -270,7 +272,6 @@ def _is_of(file: str, parts: tuple[str, ...]) -> bool:
 
 async def look(name: str) -> Finding:
     """Measure one case, then count."""
-    finding = Finding(name)
     times, make = CASES[name]
     step = make(Inside())
     for _ in range(100):
@@ -283,7 +284,22 @@ async def look(name: str) -> Finding:
             await step()
         best = min(best, (time.process_time() - began) / times)
     gc.enable()
+    finding = await _count(name, step)
     finding.us = best * 1e6
+    return finding
+
+
+async def count(name: str) -> Finding:
+    """Count the bytecodes of one case, without measuring its time."""
+    times, make = CASES[name]
+    step = make(Inside())
+    for _ in range(times):  # the durations of a client's first requests are all noted
+        await step()
+    return await _count(name, step)
+
+
+async def _count(name: str, step: Step) -> Finding:
+    finding = Finding(name)
 
     def trace(frame: FrameType, event: str, argument: Any) -> Any:
         del argument
@@ -296,10 +312,13 @@ async def look(name: str) -> Finding:
             finding.bytecodes[where] += 1
         return trace
 
+    before = sys.gettrace()
     sys.settrace(trace)
-    for _ in range(COUNTED):
-        await step()
-    sys.settrace(None)
+    try:
+        for _ in range(COUNTED):
+            await step()
+    finally:
+        sys.settrace(before)
     return finding
 
 
@@ -329,9 +348,15 @@ def main() -> None:
     """Look at what is named, or at everything and write it down."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0] if __doc__ else "")
     parser.add_argument("cases", nargs="*", choices=[[], *CASES], metavar="CASE")
-    wanted = parser.parse_args().cases
+    parser.add_argument("--count", action="store_true", help="print bytecodes alone, as JSON")
+    arguments = parser.parse_args()
+    wanted = arguments.cases
     import uvloop
 
+    if arguments.count:
+        counted = {name: uvloop.run(count(name)).all_bytecodes for name in wanted or CASES}
+        print(json.dumps(counted))
+        return
     findings = [uvloop.run(look(name)) for name in wanted or CASES]
     header, rows = table(findings)
     print(plain_table(header, rows))

@@ -22,7 +22,7 @@ from fencepost_broker.config import (
     SettingsOfGroup,
     TopicSettings,
 )
-from fencepost_broker.config.describe import describe, describe_topic
+from fencepost_broker.config.describe import describe, describe_of
 from fencepost_broker.config.setting import Kind
 from fencepost_broker.config.sources.loading import load
 from fencepost_broker.config.sources.properties import read_properties
@@ -278,7 +278,7 @@ def test_settings_are_described_as_a_running_kafka_describes_them() -> None:
         .with_overrides(BROKER, Source(Origin.BROKER))
     )
     topic = settings.topic(TOPIC)
-    compare("topic", of_topic, [describe_topic(settings, topic, name) for name in topic])
+    compare("topic", of_topic, [describe_of(settings, topic, name) for name in topic])
     compare("broker", of_broker, [describe(settings, name) for name in settings])
 
 

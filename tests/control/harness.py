@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any, NoReturn
@@ -114,6 +115,20 @@ async def controlled(**options: Any) -> AsyncIterator[Controlled]:
     given: dict[str, Any] = {"control": 0, "log_level": "error", **options}
     async with Broker(**given) as broker, aiohttp.ClientSession() as session:
         yield Controlled(session, broker)
+
+
+async def events_in(answer: aiohttp.ClientResponse) -> AsyncIterator[dict[str, Any]]:
+    """Yield the events of a stream."""
+    assert answer.content_type == "text/event-stream"
+    kind = ""
+    async for line in answer.content:
+        name, _, value = line.decode().rstrip("\n").partition(": ")
+        if name == "event":
+            kind = value
+        elif name == "data":
+            event = json.loads(value)
+            assert event["type"] == kind
+            yield event
 
 
 async def begun(client: Any, transactional_id: str) -> tuple[int, int]:

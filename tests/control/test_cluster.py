@@ -83,22 +83,48 @@ def controlled(cluster: Controlled) -> Iterator[Controlled]:
 
 
 def test_a_rule_fires_at_each_leader_and_its_counts_are_summed(controlled: Controlled) -> None:
-    rule = {"match": {"api": "Produce"}, "act": {"type": "drop-answer"}, "times": 1}
+    rule = {"match": {"api": "Produce"}, "act": {"type": "drop-answer"}}
     added = controlled.ask("POST", "/v1/faults", rule)
     assert (added["name"], added["fired"]) == ("rule-1", 0)
     assert set(controlled.leaders().values()) == {1, 2}
-    answered = [controlled.produce(each) for each in range(PARTITIONS)]
-    assert answered.count(False) == 2, "once at each broker"
+    assert not any(controlled.produce(each) for each in range(PARTITIONS))
     [told] = controlled.ask("GET", "/v1/faults")["faults"]
-    assert (told["fired"], told["matched"], told["is_over"]) == (2, 2, True)
+    assert (told["fired"], told["matched"], told["is_over"]) == (4, 4, False)
     assert controlled.ask("GET", "/v1/faults/rule-1") == told
-    assert len(controlled.ask("GET", "/v1/faults/rule-1/requests")["requests"]) == 2
-    assert controlled.ask("GET", "/v1/faults/rule-1/fired", times=2) == told
-    for broker in (1, 2):
-        assert controlled.ask("GET", "/v1/faults/rule-1", broker=broker)["fired"] == 1
+    assert len(controlled.ask("GET", "/v1/faults/rule-1/requests")["requests"]) == 4
+    assert controlled.ask("GET", "/v1/faults/rule-1/fired", times=4) == told
+    fired = [controlled.ask("GET", "/v1/faults/rule-1", broker=each)["fired"] for each in (1, 2)]
+    assert sum(fired) == 4
+    assert all(fired)
     controlled.ask("DELETE", "/v1/faults/rule-1")
     assert refused(controlled, "GET", "/v1/faults/rule-1").status == 404
     assert refused(controlled, "DELETE", "/v1/faults/rule-1").status == 404
+
+
+def test_a_rule_is_counted_for_all_brokers(controlled: Controlled) -> None:
+    drop = {"type": "drop-answer"}
+    rules = [
+        {"name": "third", "match": {"api": "Produce"}, "act": drop, "skip": 2, "times": 1},
+        {"name": "then", "match": {"api": "Produce"}, "act": drop, "after": "third", "every": 2},
+    ]
+    controlled.ask("POST", "/v1/fault-plans", {"fault": rules})
+    assert set(controlled.leaders().values()) == {1, 2}
+    answered = [controlled.produce(each % PARTITIONS) for each in range(7)]
+    assert answered == [True, True, False, True, False, True, False]
+    third, then = controlled.ask("GET", "/v1/faults")["faults"]
+    assert (third["fired"], third["is_over"]) == (1, True)
+    assert (then["fired"], then["is_over"]) == (3, False)
+
+
+def test_a_rule_comes_after_one_that_fired_at_another_broker(controlled: Controlled) -> None:
+    for broker, more in ((1, {}), (2, {"after": "at-1"})):
+        match = {"api": "Produce", "broker": broker}
+        rule = {"name": f"at-{broker}", "match": match, "act": {"type": "drop-answer"}, **more}
+        controlled.ask("POST", "/v1/faults", rule)
+    partition_of = {leader: each for each, leader in controlled.leaders().items()}
+    assert controlled.produce(partition_of[2])
+    assert not controlled.produce(partition_of[1])
+    assert not controlled.produce(partition_of[2])
 
 
 def test_a_rule_for_one_broker(controlled: Controlled) -> None:
@@ -188,6 +214,8 @@ def test_a_broker_is_killed_and_started_and_has_the_rules_and_the_time(
     controlled.processes.until_settled()
     rule = {"name": "slow", "match": {"api": "Produce"}, "act": {"type": "delay", "ms": 0}}
     controlled.ask("POST", "/v1/faults", rule)
+    once = {"name": "once", "match": {"api": "Produce"}, "act": {"type": "delay", "ms": 0}}
+    controlled.ask("POST", "/v1/faults", {**once, "times": 1})
     for each in range(PARTITIONS):
         assert controlled.produce(each)
     before = controlled.ask("POST", "/v1/clock/advance", {"days": 1})["now_ms"]
@@ -210,10 +238,13 @@ def test_a_broker_is_killed_and_started_and_has_the_rules_and_the_time(
     assert refused(controlled, "POST", "/v1/processes/2/wake", {}).status == 400
     assert controlled.set_state(2, "start")["state"] == "up"
     there = controlled.ask("GET", "/v1/faults", broker=2)["faults"]
-    assert [each["name"] for each in there] == ["slow", "second"]
+    assert [each["name"] for each in there] == ["slow", "once", "second"]
     assert controlled.ask("GET", "/v1/clock", broker=2)["now_ms"] >= before
     assert controlled.ask("GET", "/v1/faults/slow")["fired"] == PARTITIONS
     controlled.processes.until_settled()
+    for each in range(PARTITIONS):
+        assert controlled.produce(each)
+    assert controlled.ask("GET", "/v1/faults/once")["fired"] == 1
 
 
 def test_a_broker_that_dies_while_the_port_is_asked_is_left_out(controlled: Controlled) -> None:
@@ -310,15 +341,25 @@ def test_operations_find_the_broker_that_they_concern(controlled: Controlled) ->
 
 
 def test_what_a_cluster_cannot_do_names_one_broker(controlled: Controlled) -> None:
-    wrong = refused(controlled, "GET", "/v1/markers/holds")
+    wrong = refused(controlled, "GET", "/metrics")
     assert wrong.status == 409
     assert "?broker=1" in str(wrong)
     assert controlled.ask("GET", "/v1/markers/holds", broker=1) == {"holds": []}
     assert refused(controlled, "GET", "/v1/markers/holds", broker=7).status == 404
     assert refused(controlled, "GET", "/v1/markers/holds", broker="x").status == 400
-    assert "only brokers in memory" in str(
-        refused(controlled, "POST", "/v1/snapshots?broker=1", {"name": "s"})
-    )
+    for path, why in (("?broker=1", "only brokers in memory"), ("", "the same instant")):
+        wrong = refused(controlled, "POST", f"/v1/snapshots{path}", {"name": "s"})
+        assert why in str(wrong)
+
+
+def test_a_broker_that_was_paused_holds_markers_too(controlled: Controlled) -> None:
+    controlled.set_state(1, "pause")
+    hold = controlled.ask("POST", "/v1/markers/holds", {"transactional_id": "a"})
+    controlled.set_state(1, "resume")
+    [here] = controlled.ask("GET", "/v1/markers/holds", broker=1)["holds"]
+    assert here["transactional_id"] == "a"
+    controlled.ask("DELETE", path_of("markers", "holds", hold["hold"]))
+    assert controlled.ask("GET", "/v1/markers/holds", broker=1) == {"holds": []}
 
 
 def told_by_both(controlled: Controlled, before: Callable[[], None]) -> None:

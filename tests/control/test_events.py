@@ -5,11 +5,9 @@ from __future__ import annotations
 import asyncio
 import json
 import struct
-from collections.abc import AsyncIterator
 from typing import Any
 
 import pytest
-from aiohttp import ClientResponse
 from fencepost_broker.server.control import port
 from fencepost_broker.server.control.events import (
     READERS_MAX,
@@ -21,25 +19,11 @@ from fencepost_protocol.framing import encode_request
 from fencepost_protocol.generated.fetch import FetchPartition, FetchRequest, FetchTopic
 from fencepost_protocol.generated.metadata import MetadataRequest
 
-from tests.control.harness import controlled, open_port
+from tests.control.harness import controlled, events_in, open_port
 from tests.support.broker import Client
 from tests.support.waiting import asked_until, until
 
 pytestmark = pytest.mark.asyncio
-
-
-async def events_in(answer: ClientResponse) -> AsyncIterator[dict[str, Any]]:
-    """The events of a stream."""
-    assert answer.content_type == "text/event-stream"
-    kind = ""
-    async for line in answer.content:
-        name, _, value = line.decode().rstrip("\n").partition(": ")
-        if name == "event":
-            kind = value
-        elif name == "data":
-            event = json.loads(value)
-            assert event["type"] == kind
-            yield event
 
 
 async def test_rules_that_fire_are_told() -> None:

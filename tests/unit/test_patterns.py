@@ -6,7 +6,7 @@ import pytest
 
 pytest.importorskip("re2", reason="google-re2 is not installed: make setup")
 
-from fencepost_broker.coordinator.re2_patterns import Re2Patterns
+from fencepost_broker.metadata.re2_patterns import Re2Patterns
 
 NAMES = ["orders", "orders-eu", "ORDERS", "o.rders", "bücher"]
 

@@ -29,7 +29,8 @@ def test_nothing_is_for_everybody_but_what_has_to_be() -> None:
     free = {key for key, api in SERVED_ANYWHERE.items() if check_of(api) is everybody}
     first = {ApiKey.API_VERSIONS, ApiKey.SASL_HANDSHAKE, ApiKey.SASL_AUTHENTICATE}
     by_topics = {ApiKey.FETCH}  # where each topic is looked up
-    assert free == OF_BROKERS | first | by_topics
+    of_telemetry = {ApiKey.GET_TELEMETRY_SUBSCRIPTIONS, ApiKey.PUSH_TELEMETRY}  # as in Kafka
+    assert free == OF_BROKERS | first | by_topics | of_telemetry
 
 
 def test_what_is_refused_is_answered_before_the_handler() -> None:

@@ -127,7 +127,7 @@ async def test_synonyms_are_told_to_those_who_ask() -> None:
         (LOGGER, "2", ErrorCode.INVALID_REQUEST, 0),
         (LOGGER, "x", ErrorCode.INVALID_REQUEST, 0),
         (LOGGER, "", ErrorCode.INVALID_REQUEST, 0),
-        (METRICS, "m", ErrorCode.NONE, 0),
+        (METRICS, "m", ErrorCode.NONE, 3),
         (METRICS, "", ErrorCode.INVALID_REQUEST, 0),
         (GROUP, "g", ErrorCode.NONE, 17),
         (GROUP, "", ErrorCode.INVALID_REQUEST, 0),

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from fencepost_broker.apis.authorization.access_control import AccessControl
     from fencepost_broker.apis.fetch.sessions import FetchSessions
+    from fencepost_broker.apis.share.sessions import ShareSessions
     from fencepost_broker.controller.allocation_rate import AllocationRate
     from fencepost_broker.controller.channel.local import LocalController
     from fencepost_broker.controller.channel.remote import RemoteController
@@ -16,10 +17,12 @@ if TYPE_CHECKING:
     from fencepost_broker.coordinator.runtime.coordinators import Coordinators
     from fencepost_broker.metadata.dynamic_config import DynamicConfig
     from fencepost_broker.metadata.image.metadata_image import MetadataImage
+    from fencepost_broker.observability.client_telemetry import ClientTelemetry
     from fencepost_broker.observability.log_levels import LogLevels
     from fencepost_broker.observability.metrics import Metrics
     from fencepost_broker.ports import Address, Clock
     from fencepost_broker.replication.replica_manager import ReplicaManager
+    from fencepost_broker.replication.share.share_partitions import SharePartitions
     from fencepost_broker.storage.log.identity import Identity
 
 
@@ -49,6 +52,10 @@ class BrokerContext(HandlerContext):
     coordinators: Coordinators
     topics: TopicCreation
     fetch_sessions: FetchSessions
+    telemetry: ClientTelemetry | None
+    """``None`` unless clients are asked for their metrics."""
+    shares: SharePartitions
+    share_sessions: ShareSessions
 
 
 @dataclass(frozen=True, slots=True)

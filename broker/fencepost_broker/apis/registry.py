@@ -436,6 +436,16 @@ SERVED: Final = (
         large=Cut("group_ids"),
     ),
     Served(
+        ApiKey.GET_TELEMETRY_SUBSCRIPTIONS,
+        Later("cluster.telemetry", "get_telemetry_subscriptions"),
+        rights="whole:everybody",
+    ),
+    Served(
+        ApiKey.PUSH_TELEMETRY,
+        Later("cluster.telemetry", "push_telemetry"),
+        rights="whole:everybody",
+    ),
+    Served(
         ApiKey.LIST_CONFIG_RESOURCES,
         Later("cluster.configs", "list_config_resources"),
         rights="checks:LIST_CONFIG_RESOURCES",
@@ -452,6 +462,8 @@ SERVED: Final = (
     *(SHARE_APIS if SHARE_GROUPS_ARE_SERVED else ()),
 )
 
+_OF_TELEMETRY: Final = frozenset({ApiKey.GET_TELEMETRY_SUBSCRIPTIONS, ApiKey.PUSH_TELEMETRY})
+
 
 def served(settings: Settings) -> tuple[Served, ...]:
     """Return ``SERVED`` as these settings change it: a release's, with version caps, forwarded.
@@ -460,9 +472,11 @@ def served(settings: Settings) -> tuple[Served, ...]:
     """
     caps = parse_version_caps(settings.api_versions_max)
     apis: tuple[Served, ...] = SERVED
+    if not settings.client_telemetry_enable:
+        apis = tuple(api for api in apis if api.key not in _OF_TELEMETRY)
     release = release_of(settings.kafka_release)
     if release is not None:
-        apis = tuple(api for api in SERVED if api.key in release.versions)
+        apis = tuple(api for api in apis if api.key in release.versions)
         caps = {key: high for key, (_, high) in release.versions.items()} | caps
     apis = tuple(replace(api, version_cap=caps.get(api.key)) for api in apis)
     if "controller" in settings.process_roles:

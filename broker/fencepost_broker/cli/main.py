@@ -21,7 +21,7 @@ GROUP: Final = "fencepost.commands"
 _OWN: Final = frozenset(
     {
         "up", "broker", "clock", "cluster", "config", "fault", "operation", "requests", "scenario",
-        "snapshot", "topics", "transactions",
+        "snapshot", "telemetry", "topics", "transactions",
     }
 )  # fmt: skip
 """The broker's own commands, found without reading the metadata of all installed packages (25 ms).

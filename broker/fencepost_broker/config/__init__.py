@@ -13,6 +13,7 @@ from fencepost_broker.config.setting import AnySetting, Kind, Scope, Setting, Va
 from fencepost_broker.config.settings import Settings
 from fencepost_broker.config.sources.loading import load
 from fencepost_broker.config.table import Given, Origin, Source
+from fencepost_broker.config.tables.client_metrics import SettingsOfClientMetrics
 from fencepost_broker.config.tables.group import SettingsOfGroup
 from fencepost_broker.config.tables.topic import TopicSettings
 from fencepost_broker.config.values.endpoints import Endpoint, parse_endpoint
@@ -27,6 +28,7 @@ __all__ = [
     "Setting",
     "Settings",
     "SettingsError",
+    "SettingsOfClientMetrics",
     "SettingsOfGroup",
     "Source",
     "TopicSettings",

@@ -9,6 +9,7 @@ from fencepost_broker.config.errors import SettingsError
 from fencepost_broker.config.setting import AnySetting, Value
 from fencepost_broker.config.table import Given, Origin, Source, Table
 from fencepost_broker.config.tables.authorizer import AuthorizerSettings
+from fencepost_broker.config.tables.client_metrics import SettingsOfClientMetrics
 from fencepost_broker.config.tables.cluster import ControllerSettings, ReplicaSettings
 from fencepost_broker.config.tables.coordinators import (
     GroupSettings,
@@ -49,6 +50,7 @@ from fencepost_broker.config.values.releases import DEFAULTS
 
 TOPIC: Final = Source(Origin.TOPIC)
 GROUP: Final = Source(Origin.GROUP)
+CLIENT_METRICS: Final = Source(Origin.CLIENT_METRICS)
 _IDS: Final = {"broker.id": "node.id", "node.id": "broker.id"}
 
 
@@ -228,6 +230,13 @@ class DeclaredSettings(
         if problems:
             raise SettingsError(problems)
         return group
+
+    def client_metrics(self, overrides: Mapping[str, Value]) -> SettingsOfClientMetrics:
+        """Return the settings of a subscription to clients' metrics.
+
+        Raises one SettingsError for all errors.
+        """
+        return SettingsOfClientMetrics().with_overrides(overrides, CLIENT_METRICS)
 
     def _out_of_bounds(self, name: str, value: Value) -> Iterator[str]:
         protocol, _, rest = name.partition(".")

@@ -6,8 +6,6 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from fencepost_broker.config.settings import Settings
 from fencepost_broker.config.table import Origin, Table
-from fencepost_broker.config.tables.group import SettingsOfGroup
-from fencepost_broker.config.tables.topic import TopicSettings
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -19,6 +17,7 @@ SOURCE_BROKER: Final = 2
 SOURCE_CLUSTER: Final = 3
 SOURCE_STATIC: Final = 4
 SOURCE_DEFAULT: Final = 5
+SOURCE_CLIENT_METRICS: Final = 7
 SOURCE_GROUP: Final = 8
 
 SOURCES: Final = {
@@ -31,8 +30,10 @@ SOURCES: Final = {
     Origin.BROKER: SOURCE_BROKER,
     Origin.TOPIC: SOURCE_TOPIC,
     Origin.GROUP: SOURCE_GROUP,
+    Origin.CLIENT_METRICS: SOURCE_CLIENT_METRICS,
 }
 """Sources of values in DescribeConfigs."""
+_OF_RESOURCES: Final = frozenset({Origin.TOPIC, Origin.GROUP, Origin.CLIENT_METRICS})
 
 # Settings of the broker that mean the same in different units: the first that is set holds.
 _CHAINS: Final = (
@@ -74,22 +75,13 @@ def describe(settings: Settings, name: str) -> Described:
     return _described(setting, settings[name], _broker_synonyms(settings, name))
 
 
-def describe_topic(settings: Settings, topic: TopicSettings, name: str) -> Described:
-    """Describe a setting of a topic, with the broker's settings."""
-    return _describe_one(settings, topic, name, Origin.TOPIC)
-
-
-def describe_group(settings: Settings, group: SettingsOfGroup, name: str) -> Described:
-    """Describe a setting of a group, with the broker's settings."""
-    return _describe_one(settings, group, name, Origin.GROUP)
-
-
-def _describe_one(settings: Settings, table: Table, name: str, origin: Origin) -> Described:
+def describe_of(settings: Settings, table: Table, name: str) -> Described:
+    """Describe a setting of a topic, a group or client metrics, with the broker's settings."""
     setting = table.settings[name]
     synonyms = [
-        Synonym(name, _text(setting, given.value), SOURCES[origin])
+        Synonym(name, _text(setting, given.value), SOURCES[given.source.origin])
         for given in table.given(name)[:1]
-        if given.source.origin is origin
+        if given.source.origin in _OF_RESOURCES
     ]
     if setting.synonyms:
         synonyms += _broker_synonyms(settings, setting.synonyms[0][0])

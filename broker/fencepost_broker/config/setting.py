@@ -47,6 +47,7 @@ class Scope(Enum):
     CLUSTER = "cluster-wide"
     TOPIC = "topic"
     GROUP = "group"
+    CLIENT_METRICS = "client-metrics"
 
 
 _BOUNDS: Final[dict[Kind, tuple[float, float]]] = {

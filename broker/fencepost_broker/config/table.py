@@ -25,6 +25,7 @@ class Origin(Enum):
     BROKER = "dynamic, of this broker"
     TOPIC = "topic"
     GROUP = "group"
+    CLIENT_METRICS = "client-metrics"
 
 
 class Source(NamedTuple):

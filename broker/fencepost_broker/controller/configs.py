@@ -35,13 +35,10 @@ APPEND: Final = 2
 SUBTRACT: Final = 3
 _LIST_OPERATIONS: Final = {APPEND: "APPEND", SUBTRACT: "SUBTRACT"}
 
-_REFUSAL_CODES: Final = {
-    ResourceType.TOPIC: ErrorCode.INVALID_CONFIG,
-    ResourceType.GROUP: ErrorCode.INVALID_CONFIG,
-    ResourceType.BROKER: ErrorCode.INVALID_REQUEST,
-    ResourceType.CLIENT_METRICS: ErrorCode.INVALID_REQUEST,
-}
-"""Resource types that the controller can change, and the error for an invalid setting."""
+_CHANGED_HERE: Final = frozenset(
+    {ResourceType.TOPIC, ResourceType.GROUP, ResourceType.BROKER, ResourceType.CLIENT_METRICS}
+)
+"""Resource types that the controller can change."""
 
 _TYPES_TOLD: Final = "use 2 (topic), 4 (broker), 16 (client metrics) or 32 (group)"
 
@@ -125,7 +122,7 @@ def _decide(
     context: Context, resource: Any, decide: Callable[[Any, Mapping[str, str]], Values]
 ) -> list[MetadataRecord]:
     kind, name = resource.resource_type, resource.resource_name
-    if kind not in _REFUSAL_CODES:
+    if kind not in _CHANGED_HERE:
         raise invalid_request(
             f"settings of resource type {kind} cannot be changed here: {_TYPES_TOLD}"
         )
@@ -214,17 +211,23 @@ def _check_resource(
         problem = name_problem(name)
         if problem is not None:
             raise Refusal(ErrorCode.INVALID_TOPIC_EXCEPTION, problem)
-        problem = rules.topic_refusal(after)
+        _refuse(ErrorCode.INVALID_CONFIG, rules.topic_refusal(after))
     elif kind == ResourceType.BROKER:
         problem = rules.broker_refusal(_broker_id(name), after, frozenset(changed))
-    else:
-        problem = rules.other_refusal(kind, name, after)
-    if problem is not None:
-        raise Refusal(_REFUSAL_CODES[ResourceType(kind)], problem)
+        _refuse(ErrorCode.INVALID_REQUEST, problem)
+    elif kind == ResourceType.GROUP:
+        _refuse(ErrorCode.INVALID_CONFIG, rules.group_refusal(after))
+    elif (refusal := rules.client_metrics_refusal(after)) is not None:
+        raise Refusal(*refusal)
     if kind == ResourceType.BROKER and MIN_INSYNC_SETTING in changed:
         _check_min_insync(context, name, after)
     if kind == ResourceType.TOPIC and name not in context.image.topics.by_name:
         raise Refusal(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, f"there is no topic {name}")
+
+
+def _refuse(code: ErrorCode, problem: str | None) -> None:
+    if problem is not None:
+        raise Refusal(code, problem)
 
 
 def _check_min_insync(context: Context, broker: str, after: Mapping[str, str]) -> None:

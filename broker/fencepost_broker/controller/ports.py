@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
+    from fencepost_protocol.errors import ErrorCode
     from fencepost_protocol.generated.create_topics import CreatableTopicConfigs
 
 
@@ -14,7 +15,7 @@ class ConfigRules(Protocol):
     """Rules about settings: which values are allowed, and what they lead to.
 
     Values are Kafka's strings, kept and shown as they were given. A refusal is the message that is
-    sent with INVALID_CONFIG.
+    sent with the error.
     """
 
     def topic_refusal(self, configs: Mapping[str, str]) -> str | None:
@@ -28,10 +29,11 @@ class ConfigRules(Protocol):
         ``changed`` are those that this request sets or removes.
         """
 
-    def other_refusal(
-        self, resource_type: int, resource_name: str, configs: Mapping[str, str]
-    ) -> str | None:
-        """Return why a group or client-metrics subscription cannot have these settings, or None."""
+    def group_refusal(self, configs: Mapping[str, str]) -> str | None:
+        """Return why a group cannot have these settings together, or ``None``."""
+
+    def client_metrics_refusal(self, configs: Mapping[str, str]) -> tuple[ErrorCode, str] | None:
+        """Return why a subscription to clients' metrics cannot have these settings, or ``None``."""
 
     def list_default(self, resource_type: int, name: str) -> str | None:
         """Return the default of a list, or ``None`` if the setting is not a list.

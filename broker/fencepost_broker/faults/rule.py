@@ -264,6 +264,11 @@ class Rule(
         bool, Meta(description="a test need not fail if the rule never fires")
     ] = False
 
+    @property
+    def is_counted(self) -> bool:
+        """Whether it depends on how many requests matched, or on firings of another rule."""
+        return self.times is not None or self.skip > 0 or self.every > 1 or self.after is not None
+
 
 class Touched(Struct, kw_only=True, frozen=True):
     """A request that a rule fired on."""
@@ -275,6 +280,14 @@ class Touched(Struct, kw_only=True, frozen=True):
     client_id: str | None
     connection: Annotated[str, Meta(description="client's end, HOST:PORT")]
     request: Annotated[Any, Meta(description="the request's fields, as they arrived")]
+
+
+class Verdict(Struct, kw_only=True, frozen=True):
+    """Whether a rule fires on a request, if a cluster counts for all its brokers."""
+
+    fires: bool
+    is_over: bool
+    """Whether it will never fire again."""
 
 
 class Status(Struct, kw_only=True, frozen=True):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Container, Iterable, Mapping
+from collections.abc import Awaitable, Callable, Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from operator import attrgetter
 from typing import Final
@@ -20,7 +20,7 @@ from fencepost_broker.faults.compiled import (
 )
 from fencepost_broker.faults.paths import near_name
 from fencepost_broker.faults.plain import plain
-from fencepost_broker.faults.rule import Rule, Status, Touched
+from fencepost_broker.faults.rule import Rule, Status, Touched, Verdict
 from fencepost_broker.ports import Chance
 
 RULES_MAX: Final = 10_000
@@ -29,6 +29,15 @@ TOUCHED_MAX: Final = 100
 UNFIRED_MAX: Final = 100
 """How many removed rules that never fired are remembered."""
 _PARTS: Final = 1 << 30
+Counter = Callable[[Sequence[str]], Awaitable[Sequence[Verdict | None]]]
+"""Counts a request that rules match, by their names, for all brokers of a cluster.
+
+``None`` stands for a rule that the cluster does not know. It raises ``CounterError``.
+"""
+
+
+class CounterError(Exception):
+    """The cluster cannot count now."""
 
 
 def _can_do_all(rule: Rule) -> str:
@@ -57,42 +66,26 @@ class Held:
 
 
 @dataclass(eq=False)
-class LoadedRule:
-    """A rule, and what it has done so far."""
+class Count:
+    """How often a rule has matched and fired, at a broker or in a cluster."""
 
     rule: Rule
-    compiled: Compiled
     chance: Chance
-    added_ms: int
-    number: int
-    """Its place in the order of all rules."""
-    fired: int = 0
     matched: int = 0
-    touched: deque[Touched] = field(default_factory=lambda: deque(maxlen=TOUCHED_MAX))
-    holds: list[Held] = field(default_factory=list)
-    is_removed: bool = False
-    refused: str = ""
-    """Why its operation could not be performed the last time."""
-    _waiting: list[tuple[int, Callable[[], None]]] = field(default_factory=list)
+    fired: int = 0
 
     @property
-    def name(self) -> str:
-        """Its name, which is unique."""
-        return self.rule.name
+    def is_used_up(self) -> bool:
+        """Whether it has fired as often as it may."""
+        return self.rule.times is not None and self.fired >= self.rule.times
 
-    @property
-    def is_unfired(self) -> bool:
-        """Whether it should have fired and never did."""
-        return not self.fired and not self.rule.may_stay_unfired
+    def fires(self, *, after_has_fired: bool) -> bool:
+        """Count a request that matches; return whether the rule fires on it.
 
-    def fires(self, arrived: Arrived, now_ms: int, others: Mapping[str, LoadedRule]) -> bool:
-        """Count a request that the rule may be for; return whether the rule fires on it."""
+        ``after_has_fired`` tells of the rule that ``after`` names, if any.
+        """
         rule = self.rule
-        if self.is_over(now_ms) or now_ms < self.added_ms + rule.start_ms:
-            return False
-        if rule.after is not None and not (rule.after in others and others[rule.after].fired):
-            return False
-        if not self.compiled.matches(arrived):
+        if self.is_used_up or not after_has_fired:
             return False
         self.matched += 1
         number = self.matched - rule.skip
@@ -103,12 +96,76 @@ class LoadedRule:
         self.fired += 1
         return True
 
+
+@dataclass(eq=False)
+class LoadedRule:
+    """A rule, and what it has done so far."""
+
+    rule: Rule
+    compiled: Compiled
+    chance: Chance
+    added_ms: int
+    number: int
+    """Its place in the order of all rules."""
+    touched: deque[Touched] = field(default_factory=lambda: deque(maxlen=TOUCHED_MAX))
+    holds: list[Held] = field(default_factory=list)
+    is_removed: bool = False
+    is_used_up: bool = False
+    """Whether it has fired in the cluster as often as it may."""
+    refused: str = ""
+    """Why its operation could not be performed the last time."""
+    _waiting: list[tuple[int, Callable[[], None]]] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self.count = Count(self.rule, self.chance)
+
+    @property
+    def name(self) -> str:
+        """Its name, which is unique."""
+        return self.rule.name
+
+    @property
+    def fired(self) -> int:
+        """How often it has fired here."""
+        return self.count.fired
+
+    @property
+    def matched(self) -> int:
+        """How many requests it has counted here."""
+        return self.count.matched
+
+    @property
+    def is_unfired(self) -> bool:
+        """Whether it should have fired and never did."""
+        return not self.fired and not self.rule.may_stay_unfired
+
+    def matches(self, arrived: Arrived, now_ms: int) -> bool:
+        """Whether it may fire on a request, if it is not for what it has counted."""
+        if self.is_over(now_ms) or now_ms < self.added_ms + self.rule.start_ms:
+            return False
+        return self.compiled.matches(arrived)
+
+    def counts(self, others: Mapping[str, LoadedRule]) -> bool:
+        """Count a request that it matches; return whether it fires on it."""
+        after = self.rule.after
+        return self.count.fires(
+            after_has_fired=after is None or (after in others and others[after].fired > 0)
+        )
+
+    def counted(self, verdict: Verdict) -> bool:
+        """Note what the cluster has counted; return whether it fires."""
+        self.count.matched += 1
+        self.count.fired += verdict.fires
+        self.is_used_up = verdict.is_over
+        return verdict.fires
+
     def is_over(self, now_ms: int) -> bool:
         """Whether it cannot fire any more."""
         rule = self.rule
         return (
             self.is_removed
-            or (rule.times is not None and self.fired >= rule.times)
+            or self.is_used_up
+            or self.count.is_used_up
             or (rule.expire_ms is not None and now_ms >= self.added_ms + rule.expire_ms)
         )
 
@@ -188,6 +245,8 @@ class FaultRules:
         self._others: dict[int, list[LoadedRule]] = {}
         """All other rules, by API."""
         self._listeners: list[Callable[[], None]] = []
+        self.counter: Counter | None = None
+        """Counts for all brokers, in a cluster with a control port."""
         self.on_fired: Callable[[LoadedRule], None] = lambda _: None
         """Called when a rule has fired; the last one of its ``touched`` is the request."""
         self._removed_unfired: deque[str] = deque(maxlen=UNFIRED_MAX)
@@ -295,7 +354,10 @@ class FaultRules:
         return self._by_topic.get(api_key, ())
 
     def match(self, arrived: Arrived) -> list[LoadedRule]:
-        """Return the rules that fire on a request, in their order."""
+        """Return the rules that fire on a request, in their order.
+
+        With a ``counter``, those that are counted may fire: ``decided`` tells.
+        """
         key = arrived.request.api_key
         rules = self._others.get(key, [])
         by_topic = self._by_topic.get(key)
@@ -306,11 +368,41 @@ class FaultRules:
         if not rules:
             return []
         now_ms = self._now_ms()
-        fired = [each for each in rules if each.fires(arrived, now_ms, self._rules)]
-        for each in fired:
-            each.touch(arrived, now_ms)
-            self.on_fired(each)
-        return fired
+        return [
+            each
+            for each in rules
+            if each.matches(arrived, now_ms)
+            and (self._is_undecided(each) or self._fire(each, arrived))
+        ]
+
+    def _is_undecided(self, rule: LoadedRule) -> bool:
+        return self.counter is not None and rule.rule.is_counted
+
+    def _fire(self, rule: LoadedRule, arrived: Arrived, verdict: Verdict | None = None) -> bool:
+        """Count a request that a rule matches; return whether it fires."""
+        fires = rule.counts(self._rules) if verdict is None else rule.counted(verdict)
+        if fires:
+            rule.touch(arrived, self._now_ms())
+            self.on_fired(rule)
+        return fires
+
+    async def decided(self, found: list[LoadedRule], arrived: Arrived) -> list[LoadedRule]:
+        """Return the rules that fire, of those that ``match`` has found."""
+        asked = [each for each in found if self._is_undecided(each)]
+        if not asked or self.counter is None:
+            return found
+        try:
+            verdicts = await self.counter([each.name for each in asked])
+        except CounterError as error:
+            for each in asked:
+                each.refused = str(error)
+            return [each for each in found if each not in asked]
+        unfired = {
+            each
+            for each, verdict in zip(asked, verdicts, strict=True)
+            if not self._fire(each, arrived, verdict)
+        }
+        return [each for each in found if each not in unfired]
 
     def _index(self, rule: LoadedRule) -> None:
         topic = rule.rule.match.topic

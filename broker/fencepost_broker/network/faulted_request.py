@@ -238,6 +238,7 @@ class _FaultedRequest:
         """Carry out the request, and send its answer or close the connection."""
         request, connection = self._request, self.connection
         try:
+            await self._decide()
             pieces = self._on_the_wire(await self._answer())
             for rule in self._fired:
                 if isinstance(rule.rule.act, SlowAnswer):
@@ -263,6 +264,14 @@ class _FaultedRequest:
             connection.drop(str(reason))
         except Exception as error:  # noqa: BLE001 (as where any request is carried out)
             connection.refuse_parked(request, error)
+
+    async def _decide(self) -> None:
+        """Forget the rules that do not fire, as the cluster counts."""
+        faults = self._faults
+        if faults.rules.counter is not None:
+            message = decoded(self._api, self._request)
+            arrived = Arrived(self._api, self._request, message, faults.states)
+            self._fired = await faults.rules.decided(self._fired, arrived)
 
     async def _answer(self) -> Answer:
         request = self._request

@@ -5,7 +5,8 @@ the server with its user's name, and bypasses the gate. If logins expire
 (``connections.max.reauth.ms``), the gate stays in front of the server and checks each request.
 
 An unauthenticated connection gets few resources: frames up to ``sasl.server.max.receive.size``, no
-parked requests, and a limited time. The log never has tokens, and the tap hides them.
+parked requests (except by fault rules), and a limited time. The log never has tokens, and the tap
+hides them.
 """
 
 from __future__ import annotations
@@ -16,7 +17,6 @@ import struct
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from fencepost_protocol.apis import Message
 from fencepost_protocol.exceptions import RemoteProtocolError
 from fencepost_protocol.framing import read_request_head
 from fencepost_protocol.generated.error_code import ErrorCode
@@ -37,6 +37,7 @@ NONCE_BYTES: Final = 18
 _error_of: Final = struct.Struct(">8xh").unpack_from
 """Reads the error code of an ApiVersions answer, after its size and correlation id."""
 _api_key_of: Final = struct.Struct(">h").unpack_from
+_LOGIN_APIS: Final = (ApiKey.SASL_HANDSHAKE, ApiKey.SASL_AUTHENTICATE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,6 +94,8 @@ class Gate:
         self._known = _Known(server)
         self._login: Login | None = self._new_login()
         self._session: Session | None = None
+        self._step: Step | None = None
+        """The step that fault rules fired on, until its answer is released."""
         self._timer: asyncio.TimerHandle | None = None
         self.metrics = server.metrics
         self.frame_bytes_max = entrance.token_bytes_max
@@ -133,8 +136,23 @@ class Gate:
         self._server.dropped(connection, error, frame if self._login is None else NO_FRAME)
 
     def released(self, connection: Connection, request: Request, answer: Answer) -> Pieces:
-        """Encode the answer to a parked request."""
-        return self._server.released(connection, request, answer)
+        """Encode the answer to a parked request; a step of the login takes effect now."""
+        pieces = self._server.released(connection, request, answer)
+        login = self._login
+        if login is None:
+            return pieces
+        if request.api_key == ApiKey.API_VERSIONS:
+            self._asked(login, pieces)
+            return pieces
+        step, self._step = self._step, None
+        if step is None:
+            step = Step(Act.REFUSE, reason="a fault rule refuses the login")
+        if step.act is Act.REFUSE:
+            self._refuse(connection, step.reason, pieces)
+            return NO_ANSWER
+        if step.act is Act.LET_IN:
+            self._let_in(connection, login)
+        return pieces
 
     def dispatch(self, connection: Connection, frame: memoryview) -> Pieces | None:
         """Carry out a step of the login, or check a request and pass it to the server."""
@@ -155,13 +173,22 @@ class Gate:
                 return NO_ANSWER
             else:
                 return self._server.dispatch(connection, frame)
+        request = None if login.takes_raw_tokens else _request(connection, frame)
+        if request is not None and self._fires(connection, request):
+            return None
         step = login.receive(frame)
         if step.act is Act.ASK_SERVER:
-            return self._ask_server(connection, login, frame)
-        if step.response is not None:
-            self._count(connection, frame, step, step.response)
+            pieces = self._server.dispatch(connection, frame)
+            if pieces is not None:
+                self._asked(login, pieces)
+            return pieces
+        if request is not None and step.response is not None:
+            self._count(request)
+            self.metrics.note_errors(step.response)
+            if self._server.watcher is not None:
+                self._server.watcher.answered(request, [step.frame])
         if step.act is Act.REFUSE:
-            self._refuse(connection, step)
+            self._refuse(connection, step.reason, [step.frame] if step.frame else [])
             return NO_ANSWER
         if step.act is Act.LET_IN:
             self._let_in(connection, login)
@@ -169,11 +196,30 @@ class Gate:
 
     # -- what comes of it ----------------------------------------------------------------------
 
-    def _ask_server(self, connection: Connection, login: Login, frame: memoryview) -> Pieces | None:
-        pieces = self._server.dispatch(connection, frame)
-        is_answered = bool(pieces) and _error_of(pieces[0])[0] == ErrorCode.NONE  # type: ignore[index]
-        login.asked(is_answered=is_answered)
-        return pieces
+    def _fires(self, connection: Connection, request: Request) -> bool:
+        """Let fault rules carry out a step of the login; return whether any fires on it."""
+        faults, api_key = self._server.faults, request.api_key
+        if faults is None or api_key not in _LOGIN_APIS or not faults.takes(api_key):
+            return False
+        if request.version not in self.metrics.apis[api_key].requests:
+            return False  # it is refused
+        api, *_ = self._server.apis[api_key]
+        fired = faults.match(api, request)
+        if fired:
+            self._count(request)
+            faults.start(api, request, fired, self._carry_out, self._server.encode)
+            self._server.park(connection, request)
+        return bool(fired)
+
+    def _carry_out(self, request: Request) -> Answer:
+        """Carry out a step of the login that rules have fired on, up to its answer."""
+        assert self._login is not None
+        self._step = self._login.receive(request.frame)
+        return self._step.response or NO_ANSWER
+
+    def _asked(self, login: Login, pieces: Pieces) -> None:
+        """Tell the login whether ApiVersions is answered; an answer may also be sent later."""
+        login.asked(is_answered=not pieces or _error_of(pieces[0])[0] == ErrorCode.NONE)
 
     def _let_in(self, connection: Connection, login: Login) -> None:
         self._login = None
@@ -188,13 +234,12 @@ class Gate:
         else:
             self._session.renewed(login, _now_ms())
 
-    def _refuse(self, connection: Connection, step: Step) -> None:
+    def _refuse(self, connection: Connection, reason: str, answer: Pieces) -> None:
         """Answer and close after a delay, which slows down password guessing."""
         self._stop_timer()
         self.waiting_max = 1
         delay_ms = self._entrance.failure_delay_ms
-        self._server.dropped(connection, RemoteProtocolError(step.reason, api="SASL"), NO_FRAME)
-        answer: Pieces = [step.frame] if step.frame else []
+        self._server.dropped(connection, RemoteProtocolError(reason, api="SASL"), NO_FRAME)
         if not delay_ms or not connection.mute(self._stop_timer):
             connection.end(answer=answer)
             return
@@ -220,20 +265,18 @@ class Gate:
             self._timer.cancel()
             self._timer = None
 
-    def _count(
-        self, connection: Connection, frame: memoryview, step: Step, response: Message
-    ) -> None:
-        """Tell the watcher about a step of the login; the tap hides its content."""
-        api_key, version, correlation_id, client_id, body = read_request_head(frame)
-        counts = self.metrics.apis[api_key].requests
-        if version in counts:
-            counts[version] += 1
-        self.metrics.note_errors(response)
-        watcher = self._server.watcher
-        if watcher is not None:
-            request = Request(connection, api_key, version, correlation_id, client_id, frame, body)
-            watcher.requested(request)
-            watcher.answered(request, [step.frame])
+    def _count(self, request: Request) -> None:
+        """Count a step of the login, and show it to the watcher; the tap hides its content."""
+        counts = self.metrics.apis[request.api_key].requests
+        if request.version in counts:
+            counts[request.version] += 1
+        if self._server.watcher is not None:
+            self._server.watcher.requested(request)
+
+
+def _request(connection: Connection, frame: memoryview) -> Request:
+    api_key, version, correlation_id, client_id, body = read_request_head(frame)
+    return Request(connection, api_key, version, correlation_id, client_id, frame, body)
 
 
 def _begins_login(frame: memoryview) -> bool:

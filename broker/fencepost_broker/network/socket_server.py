@@ -28,7 +28,7 @@ from fencepost_broker.network.connection_quotas import ConnectionQuotas
 from fencepost_broker.network.dispatcher import Dispatcher, Watcher
 from fencepost_broker.network.large_requests.runner import LargeRequests
 from fencepost_broker.network.limits import Limits
-from fencepost_broker.network.listeners import listen, set_buffers
+from fencepost_broker.network.listeners import close, listen, set_buffers
 from fencepost_broker.network.queued_bytes import QueuedBytes
 from fencepost_broker.network.quota_manager import QuotaManager
 from fencepost_broker.network.receive_buffer import SharedBuffer
@@ -79,7 +79,7 @@ class SocketServer:
         self._go_by(limits)
         self.parked_count = 0
         self._watcher: Watcher[Connection] | None = None
-        self._faults: Faults | None = None
+        self.faults: Faults | None = None
         self._quotas = quotas
         self.beside: SocketServer | None = None
         """Another server of this process, which has the same watcher."""
@@ -87,7 +87,7 @@ class SocketServer:
         self._image = context.image
         self.metrics = context.metrics
         self._large = LargeRequests()
-        self._apis: dict[int, tuple[Served, tuple[Step, ...], int]] = {}
+        self.apis: dict[int, tuple[Served, tuple[Step, ...], int]] = {}
         self._routes: dict[int, Route] = {}
         self._make_routes()
         self._log = log
@@ -157,10 +157,10 @@ class SocketServer:
         if self._idle is not None:
             return
         self._idle = asyncio.Event()
-        if self._faults is not None:
-            self._faults.stop()
+        if self.faults is not None:
+            self.faults.stop()
         for listener in self._listeners:
-            listener.close()
+            close(listener)
         if self._reaper is not None:
             self._reaper.cancel()
         for connection in list(self._connections):
@@ -248,7 +248,7 @@ class SocketServer:
                 if remembered is not None and hasattr(request, "true_at"):
                     remembered.keep(request, pieces, request.true_at)
         else:
-            _, steps, _ = self._apis[api_key]
+            _, steps, _ = self.apis[api_key]
             kind = Request if self._watcher is None and not steps else CompletedRequest
             pieces = self._carry_out(
                 kind(connection, api_key, version, correlation_id, client_id, frame, body)
@@ -262,8 +262,8 @@ class SocketServer:
     def _count_unknown(self, frame: memoryview) -> int:
         """Count a request of an unknown version that is answered anyway (ApiVersions)."""
         api_key, version, *_ = read_request_head(frame)
-        if api_key not in self._apis or not self._apis[api_key][0].answers_any_version:
-            accepted = self._apis[api_key][0].accepted if api_key in self._apis else None
+        if api_key not in self.apis or not self.apis[api_key][0].answers_any_version:
+            accepted = self.apis[api_key][0].accepted if api_key in self.apis else None
             raise unserved(api_key, version, accepted) from None
         metrics = self.metrics.apis[api_key]
         metrics.unknown += 1
@@ -274,14 +274,14 @@ class SocketServer:
         connection = cast("Connection", request.peer)
         if self._watcher is not None:
             self._watcher.requested(request)
-        api, steps, large_from = self._apis[request.api_key]
+        api, steps, large_from = self.apis[request.api_key]
         answer: Answer | None
-        faults = self._faults
+        faults = self.faults
         if faults is not None and faults.takes(request.api_key):
             fired = faults.match(api, request)
             if fired:
-                faults.start(api, request, fired, self._handle, self._encode)
-                self._park(connection, request)
+                faults.start(api, request, fired, self._handle, self.encode)
+                self.park(connection, request)
                 return None
         if len(request.frame) >= large_from and self._large.takes(request):
             self._large.start(self._context, request, api, steps)
@@ -290,16 +290,17 @@ class SocketServer:
             answer = self._handle(request)
         if answer is not None:
             return self._frame_of(request, answer)
-        self._park(connection, request)
+        self.park(connection, request)
         return None
 
     def _handle(self, request: Request) -> Answer | None:
         """Carry out a request, with the steps before its handler."""
-        api, steps, _ = self._apis[request.api_key]
+        api, steps, _ = self.apis[request.api_key]
         message, _ = self._routes[request.api_key][0](request.frame, request.version, request.body)
         return carry_out(steps, api.handler, self._context, request, message)
 
-    def _park(self, connection: Connection, request: Request) -> None:
+    def park(self, connection: Connection, request: Request) -> None:
+        """Note that a request waits, and that its answer is released later."""
         connection.parked(request)
         if self._watcher is not None:
             self._watcher.parked(request)
@@ -308,15 +309,16 @@ class SocketServer:
         """Encode an answer, and tell the watcher."""
         if isinstance(request, CompletedRequest):
             answer = request.completed(answer)
-        pieces = self._encode(request, answer)
+        pieces = self.encode(request, answer)
         if self._watcher is not None:
             self._watcher.answered(request, pieces)
-        if self._faults is not None:
-            pieces = self._faults.with_late(request, pieces)
+        if self.faults is not None:
+            pieces = self.faults.with_late(request, pieces)
         return pieces
 
-    def _encode(self, request: Request, answer: Answer) -> Pieces:
-        api, *_ = self._apis[request.api_key]
+    def encode(self, request: Request, answer: Answer) -> Pieces:
+        """Encode an answer."""
+        api, *_ = self.apis[request.api_key]
         return answer if isinstance(answer, list) else api.encode(request, answer)
 
     def _first_decode(self, api: Served) -> Decode:
@@ -363,7 +365,7 @@ class SocketServer:
 
     def use_faults(self, faults: Faults) -> None:
         """Show requests to fault rules, while there are any for their APIs."""
-        self._faults = faults
+        self.faults = faults
         faults.listen(self.served, self._make_routes)
         if self.beside is not None:
             self.beside.use_faults(faults)
@@ -391,11 +393,11 @@ class SocketServer:
         # A watcher has to see all requests, and answers may depend on the user's rights.
         is_watched, handler = self._watcher is not None, api.handler
         is_remembered = api.is_remembered and self._context.access.authorizer is None
-        if self._faults is not None and self._faults.takes(api.key.value):
-            is_remembered, is_watched = False, is_watched or not self._faults.only_topics(api)
-            handler = self._faults.guard(api, self._handle, self._encode)
+        if self.faults is not None and self.faults.takes(api.key.value):
+            is_remembered, is_watched = False, is_watched or not self.faults.only_topics(api)
+            handler = self.faults.guard(api, self._handle, self.encode)
         steps, large_from = self._steps(api), self._large.bytes_from(api)
-        self._apis[api.key.value] = api, steps, large_from
+        self.apis[api.key.value] = api, steps, large_from
         return (
             self._first_decode(api) if api.decode is None else api.decode,
             handler,
@@ -408,7 +410,9 @@ class SocketServer:
         )
 
     def opened(self, connection: Connection) -> bool:
-        """Count a connection, unless there are too many."""
+        """Count a connection, unless there are too many, or the server stops."""
+        if self._idle is not None:
+            return False  # the loop had accepted it already
         if connection.listener in self._names_users_by_certificate:
             from fencepost_broker.network.tls import user_of
 
@@ -426,15 +430,15 @@ class SocketServer:
 
     def closed(self, connection: Connection, error: Exception | None) -> None:
         """Forget a connection."""
-        connection.client.is_connected = False
+        connection.client.disconnected()
         if error is not None:
             self._log_of(connection).debug("connection lost", error=str(error))
         if self._watcher is not None:
             self._watcher.closed(connection, "" if error is None else str(error))
-        if self._faults is not None:
-            self._faults.forget(connection)
+        if self.faults is not None:
+            self.faults.forget(connection)
         if connection not in self._connections:
-            return  # it was refused because of the limits
+            return  # it was refused
         del self._connections[connection]
         self.connection_quotas.close(connection)
         self.metrics.bytes_in += connection.bytes_in

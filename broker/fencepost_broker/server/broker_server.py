@@ -20,6 +20,7 @@ from fencepost_protocol.generated.allocate_producer_ids import (
 from fencepost_broker.apis.context import BrokerContext, ControllerContext
 from fencepost_broker.apis.fetch.sessions import FetchSessions
 from fencepost_broker.apis.registry import SERVED, served
+from fencepost_broker.apis.share.sessions import ShareSessions
 from fencepost_broker.config import Settings
 from fencepost_broker.config.values.releases import release_of
 from fencepost_broker.controller.bootstrap import first_heartbeat
@@ -39,6 +40,8 @@ from fencepost_broker.observability.metrics import Metrics
 from fencepost_broker.ports import Address, Chance, Clock
 from fencepost_broker.replication.replica_manager import ReplicaManager
 from fencepost_broker.replication.replicated_partitions import ReplicatedPartitions
+from fencepost_broker.replication.share.group_settings import share_group_settings
+from fencepost_broker.replication.share.share_partitions import SharePartitions
 from fencepost_broker.server.shared_server import SharedServer
 from fencepost_broker.storage.flush_scheduler import Worker
 from fencepost_broker.storage.log import Disk
@@ -48,9 +51,11 @@ if TYPE_CHECKING:
     from fencepost_broker.controller.channel.remote import RemoteController, Wire
     from fencepost_broker.coordinator.runtime.coordinator_runtime import CoordinatorRuntime
     from fencepost_broker.coordinator.runtime.peer_brokers import Links
+    from fencepost_broker.coordinator.runtime.share_persister import SharePersister
     from fencepost_broker.coordinator.runtime.steps import OnStep
     from fencepost_broker.metadata.dynamic_config import DynamicConfig
     from fencepost_broker.metadata.image.metadata_image import MetadataImage
+    from fencepost_broker.observability.client_telemetry import ClientTelemetry
     from fencepost_broker.replication.partition import PartitionTable
     from fencepost_broker.replication.replicated_partitions import Following
 
@@ -112,6 +117,9 @@ class BrokerServer(SharedServer):
         self.replicas = self._make_replicas(links)
         self.quotas = QuotaManager(image, clock)
         self.topics = TopicCreation(self.controller, config, clock, self.warnings.add)
+        self.shares = SharePartitions(
+            self._make_persister, partial(share_group_settings, config, image), clock.now_ms
+        )
         slots = settings.max_incremental_fetch_session_cache_slots
         self.context = BrokerContext(
             self.identity,
@@ -128,9 +136,13 @@ class BrokerServer(SharedServer):
             self.coordinators,
             self.topics,
             FetchSessions(slots, chance),
+            self._make_telemetry(chance) if settings.client_telemetry_enable else None,
+            self.shares,
+            ShareSessions(self.shares.release),
         )
-        self.publishers.add(self.replicas)
+        self.publishers.add(self.replicas, self.shares)
         config.listen(self.coordinators.use)
+        config.listen(self.shares.use)
 
     def _make_controller(
         self, chance: Chance, links: OtherProcesses | None
@@ -146,6 +158,11 @@ class BrokerServer(SharedServer):
         machine = make_machine(self.image, self.rules, chance, settings, cluster_id)
         stood_still = self.events.stood_still
         return LocalController(machine, log, now_ms, self.publishers, stood_still)
+
+    def _make_telemetry(self, chance: Chance) -> ClientTelemetry:
+        from fencepost_broker.observability.client_telemetry import ClientTelemetry
+
+        return ClientTelemetry(self.image, self.config, self._clock, chance)
 
     def _make_replicas(self, links: OtherProcesses | None) -> ReplicaManager:
         known, image, config, clock = self.registration, self.image, self.config, self._clock
@@ -188,6 +205,11 @@ class BrokerServer(SharedServer):
             self.coordinators.on_step,
             None if isinstance(self.controller, LocalController) else self.controller.is_current,
         )
+
+    def _make_persister(self) -> SharePersister:
+        from fencepost_broker.coordinator.runtime.share_persister import SharePersister
+
+        return SharePersister(self.coordinators.runtime.persister.ask)
 
     def controller_context(self, metrics: Metrics) -> ControllerContext:
         """Return the context of handlers at a listener of this process's controller."""
@@ -264,6 +286,7 @@ class BrokerServer(SharedServer):
         deadlines = (
             self.controller.deadline_ms(),
             self.coordinators.deadline_ms(),
+            self.shares.deadline_ms(),
             self.quotas.muted.deadline_ms(),
         )
         return min((each for each in deadlines if each is not None), default=None)
@@ -273,11 +296,13 @@ class BrokerServer(SharedServer):
         self.controller.expire(now_ms)
         self.quotas.muted.expire(now_ms)
         self.coordinators.expire(now_ms)
+        self.shares.expire(now_ms)
 
     def jumped(self, by_ms: int) -> None:
         """Move the ends of durations: the clock was set."""
         self.controller.jumped(by_ms)
         self.coordinators.jumped(by_ms)
+        self.shares.jumped(by_ms)
         self.log_manager.jumped(by_ms)
         self.replicas.jumped(by_ms)
 

@@ -5,16 +5,20 @@ header; others write it. Blocks hold at most 128 KiB each, so walking over their
 gives a bound on what a frame can unpack to, and at the same time shows where it ends.
 
 For a frame without content size libzstd keeps a window of its own, at most as much again as the
-frame unpacks to. What a large frame made it take is given back with its context.
+frame unpacks to. It is given back with the frame's decompressor.
 """
 
 from __future__ import annotations
 
+import sys
 import threading
 from collections.abc import Iterator
 from typing import Final, TypeAlias
 
-import zstandard
+if sys.version_info >= (3, 14):
+    from compression import zstd
+else:
+    from backports import zstd
 
 from fencepost_protocol.records.bounds import corrupt, too_large
 
@@ -32,13 +36,12 @@ _DICTIONARY_ID_SIZES: Final = (0, 1, 2, 4)
 _CONTENT_SIZE_SIZES: Final = (0, 2, 4, 8)
 
 _MAX_BLOCK: Final = 128 * 1024
-_LARGE_FRAME: Final = 8 * 1024 * 1024
 _RAW, _RLE, _COMPRESSED = range(3)
 
 _DEFAULT_LEVEL: Final = 3
 
 _contexts = threading.local()
-"""A context costs more to make than a small batch to compress, and is not for two threads."""
+"""A compressor costs more to make than a small batch to compress, and is not for two threads."""
 
 
 def compress(data: Buffer, level: int | None = None) -> bytes:
@@ -47,12 +50,13 @@ def compress(data: Buffer, level: int | None = None) -> bytes:
         level = _DEFAULT_LEVEL
     if not -131_072 <= level <= 22:
         raise ValueError("zstd levels go from -131072 to 22")
-    by_level: dict[int, zstandard.ZstdCompressor] = _contexts.__dict__.setdefault("compressors", {})
+    by_level: dict[int, zstd.ZstdCompressor] = _contexts.__dict__.setdefault("compressors", {})
     compressor = by_level.get(level)
     if compressor is None:
         by_level.clear()  # contexts of high levels are large; programs use one level
-        compressor = by_level[level] = zstandard.ZstdCompressor(level=level)
-    return compressor.compress(data)
+        compressor = by_level[level] = zstd.ZstdCompressor(level=level)
+    compressor.set_pledged_input_size(len(data))
+    return compressor.compress(data, zstd.ZstdCompressor.FLUSH_FRAME)
 
 
 def decompress(data: Buffer, limit: int) -> bytes | bytearray:
@@ -69,7 +73,9 @@ def decompress(data: Buffer, limit: int) -> bytes | bytearray:
     return out
 
 
-def _decompress_frame(frame: memoryview, start: int, bound: int, left: int, limit: int) -> bytes:
+def _decompress_frame(
+    frame: memoryview, start: int, bound: int, left: int, limit: int
+) -> bytes | bytearray:
     """Read one frame that holds at most ``bound`` bytes into the ``left`` ones of ``limit``."""
     content_size = _content_size(frame)
     if content_size is not None:
@@ -77,22 +83,35 @@ def _decompress_frame(frame: memoryview, start: int, bound: int, left: int, limi
             raise corrupt("zstd", f"a frame for {bound} bytes says it has {content_size}", start)
         if content_size > left:
             raise too_large(limit)
+    decompressor = zstd.ZstdDecompressor()
+    content: bytes | bytearray
     try:
-        return _decompressor(bound).decompress(frame, max_output_size=max(1, min(bound, left)))
-    except zstandard.ZstdError as error:
-        if content_size is None and bound > left:
-            raise too_large(limit, "bad zstd data, or ") from error
+        if content_size is None:
+            content = _in_pieces(decompressor, frame, left, limit)
+        else:
+            content = decompressor.decompress(frame, content_size + 1)
+    except zstd.ZstdError as error:
         raise corrupt("zstd", str(error), start) from error
+    if not decompressor.eof:
+        raise corrupt("zstd", "the data ends within a frame", start)
+    return content
 
 
-def _decompressor(bound: int) -> zstandard.ZstdDecompressor:
-    """Give this thread's context, or a passing one for a frame that may be large."""
-    if bound > _LARGE_FRAME:
-        return zstandard.ZstdDecompressor()
-    decompressor: zstandard.ZstdDecompressor | None = _contexts.__dict__.get("decompressor")
-    if decompressor is None:
-        decompressor = _contexts.decompressor = zstandard.ZstdDecompressor()
-    return decompressor
+def _in_pieces(
+    decompressor: zstd.ZstdDecompressor, frame: memoryview, left: int, limit: int
+) -> bytearray:
+    """Read a frame of unknown size; the library itself would need its content's size twice."""
+    out = bytearray()
+    for start in range(0, len(frame), _MAX_BLOCK):
+        data: Buffer = frame[start : start + _MAX_BLOCK]
+        while True:
+            out += decompressor.decompress(data, _MAX_BLOCK)
+            if len(out) > left:
+                raise too_large(limit)
+            if decompressor.eof or decompressor.needs_input:
+                break
+            data = b""
+    return out
 
 
 def _content_size(frame: memoryview) -> int | None:

@@ -12,7 +12,7 @@ from fencepost_broker.controller.ports import ControllerSettings
 from fencepost_broker.metadata.decision import Decision, MetadataRecord
 from fencepost_broker.metadata.image.changes import Change
 from fencepost_broker.metadata.image.metadata_image import MetadataImage
-from fencepost_broker.metadata.image.model import Endpoint, ResourceType
+from fencepost_broker.metadata.image.model import Endpoint
 from fencepost_broker.metadata.log.records import decode_record, encode_record
 from fencepost_broker.metadata.log.snapshot import read_snapshot, snapshot_records
 from fencepost_protocol.apis import Message
@@ -86,12 +86,12 @@ class SomeRules:
             return f"{read_only[0]} cannot be changed while the broker runs"
         return None
 
-    def other_refusal(
-        self, resource_type: int, resource_name: str, configs: Mapping[str, str]
-    ) -> str | None:
-        known = "consumer.session.timeout.ms"
-        unknown = sorted(set(configs) - {known}) if resource_type == ResourceType.GROUP else []
+    def group_refusal(self, configs: Mapping[str, str]) -> str | None:
+        unknown = sorted(set(configs) - {"consumer.session.timeout.ms"})
         return f"there is no group setting {unknown[0]}" if unknown else None
+
+    def client_metrics_refusal(self, configs: Mapping[str, str]) -> tuple[ErrorCode, str] | None:
+        return None
 
     def list_default(self, resource_type: int, name: str) -> str | None:
         return LISTS.get(name)

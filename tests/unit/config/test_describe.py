@@ -11,7 +11,7 @@ from fencepost_broker.config.describe import (
     SOURCE_TOPIC,
     Synonym,
     describe,
-    describe_topic,
+    describe_of,
 )
 
 
@@ -40,7 +40,7 @@ def test_layers_are_told_from_the_strongest_on() -> None:
     ]
     assert (told.value, told.source, told.is_read_only) == ("30", SOURCE_BROKER, False)
     topic = settings.topic({"max.message.bytes": 40})
-    of_topic = describe_topic(settings, topic, "max.message.bytes")
+    of_topic = describe_of(settings, topic, "max.message.bytes")
     assert of_topic.synonyms == (
         Synonym("max.message.bytes", "40", SOURCE_TOPIC),
         *told.synonyms,
@@ -50,7 +50,7 @@ def test_layers_are_told_from_the_strongest_on() -> None:
 
 def test_a_value_by_another_unit_looks_like_a_default_as_in_kafka() -> None:
     settings = load(options=["log.retention.minutes=7"])
-    told = describe_topic(settings, settings.topic(), "retention.ms")
+    told = describe_of(settings, settings.topic(), "retention.ms")
     assert (told.value, told.source, told.synonyms) == ("420000", SOURCE_DEFAULT, ())
 
 

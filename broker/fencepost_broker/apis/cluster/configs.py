@@ -8,8 +8,7 @@ described without their value. The controller decides about changes.
 Version notes: DescribeConfigs 3 brought types and documentation. ListConfigResources 0 lists
 client-metrics subscriptions only, 1 the types in the request, or all if there are none (KIP-1142).
 
-Not done: listeners that change while the broker runs; client-metrics subscriptions, whose settings
-are refused and described as none.
+Not done: listeners that change while the broker runs.
 """
 
 from __future__ import annotations
@@ -53,13 +52,17 @@ from fencepost_broker.apis.cluster.logger_levels import (
 )
 from fencepost_broker.apis.context import ControllerContext, HandlerContext
 from fencepost_broker.apis.request import Answer, Request
-from fencepost_broker.config import Settings, SettingsError, SettingsOfGroup
+from fencepost_broker.config import (
+    Settings,
+    SettingsError,
+    SettingsOfClientMetrics,
+    SettingsOfGroup,
+)
 from fencepost_broker.config.describe import (
     SOURCE_CLUSTER,
     Described,
     describe,
-    describe_group,
-    describe_topic,
+    describe_of,
 )
 from fencepost_broker.controller.context import Refusal, invalid_request
 from fencepost_broker.metadata.dynamic_config import of_cluster
@@ -116,7 +119,7 @@ def _described(context: HandlerContext, resource: DescribeConfigsResource) -> It
         raise invalid_request(f"a resource of type {kind} needs a name, but it is empty")
     if kind == ResourceType.GROUP:
         return _group_settings(context, name, resource.configuration_keys)
-    return iter(())
+    return _client_metrics_settings(context, name, resource.configuration_keys)
 
 
 def _group_settings(
@@ -129,7 +132,20 @@ def _group_settings(
         group = settings.group(known)
     except SettingsError:  # the broker's limits have changed since
         group = settings.group()
-    return (describe_group(settings, group, key) for key in _wanted(SettingsOfGroup.settings, keys))
+    return (describe_of(settings, group, key) for key in _wanted(group, keys))
+
+
+def _client_metrics_settings(
+    context: HandlerContext, name: str, keys: list[str] | None
+) -> Iterator[Described]:
+    settings = context.config.settings
+    given = context.image.configs.of(ResourceType.CLIENT_METRICS, name)
+    known = {key: text for key, text in given.items() if key in SettingsOfClientMetrics.settings}
+    try:
+        subscription = settings.client_metrics(known)
+    except SettingsError:  # a Kafka broker with different rules has written it
+        subscription = SettingsOfClientMetrics()
+    return (describe_of(settings, subscription, key) for key in _wanted(subscription, keys))
 
 
 def _topic_settings(
@@ -142,7 +158,7 @@ def _topic_settings(
         raise Refusal(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, "")  # as in Kafka, without a message
     topic = context.config.settings.topic(context.image.configs.of_topic(name))
     settings = context.config.settings
-    return (describe_topic(settings, topic, key) for key in _wanted(_shown(topic), keys))
+    return (describe_of(settings, topic, key) for key in _wanted(_shown(topic), keys))
 
 
 def _broker_settings(

@@ -25,10 +25,10 @@ from fencepost_broker.apis.coordinator_requests import (
     transaction_shard,
 )
 from fencepost_broker.apis.request import Answer, Request
-from fencepost_broker.coordinator.re2_patterns import Re2Patterns
 from fencepost_broker.coordinator.records import RecordFamily
 from fencepost_broker.coordinator.transaction.commands import DescribeTransaction, ListTransactions
 from fencepost_broker.coordinator.transaction.describing import unknown_states
+from fencepost_broker.metadata.re2_patterns import Re2Patterns
 
 if TYPE_CHECKING:
     from fencepost_broker.apis.context import BrokerContext

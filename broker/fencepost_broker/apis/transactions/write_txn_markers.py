@@ -192,6 +192,9 @@ def _write(
         return appended.error
     if on_step is not None:
         on_step(marker_step(name, number, AFTER))
+    listener = context.coordinators.listener
+    if listener is not None:
+        listener.marker_written(name, number, appended.base_offset, marker)
     # The marker is in the log now, even if its flush fails.
     is_unflushed = log.log_end_offset >= log.flush_at_offset
     if is_unflushed or not partition.is_plain:

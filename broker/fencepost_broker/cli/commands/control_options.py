@@ -3,15 +3,25 @@
 from __future__ import annotations
 
 import argparse
+from typing import Final
 
 from fencepost_broker.config.values.endpoints import check_control_address
+
+CONSOLE_PORT: Final = "9080"
 
 
 def add_control_options(parser: argparse.ArgumentParser) -> None:
     """Add the options."""
-    parser.add_argument(
+    where = parser.add_mutually_exclusive_group()
+    where.add_argument(
         "--control", type=_control_address, metavar="[HOST:]PORT",
         help="open the control port there: HTTP and JSON (at 127.0.0.1; 0: a free port)",
+    )  # fmt: skip
+    where.add_argument(
+        "--console", dest="control", nargs="?", const=CONSOLE_PORT, type=_control_address,
+        metavar="[HOST:]PORT",
+        help="the same, to look at: its page in a browser shows transactions, requests, records,"
+        f" groups (at 127.0.0.1:{CONSOLE_PORT})",
     )  # fmt: skip
     parser.add_argument(
         "--control-token-file", metavar="FILE",

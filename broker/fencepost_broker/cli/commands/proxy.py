@@ -159,7 +159,7 @@ def _announce(options: argparse.Namespace, proxy: Proxy) -> None:
     loaded = f", {rules} fault rules" if rules else ""
     line = f"ready at {proxy.bootstrap} (in front of {options.upstream}{loaded})"
     if proxy.control is not None:
-        line += f"\ncontrol port at http://{proxy.control}"
+        line += f"\nconsole and control port at http://{proxy.control}"
     announce(options, told, line)
 
 

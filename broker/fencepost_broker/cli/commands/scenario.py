@@ -130,7 +130,7 @@ def _serve(scenario: Scenario, options: argparse.Namespace) -> int:
             _tell(played.outcome, as_json=False)
             write(f"\nready at {broker.bootstrap}, until it is stopped")
             if broker.control is not None:
-                write(f"control port at http://{broker.control}")
+                write(f"console and control port at http://{broker.control}")
         sys.stdout.flush()
 
     try:

@@ -30,6 +30,12 @@ class OwnSettings:
         own=True,
         one_of=RELEASES,
     )
+    client_telemetry_enable = boolean(
+        False,
+        "whether clients are asked for their metrics (KIP-714), as Apache Kafka does if it has a"
+        " reporter that takes them",
+        own=True,
+    )
     cluster_id: Setting[str | None] = string(
         None,
         "the id of the cluster; a data directory of another one is refused",

@@ -278,7 +278,9 @@ class RequestSettings:
         kafka=-1,
         because="incomplete requests of a few clients could take a small machine's memory",
     )
-    telemetry_max_bytes = kept(Kind.INT, MIB, "clients cannot report metrics (KIP-714)", at_least=1)
+    telemetry_max_bytes = integer(
+        MIB, "the largest metrics that a client may send at once (KIP-714)", at_least=1
+    )
     offset_metadata_max_bytes = integer(
         4096, "the longest text that a consumer may store beside an offset"
     )

@@ -38,8 +38,8 @@ from fencepost_broker.coordinator.runtime.shard import (
     Shard,
     Token,
 )
-from fencepost_broker.coordinator.transaction import TransactionCoordinator
 from fencepost_broker.coordinator.transaction.commands import Resume, SendMarkers
+from fencepost_broker.coordinator.transaction.machine import TransactionCoordinator
 from fencepost_broker.coordinator.transaction.ports import TransactionSettings
 from fencepost_broker.coordinator.transaction.producer_id_manager import ProducerIdSource
 from fencepost_broker.metadata.dynamic_config import DynamicConfig
@@ -53,6 +53,7 @@ from fencepost_broker.storage.log.results import LogEvent
 
 if TYPE_CHECKING:
     from fencepost_broker.coordinator.runtime.steps import OnStep
+    from fencepost_broker.coordinator.runtime.transaction_listener import TransactionListener
 
 _LOAD_STEPS: Final = 16
 """The number of log pieces replayed before other work has its turn: 2 MB, in 0.1 to 0.2 s."""
@@ -108,6 +109,7 @@ class CoordinatorRuntime:
         self._log_levels = log_levels
         self._on_step = on_step
         self._is_current = is_current
+        self.listener: TransactionListener | None = None
         self.shards: dict[tuple[str, int], Shard] = {}
         """By topic and partition."""
         self.sender = MarkerSender(clock, ready, loopback, peers)
@@ -415,7 +417,9 @@ class CoordinatorRuntime:
         self._clock.call_later(0, partial(raise_it, error))
 
     def appended(self, shard: Shard, records: Sequence[LogRecord]) -> None:
-        """Log a coordinator's records at the debug level."""
+        """Log a coordinator's records at the debug level, and tell the listener."""
+        if self.listener is not None and shard.family is RecordFamily.TRANSACTIONS:
+            self.listener.states_logged(records)
         area = _AREAS[shard.family]
         if self._log_levels.at_least(area) <= _DEBUG:
             for record in records:

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from fencepost_broker.coordinator.runtime.coordinator_runtime import CoordinatorRuntime
     from fencepost_broker.coordinator.runtime.peer_brokers import PeerBrokers
     from fencepost_broker.coordinator.runtime.steps import OnStep
+    from fencepost_broker.coordinator.runtime.transaction_listener import TransactionListener
     from fencepost_broker.coordinator.transaction.producer_id_manager import ProducerIdSource
     from fencepost_broker.metadata.decision import Decision
     from fencepost_broker.metadata.image.changes import Changes
@@ -43,12 +44,14 @@ class Coordinators(MetadataPublisher):
         self.peers = peers
         self.on_step = on_step
         """Called with the name of each step of a transaction in a log (``steps``)."""
+        self._listener: TransactionListener | None = None
 
     @cached_property
     def runtime(self) -> CoordinatorRuntime:
         """The runtime; the first access creates it."""
         if self._made is None:
             self._made = self._make()
+            self._made.listener = self._listener
             if self._is_started:
                 self._made.start()
         return self._made
@@ -57,6 +60,17 @@ class Coordinators(MetadataPublisher):
     def made(self) -> CoordinatorRuntime | None:
         """The runtime, if it was created."""
         return self._made
+
+    @property
+    def listener(self) -> TransactionListener | None:
+        """The listener while a client watches transactions, or ``None``."""
+        return self._listener
+
+    @listener.setter
+    def listener(self, listener: TransactionListener | None) -> None:
+        self._listener = listener
+        if self._made is not None:
+            self._made.listener = listener
 
     def tell_steps(self, on_step: OnStep) -> None:
         """Call this from now on with each step; coordinators that are loaded are loaded anew."""

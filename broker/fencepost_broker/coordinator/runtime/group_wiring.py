@@ -8,10 +8,10 @@ from typing import Final
 from fencepost_broker.config import Settings, SettingsOfGroup
 from fencepost_broker.coordinator.group.machine import GroupCoordinator
 from fencepost_broker.coordinator.group.ports import MINUTE_MS, GroupCoordinatorSettings
-from fencepost_broker.coordinator.re2_patterns import Re2Patterns
 from fencepost_broker.coordinator.share.machine import ShareCoordinator, ShareCoordinatorSettings
 from fencepost_broker.metadata.image.metadata_image import MetadataImage
 from fencepost_broker.metadata.image.model import ResourceType
+from fencepost_broker.metadata.re2_patterns import Re2Patterns
 from fencepost_broker.ports import Chance
 
 _SAME_NAME: Final = (

@@ -113,6 +113,11 @@ class Login:
     def __repr__(self) -> str:
         return f"<Login of {self.user or 'no user yet'} by {self.mechanism or 'no mechanism yet'}>"
 
+    @property
+    def takes_raw_tokens(self) -> bool:
+        """Whether the next frame is a token without a request's header."""
+        return self._stage is _Stage.RAW_TOKENS
+
     def receive(self, frame: memoryview) -> Step:
         """Take the next frame; raises RemoteProtocolError for an invalid one."""
         if self._stage is _Stage.RAW_TOKENS:

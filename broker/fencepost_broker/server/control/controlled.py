@@ -11,6 +11,7 @@ from fencepost_broker.server.control.events import EventHub, LogLine, cut
 from fencepost_broker.server.control.problems import ProblemError
 from fencepost_broker.server.control.routes import Asked, ControlContext, Embedded, Route
 from fencepost_broker.server.control.seen import RequestsSeen
+from fencepost_broker.server.control.steps import TransactionSteps
 from fencepost_broker.server.control.table import ROUTES
 
 if TYPE_CHECKING:
@@ -67,10 +68,18 @@ def controlled_broker(
     """Return a broker or a controller; ``addresses`` are those for its clients."""
     events, log = EventHub(), process.logs.area("server")
     node_id = process.server.identity.node_id
+    is_broker = "broker" in process.settings.process_roles
     context = ControlContext(
         ROUTES,
         events,
         RequestsSeen(process.socket_server, events, log, lambda _: node_id),
+        TransactionSteps(
+            process.socket_server,
+            events,
+            lambda: process.fault_rules.states,
+            lambda _: node_id,
+            lambda: process.broker.coordinators if is_broker else None,
+        ),
         lambda: process.fault_rules,
         process.clock.now_ms,
         process,
@@ -84,5 +93,8 @@ def controlled_proxy(clients: Watched[Any], rules: FaultRules, logs: LazyLogs) -
     """Return a proxy, with the requests of its clients and its fault rules."""
     events, log = EventHub(), logs.area("server")
     requests = RequestsSeen(clients, events, log, lambda client: client.node_id)
-    context = ControlContext(ROUTES, events, requests, lambda: rules, wall_ms)
+    steps = TransactionSteps(
+        clients, events, lambda: rules.states, lambda client: client.node_id, lambda: None
+    )
+    context = ControlContext(ROUTES, events, requests, steps, lambda: rules, wall_ms)
     return Controlled(context, logs)

@@ -30,7 +30,14 @@ class Guard:
         self._names = {name.lower() for name in names if name}
         self._token = None if token is None else token.encode()
 
-    def check(self, headers: Mapping[str, str], hosts: Sequence[str], reached_at: str) -> None:
+    def check(
+        self,
+        headers: Mapping[str, str],
+        hosts: Sequence[str],
+        reached_at: str,
+        *,
+        needs_token: bool = True,
+    ) -> None:
         """Raise ``ProblemError`` unless the request may be answered.
 
         ``hosts`` are all its Host headers, and ``reached_at`` is the address of this machine that
@@ -38,7 +45,8 @@ class Guard:
         """
         self._check_host(hosts, reached_at)
         self._check_origin(headers, hosts[0])
-        self._check_token(headers.get("Authorization", ""))
+        if needs_token:
+            self._check_token(headers.get("Authorization", ""))
 
     def _check_host(self, hosts: Sequence[str], reached_at: str) -> None:
         host = _name_in(hosts[0]) if len(hosts) == 1 else None

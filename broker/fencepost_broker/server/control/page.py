@@ -5,11 +5,12 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, get_args
 
 from fencepost_protocol.codegen.page import write_or_check
 
 from fencepost_broker.server.control.events import READERS_MAX, WAITING_EVENTS_MAX
+from fencepost_broker.server.control.families.live import Event
 from fencepost_broker.server.control.openapi import document
 from fencepost_broker.server.control.port import (
     BODY_BYTES_MAX,
@@ -69,7 +70,8 @@ def page() -> str:
     lines += ["", "## Requests", "", "Fields without a default are required.", ""]
     lines += _requests(described)
     lines += ["", _STREAM]
-    lines += _fields(described["components"]["schemas"], ("RequestSeen", "LogLine", "RuleFired"))
+    events = [each.__name__ for each in get_args(Event)]
+    lines += _fields(described["components"]["schemas"], events)
     return "\n".join(lines).rstrip("\n") + "\n"
 
 

@@ -22,6 +22,7 @@ from fencepost_broker.config.values.endpoints import parse_control_address
 from fencepost_broker.network.listeners import listen, name_of_this_machine
 from fencepost_broker.observability.logging import Logger
 from fencepost_broker.ports import Address
+from fencepost_broker.server.control.console import console_routes, is_console
 from fencepost_broker.server.control.decoding import read_request
 from fencepost_broker.server.control.events import EventHub, Reader, cut
 from fencepost_broker.server.control.guard import Guard, is_for_this_machine, read_token
@@ -99,7 +100,8 @@ class ControlPort:
         """
         host, port = parse_control_address(self._address)
         token = _token(self._token_file)
-        self._runner = _runner([self._adapted(route) for route in ROUTES], self._middleware)
+        routes = [*console_routes(), *(self._adapted(route) for route in ROUTES)]
+        self._runner = _runner(routes, self._middleware)
         await self._runner.setup()
         server = self._runner.server
         assert server is not None
@@ -140,9 +142,9 @@ class ControlPort:
         """Refuse what may not be answered, and answer with a problem whatever goes wrong."""
         try:
             socket_name = request.get_extra_info("sockname") or ("",)
-            self._guard.check(
-                request.headers, request.headers.getall(hdrs.HOST, []), socket_name[0]
-            )
+            hosts = request.headers.getall(hdrs.HOST, [])
+            is_page = is_console(request.path)
+            self._guard.check(request.headers, hosts, socket_name[0], needs_token=not is_page)
             response = await handler(request)
         except ProblemError as error:
             response = _problem(error.problem)

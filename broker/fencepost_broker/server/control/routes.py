@@ -8,10 +8,12 @@ from dataclasses import dataclass
 from http import HTTPStatus
 from typing import TYPE_CHECKING, Any, Final, Literal, Protocol, TypeAlias
 
-from fencepost_protocol.apis import Message
+from fencepost_protocol.apis import Message, response_class
+from fencepost_protocol.framing import read_response_head
 
 from fencepost_broker.apis.loopback import Loopback
 from fencepost_broker.apis.registry import SERVED
+from fencepost_broker.apis.request import Pieces
 from fencepost_broker.server.control.problems import ProblemError
 
 if TYPE_CHECKING:
@@ -22,11 +24,13 @@ if TYPE_CHECKING:
     from fencepost_broker.server.clock import StateClock
     from fencepost_broker.server.control.events import EventHub
     from fencepost_broker.server.control.seen import RequestsSeen
+    from fencepost_broker.server.control.steps import TransactionSteps
     from fencepost_broker.server.embedded.snapshot import Snapshot
     from fencepost_broker.server.process import BrokerProcess
     from fencepost_broker.storage.disk.faulty import DiskFaults
 
 JSON: Final = "application/json"
+_SIZE_BYTES: Final = 4
 ASK_SECONDS: Final = 10.0
 """How long an answer of the broker to itself may take."""
 
@@ -57,6 +61,7 @@ class ControlContext:
         routes: Sequence[Route],
         events: EventHub,
         requests: RequestsSeen,
+        steps: TransactionSteps,
         rules: Callable[[], FaultRules],
         now_ms: Callable[[], int],
         process: BrokerProcess | None = None,
@@ -68,6 +73,7 @@ class ControlContext:
         """All routes of the control port."""
         self.events = events
         self.requests = requests
+        self.steps = steps
         self.now_ms = now_ms
         """State time."""
         self.addresses = addresses
@@ -80,6 +86,13 @@ class ControlContext:
     def fault_rules(self) -> FaultRules:
         """The fault rules; the first access shows requests to them."""
         return self._rules()
+
+    @property
+    def kind(self) -> str:
+        """What is controlled: a broker, a controller by itself, or a proxy."""
+        if self._process is None:
+            return "proxy"
+        return "broker" if "broker" in self._process.settings.process_roles else "controller"
 
     @property
     def process(self) -> BrokerProcess:
@@ -134,7 +147,17 @@ class ControlContext:
         later = server.context.clock.call_later
         Loopback(server.context, SERVED, server.metrics, later).ask(message, version, then)
         async with asyncio.timeout(ASK_SECONDS):
-            return await answer
+            told = await answer
+        return _decoded(told, message, version) if isinstance(told, list) else told
+
+
+def _decoded(pieces: Pieces, message: Any, version: int) -> Message:
+    """Decode a response that its handler has encoded already."""
+    key = message.API_KEY
+    frame = memoryview(b"".join(pieces))[_SIZE_BYTES:]
+    _, body = read_response_head(frame, key, version)
+    answer: Message = response_class(key).decode(frame, version, body)[0]
+    return answer
 
 
 InCluster: TypeAlias = Callable[..., Awaitable[Any]]

@@ -21,6 +21,7 @@ from fencepost_broker.network.watchers import Watched, unwatch, watch
 from fencepost_broker.observability.metrics import errors_in
 from fencepost_broker.server.clock import wall_ms
 from fencepost_broker.server.control.events import BrokerId, EventHub, cut
+from fencepost_broker.server.control.frames import KeptFrames
 
 KEPT_MAX: Final = 1_000
 _READ_BYTES_MAX: Final = 1 << 20
@@ -87,6 +88,8 @@ class RequestsSeen:
         """Whether requests are kept; streams watch without that."""
         self.count = 0
         """The number of requests seen."""
+        self.frames = KeptFrames()
+        """The bytes of the requests that are kept."""
 
     def last(self, count: int) -> list[RequestSeen]:
         """Return the last requests, the oldest first; the first call begins to keep them."""
@@ -99,6 +102,7 @@ class RequestsSeen:
         """Forget all requests, and keep none until a client asks again."""
         self.is_kept = False
         self._kept.clear()
+        self.frames.clear()
         self._unwatch()
 
     def stream(self) -> Callable[[], None]:
@@ -137,7 +141,7 @@ class RequestsSeen:
             number=self.count,
             at_ms=wall_ms(),
             listener=connection.listener,
-            address=_address(connection),
+            address=address_of(connection),
             client_id=None if request.client_id is None else cut(request.client_id),
             software=cut(software.strip()),
             user=cut(connection.user),
@@ -150,6 +154,7 @@ class RequestsSeen:
         self._open[connection, request.correlation_id] = _Asked(seen)
         if self.is_kept:
             self._kept.append(seen)
+            self.frames.put(seen.number, request)
 
     def parked(self, request: Request) -> None:
         """Note that a request waits."""
@@ -166,6 +171,8 @@ class RequestsSeen:
         seen.took_us = (perf_counter_ns() - asked.started_ns) // 1000
         seen.answer_bytes = max(0, sum(map(len, pieces)) - _SIZE_BYTES)
         seen.errors = self._errors(request, pieces, seen.answer_bytes)
+        if self.is_kept:
+            self.frames.put_answer(seen.number, pieces)
         self._events.publish(seen)
 
     def dropped(self, connection: Connection, reason: str) -> None:
@@ -202,7 +209,8 @@ def _key(request: Request) -> tuple[Connection, int]:
     return cast("Connection", request.peer), request.correlation_id
 
 
-def _address(connection: Connection) -> str:
+def address_of(connection: Connection) -> str:
+    """Return the client's end of a connection, HOST:PORT."""
     transport = connection.transport
     peer = transport.get_extra_info("peername") if transport is not None else None
     host, port = peer[:2] if peer else (connection.client_host.lstrip("/"), 0)

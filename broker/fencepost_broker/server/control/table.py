@@ -16,7 +16,9 @@ from fencepost_broker.server.control.families import (
     metrics,
     operations,
     processes,
+    records,
     snapshots,
+    telemetry,
     topics,
     transactions,
 )
@@ -28,6 +30,7 @@ ROUTES: Final[tuple[Route, ...]] = (
     *processes.ROUTES,
     *clock.ROUTES,
     *topics.ROUTES,
+    *records.ROUTES,
     *transactions.ROUTES,
     *markers.ROUTES,
     *operations.ROUTES,
@@ -37,4 +40,5 @@ ROUTES: Final[tuple[Route, ...]] = (
     *groups.ROUTES,
     *live.ROUTES,
     *metrics.ROUTES,
+    *telemetry.ROUTES,
 )

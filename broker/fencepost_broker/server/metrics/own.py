@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Final, Literal
 
 from fencepost_protocol import __version__
@@ -14,6 +14,7 @@ from fencepost_broker.coordinator.transaction.states import NAMES, State
 from fencepost_broker.server.metrics.figure import Figure, Sample, one, states_of
 
 if TYPE_CHECKING:
+    from fencepost_broker.observability.client_telemetry import ClientTelemetry
     from fencepost_broker.server.process import BrokerProcess
 
 
@@ -81,6 +82,14 @@ def _of_connections(name: str, about: str, field: str) -> Figure:
     return Figure(f"fencepost_{name}", kind, about, one(read), role="any")
 
 
+def _of_telemetry(read: Callable[[ClientTelemetry], float]) -> Callable[[BrokerProcess], float]:
+    def read_it(process: BrokerProcess) -> float:
+        telemetry = process.broker.context.telemetry
+        return 0 if telemetry is None else read(telemetry)
+
+    return read_it
+
+
 OWN: Final = (
     Figure(
         "fencepost_info",
@@ -138,6 +147,24 @@ OWN: Final = (
         _errors,
         "error",
         "any",
+    ),
+    Figure(
+        "fencepost_client_telemetry_clients",
+        "gauge",
+        "clients that have asked which metrics to send (KIP-714)",
+        one(_of_telemetry(lambda telemetry: sum(1 for _ in telemetry.instances))),
+    ),
+    Figure(
+        "fencepost_client_telemetry_pushes_total",
+        "counter",
+        "how often clients have sent metrics",
+        one(_of_telemetry(lambda telemetry: telemetry.pushes)),
+    ),
+    Figure(
+        "fencepost_client_telemetry_bytes_total",
+        "counter",
+        "bytes of metrics that clients have sent, compressed",
+        one(_of_telemetry(lambda telemetry: telemetry.bytes)),
     ),
     _of_connections("parked_requests", "requests that wait for something", "parked_requests"),
     _of_connections("connections_opened_total", "connections", "opened"),

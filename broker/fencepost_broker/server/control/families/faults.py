@@ -171,12 +171,13 @@ def _sum(cluster: Cluster, answers: Iterable[Status]) -> Status:
     """Return what a rule has done in all brokers, also in those that have ended."""
     found = [*answers]
     found += cluster.past.get(found[0].name, ())
+    fired, times = sum(each.fired for each in found), found[0].rule.times
     return replace(
         found[0],
-        fired=sum(each.fired for each in found),
+        fired=fired,
         matched=sum(each.matched for each in found),
         held=sum(each.held for each in found),
-        is_over=all(each.is_over for each in found),
+        is_over=all(each.is_over for each in found) or (times is not None and fired >= times),
         refused=next((each.refused for each in found if each.refused), ""),
     )
 
@@ -194,15 +195,18 @@ async def _add_plan_in_cluster(cluster: Cluster, route: Route, asked: Asked) -> 
         brokers = cluster.running_brokers
         plan = Plan(named)
         asked = Asked(plan, ADDING.path, msgspec.json.encode(plan))
+        cluster.add_rules(named)
         answers = await cluster.try_all(brokers, ADDING, asked)
         refused = [each for each in answers.values() if isinstance(each, ProblemError)]
         added: dict[int, Any] = {
             broker: each for broker, each in answers.items() if each not in refused
         }
         if refused:
-            for each in named if added else ():
+            for each in named:
+                cluster.forget_rule(each.name)
                 target = f"{_LISTING.path}/{quote(each.name, safe='')}"
-                await cluster.try_all(added, _REMOVING, Asked(None, target))
+                if added:
+                    await cluster.try_all(added, _REMOVING, Asked(None, target))
             raise refused[0]
         cluster.rules |= {each.name: each for each in named}
         return _united(cluster, added.values())
@@ -230,15 +234,14 @@ def _named(rules: Sequence[Rule], taken: Collection[str]) -> list[Rule]:
 
 async def _clear_in_cluster(cluster: Cluster, route: Route, asked: Asked) -> None:
     async with cluster.changing:
-        cluster.rules.clear()
-        cluster.past.clear()
+        for known in (cluster.rules, cluster.counts, cluster.past):
+            known.clear()
         await cluster.ask_all(cluster.running_brokers, route, asked)
 
 
 async def _remove_in_cluster(cluster: Cluster, route: Route, asked: Asked) -> None:
     async with cluster.changing:
-        cluster.rules.pop(asked.request.name, None)
-        cluster.past.pop(asked.request.name, None)
+        cluster.forget_rule(asked.request.name)
         await broker_that_has_it(cluster, route, asked)
 
 

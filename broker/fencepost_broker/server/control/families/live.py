@@ -4,18 +4,22 @@ from __future__ import annotations
 
 from functools import partial
 from http import HTTPStatus
-from typing import Annotated, Final, get_args
+from typing import Annotated, Any, Final, get_args
 
 from fencepost_protocol.commands import did_you_mean
+from fencepost_protocol.generated.index import APIS
 from msgspec import Meta, Struct
 
 from fencepost_broker.faults.rules import LoadedRule
 from fencepost_broker.server.control.cluster import Cluster
 from fencepost_broker.server.control.events import BrokerId, EventHub, LogLine, Lost, Reader, cut
+from fencepost_broker.server.control.frames import FRAME_BYTES_MAX
 from fencepost_broker.server.control.in_cluster import all_brokers
 from fencepost_broker.server.control.problems import ProblemError
 from fencepost_broker.server.control.routes import Asked, ControlContext, Route
 from fencepost_broker.server.control.seen import KEPT_MAX, KIND, RequestSeen
+from fencepost_broker.server.control.steps import KIND as STEP
+from fencepost_broker.server.control.steps import TransactionStep
 
 _FAULT: Final = "fault"
 
@@ -34,7 +38,7 @@ class RuleFired(Struct, frozen=True, kw_only=True, tag=_FAULT):
     broker: BrokerId = -1
 
 
-Event = RequestSeen | LogLine | RuleFired
+Event = RequestSeen | LogLine | RuleFired | TransactionStep
 """What the stream tells."""
 KINDS: Final = tuple(str(each.__struct_config__.tag) for each in get_args(Event))
 
@@ -52,6 +56,23 @@ class Requests(Struct, frozen=True):
     requests: list[RequestSeen]
 
 
+class RequestNumber(Struct, frozen=True, forbid_unknown_fields=True):
+    """The number of a request."""
+
+    number: int
+
+
+class RequestBytes(Struct, frozen=True):
+    """A request and its answer, with a name for each byte; without the four bytes of their size."""
+
+    api: str
+    version: int
+    request: Annotated[bytes, Meta(description=f"the first {FRAME_BYTES_MAX} bytes, in base64")]
+    request_tree: dict[str, Any]
+    answer: Annotated[bytes, Meta(description="the same for the answer; empty: there is none")]
+    answer_tree: dict[str, Any] | None
+
+
 class WantedEvents(Struct, frozen=True, forbid_unknown_fields=True):
     """The kinds of events to read."""
 
@@ -66,6 +87,27 @@ def list_requests(context: ControlContext, wanted: LastRequests) -> Requests:
     return Requests(context.requests.count, requests)
 
 
+def dissect_request(context: ControlContext, named: RequestNumber) -> RequestBytes:
+    """Return the bytes of a request that is kept, and what they mean."""
+    frames = context.requests.frames.find(named.number)
+    if frames is None:
+        raise ProblemError(
+            HTTPStatus.NOT_FOUND,
+            f"the bytes of request {named.number} are not kept",
+            where="path, $.number",
+            advice="The last requests are kept after the first GET /v1/requests; bytes with"
+            " passwords or tokens never are.",
+        )
+    return RequestBytes(
+        APIS[frames.api_key][0],
+        frames.version,
+        frames.request,
+        frames.request_tree,
+        frames.answer,
+        frames.answer_tree,
+    )
+
+
 def forget_requests(context: ControlContext) -> None:
     """Forget the requests, and keep none until they are asked for again."""
     context.requests.forget()
@@ -77,6 +119,8 @@ def read_events(context: ControlContext, wanted: WantedEvents) -> Reader:
     reader = context.events.open(kinds)
     if reader.wants(KIND):
         reader.on_close.append(context.requests.stream())
+    if reader.wants(STEP):
+        reader.on_close.append(context.steps.stream())
     if reader.wants(_FAULT):
         rules = context.fault_rules
         rules.on_fired = partial(_tell_fired, context.events, rules.states.node_id)
@@ -132,6 +176,15 @@ ROUTES: Final = (
         request=LastRequests,
         response=Requests,
         in_cluster=_last_in_cluster,
+    ),
+    Route(
+        "GET",
+        "/v1/requests/{number}/bytes",
+        dissect_request,
+        "the bytes of one of the last requests and of its answer, with a name for each",
+        request=RequestNumber,
+        response=RequestBytes,
+        errors=(HTTPStatus.NOT_FOUND,),
     ),
     Route(
         "DELETE",

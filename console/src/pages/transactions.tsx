@@ -1,0 +1,296 @@
+// Transactions as they happen: the timeline, what waits now and why, and buttons that mend it.
+
+import { useMemo, useState } from "preact/hooks";
+
+import { path, perform } from "../api";
+import { give, given, linkTo } from "../route";
+import { about, steps, useAnswer } from "../store";
+import { duration, many, timeOfDay } from "../text";
+import { Timeline } from "../timeline/draw";
+import { draw, isAbout, partitionName, PROTOCOL, withIds } from "../timeline/model";
+import { sentence, whoIs } from "../timeline/words";
+import type { ListedTransaction, PartitionExplained, Step, TransactionExplained } from "../types";
+import { Button, Card, Empty, Page, Table, Tag, Text, Wrong } from "../ui";
+
+const DRAWN = 240;
+const LISTED = 120;
+const ZOOMS = [0.5, 0.75, 1, 1.5];
+
+export function TransactionsPage() {
+  const [frozen, setFrozen] = useState<Step[] | null>(null);
+  const [until, setUntil] = useState<number | null>(null);
+  const [selected, setSelected] = useState(-1);
+  const followed = given("follow");
+  const zoom = Number(given("zoom")) || 1;
+  const version = steps.version.value;
+
+  const shown = useMemo(() => {
+    const all = withIds(frozen ?? steps.items);
+    return followed ? all.filter((each) => isAbout(each, followed)) : all;
+  }, [version, frozen, followed]);
+  const end = Math.min(until ?? shown.length, shown.length);
+  const drawn = shown.slice(Math.max(0, end - DRAWN), end);
+  const picture = useMemo(() => draw(drawn, zoom), [version, frozen, followed, end, zoom]);
+  const pause = () => setFrozen(frozen ? null : [...steps.items]);
+
+  return (
+    <Page
+      title="Transactions"
+      hint="Each step of a transaction as it happens, from left to right. Click a name to follow it, and a mark to read what it is."
+      side={
+        <>
+          {followed && (
+            <button type="button" onClick={() => give({ follow: undefined })}>
+              Show all, not only <Text of={followed} />
+            </button>
+          )}
+          <button type="button" aria-pressed={frozen !== null} onClick={pause}>
+            {frozen ? "Go on" : "Pause"}
+          </button>
+          <button type="button" disabled={zoom <= ZOOMS[0]!} aria-label="Zoom out" onClick={() => give({ zoom: step(zoom, -1) })}>
+            −
+          </button>
+          <button type="button" disabled={zoom >= ZOOMS.at(-1)!} aria-label="Zoom in" onClick={() => give({ zoom: step(zoom, 1) })}>
+            +
+          </button>
+          <button type="button" onClick={() => steps.clear()}>
+            Clear
+          </button>
+        </>
+      }
+    >
+      {about.value?.kind !== "proxy" && <Waiting />}
+      <Card class="flush">
+        {drawn.length === 0 ? (
+          <Begin />
+        ) : (
+          <>
+            <Timeline
+              picture={picture}
+              selected={selected}
+              isFollowing={until === null && frozen === null && selected < 0}
+              onSelect={(at) => setSelected(at === selected ? -1 : at)}
+              onFollow={(follow) => give({ follow })}
+            />
+            <div class="scrub">
+              <label>
+                <span>
+                  Step {end} of {shown.length}
+                </span>
+                <input
+                  type="range"
+                  min={1}
+                  max={shown.length}
+                  value={end}
+                  onInput={(event) => {
+                    const at = Number(event.currentTarget.value);
+                    setSelected(-1);
+                    setUntil(at === shown.length ? null : at);
+                  }}
+                />
+              </label>
+              <Legend />
+            </div>
+          </>
+        )}
+      </Card>
+      {drawn.length > 0 && <Steps steps={drawn} selected={selected} onSelect={setSelected} />}
+    </Page>
+  );
+}
+
+const step = (zoom: number, by: number): number => ZOOMS[ZOOMS.indexOf(zoom) + by] ?? 1;
+
+function Begin() {
+  return (
+    <div class="begin">
+      <p>No step yet. Begin a transaction with any client, or from a shell:</p>
+      <pre>
+        <code>echo 42 | fencepost produce -t orders --transactional-id payments</code>
+      </pre>
+      <ol>
+        {PROTOCOL.map(([name, what]) => (
+          <li key={name}>
+            <b>{name}</b>: {what}
+          </li>
+        ))}
+      </ol>
+    </div>
+  );
+}
+
+function Legend() {
+  return (
+    <details class="legend">
+      <summary>What the marks mean</summary>
+      <ol>
+        {PROTOCOL.map(([name, what]) => (
+          <li key={name}>
+            <b>{name}</b>: {what}
+          </li>
+        ))}
+      </ol>
+      <p>
+        A round mark is records with their offsets, a diamond is a marker. A striped bar waits for its marker: until then,
+        consumers with <code>isolation.level=read_committed</code> get nothing after that offset.
+      </p>
+    </details>
+  );
+}
+
+function Steps(props: { steps: Step[]; selected: number; onSelect: (at: number) => void }) {
+  const first = Math.max(0, props.steps.length - LISTED);
+  const listed = props.steps.slice(first).map((each, at) => ({ each, at: first + at })).reverse();
+  return (
+    <Card title="Steps" hint="The same in words, the newest first.">
+      <Table label="Steps" head={["Time", "Who", "What", "API or state"]}>
+        {listed.map(({ each, at }) => (
+          <tr key={at} class={at === props.selected ? "pick picked" : "pick"} onClick={() => props.onSelect(at)}>
+            <td class="time">{timeOfDay(each.at_ms)}</td>
+            <td>
+              <Text of={whoIs(each)} none={`producer ${each.producer_id}`} />
+            </td>
+            <td class={Object.keys(each.errors).length ? "wide wrong" : "wide"}>
+              <Text of={sentence(each)} />
+            </td>
+            <td>{each.what === "state" ? <Tag tone={toneOf(each.state)}>{each.state}</Tag> : each.what === "marker" ? "WriteTxnMarkers" : each.api}</td>
+          </tr>
+        ))}
+      </Table>
+    </Card>
+  );
+}
+
+export function toneOf(state: string): "good" | "busy" | "bad" | "quiet" {
+  if (state === "CompleteCommit") return "good";
+  if (state === "CompleteAbort") return "bad";
+  return state === "Ongoing" || state.startsWith("Prepare") ? "busy" : "quiet";
+}
+
+// -- what waits now ------------------------------------------------------------------------------
+
+const EXPLAINED = 8;
+
+function Waiting() {
+  const listed = useAnswer<{ transactions: ListedTransaction[] }>("/v1/transactions", 1500);
+  const open = (listed.data?.transactions ?? []).filter((each) => toneOf(each.state) === "busy");
+  return (
+    <Card
+      title="Open transactions"
+      hint="What each one waits for, and whom it blocks: consumers of committed records stop at the last stable offset (LSO), where the oldest open transaction of a partition begins."
+      side={
+        <>
+          <Button title="The coordinator decides, and writes no marker until they are released" do={() => perform("hold-markers", {})}>
+            Hold all markers
+          </Button>
+          <Button do={() => perform("release-markers", {})}>Release all markers</Button>
+        </>
+      }
+    >
+      <Wrong problem={listed.problem} />
+      {listed.data && open.length === 0 && <Empty>No transaction is open: committed records can be read to the end.</Empty>}
+      {open.slice(0, EXPLAINED).map((each) => (
+        <Explained key={each.transactional_id} id={each.transactional_id} />
+      ))}
+      {open.length > EXPLAINED && <p class="hint">{many(open.length - EXPLAINED, "more open transaction")}.</p>}
+    </Card>
+  );
+}
+
+function Explained(props: { id: string }) {
+  const url = path`/v1/transactions/${props.id}`;
+  const { data, problem, again } = useAnswer<TransactionExplained>(url, 1500);
+  if (!data) return <Wrong problem={problem} />;
+  const isOngoing = data.state === "Ongoing";
+  const held = data.markers?.some((each) => each.is_held);
+  const act = (type: string, more: Record<string, unknown> = {}) => async () => {
+    await perform(type, { transactional_id: props.id, ...more });
+    again();
+  };
+  return (
+    <article class="open-transaction">
+      <header>
+        <a href={linkTo("transactions", { follow: props.id })}>
+          <Text of={props.id} />
+        </a>
+        <Tag tone={toneOf(data.state)}>{data.state}</Tag>
+        <small>
+          producer {data.producer_id}, epoch {data.producer_epoch}
+          {data.client && (
+            <>
+              , client <Text of={data.client.client_id} />
+              {data.client.is_connected ? "" : ", its connection is closed"}
+            </>
+          )}
+        </small>
+        <div class="actions">
+          {held && (
+            <Button tone="main" title="End all holds on markers" do={async () => (await perform("release-markers", {}), again())}>
+              Release markers
+            </Button>
+          )}
+          {isOngoing && (
+            <Button title="Abort it now, as its timeout does; its producer is fenced" do={act("time-out-transaction")}>
+              Abort
+            </Button>
+          )}
+          <Button title="Fence the producer, as Admin.fenceProducers does" tone="bad" do={act("fence-producer")}>
+            Fence
+          </Button>
+        </div>
+      </header>
+      <p>{why(data)}</p>
+      {data.partitions.length > 0 && (
+        <Table label={`Partitions of ${props.id}`} head={["Partition", "Begins at", "LSO", "High watermark", "Who holds the LSO"]}>
+          {data.partitions.map((each) => (
+            <tr key={partitionName(each)}>
+              <td>
+                <a href={linkTo("topics", { topic: each.topic, partition: each.partition })}>
+                  <Text of={partitionName(each)} />
+                </a>
+              </td>
+              <td class="number">{each.start_offset ?? ""}</td>
+              <td class="number">{each.last_stable_offset}</td>
+              <td class="number">{each.high_watermark}</td>
+              <td>
+                <Holder of={each} />
+              </td>
+            </tr>
+          ))}
+        </Table>
+      )}
+    </article>
+  );
+}
+
+function why(data: TransactionExplained): string {
+  if (data.state === "Ongoing") {
+    const left = data.ends_in_ms;
+    const end = left === null ? "It has no timeout." : left > 0 ? `Its timeout aborts it in ${duration(left)}.` : "Its timeout is over.";
+    return `Waits for its producer to commit or abort it. ${end}`;
+  }
+  const markers = data.markers ?? [];
+  const held = markers.filter((each) => each.is_held);
+  const outcome = data.state === "PrepareCommit" ? "commit" : "abort";
+  const missing = `Waits for ${many(markers.length, `${outcome} marker`)}; no timeout ends this.`;
+  if (held.length) return `${missing} Held back: ${held.map(partitionName).join(", ")}.`;
+  return missing;
+}
+
+export function Holder(props: { of: PartitionExplained }) {
+  const { holder, lag } = props.of;
+  if (!holder) return <span class="none">nobody: all committed records can be read</span>;
+  return (
+    <>
+      {holder.transactional_id === null ? (
+        <>producer {holder.producer_id}</>
+      ) : (
+        <a href={linkTo("transactions", { follow: holder.transactional_id })}>
+          <Text of={holder.transactional_id} />
+        </a>
+      )}{" "}
+      {holder.hangs ? <Tag tone="bad">hangs: no coordinator will end it</Tag> : holder.state && <Tag tone={toneOf(holder.state)}>{holder.state}</Tag>}
+      <small> {many(lag, "record")} after it cannot be read</small>
+    </>
+  );
+}

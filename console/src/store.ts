@@ -1,0 +1,131 @@
+// What the page knows: events as they come, and answers that are asked for again and again.
+
+import { type Signal, signal } from "@preact/signals";
+import { useEffect, useState } from "preact/hooks";
+
+import { ask, ProblemError, readEvents, tokenWanted } from "./api";
+import type { About, FaultFired, LogLine, RequestSeen, Step } from "./types";
+
+const KEPT = { request: 2000, step: 4000, log: 500, fault: 500 };
+const AGAIN_MS = 1500;
+
+/** A list that only grows at its end and forgets its beginning; `version` changes with it. */
+class Kept<T> {
+  items: T[] = [];
+  version: Signal<number> = signal(0);
+  constructor(private readonly most: number) {}
+
+  add(item: T): void {
+    this.items.push(item);
+    if (this.items.length > this.most * 1.2) this.items = this.items.slice(-this.most);
+    touched.add(this.version);
+    if (!isDue) {
+      isDue = true;
+      setTimeout(tellAll, 100);
+    }
+  }
+
+  clear(): void {
+    this.items = [];
+    this.version.value++;
+  }
+}
+
+// Pages are drawn again ten times a second at most, however many events come.
+const touched = new Set<Signal<number>>();
+let isDue = false;
+function tellAll(): void {
+  isDue = false;
+  for (const each of touched) each.value++;
+  touched.clear();
+}
+
+export const requests = new Kept<RequestSeen>(KEPT.request);
+export const steps = new Kept<Step>(KEPT.step);
+export const logLines = new Kept<LogLine>(KEPT.log);
+export const faultsFired = new Kept<FaultFired>(KEPT.fault);
+/** How many events the stream left out because they came too fast. */
+export const lost = signal(0);
+/** What is controlled; undefined until it is known. */
+export const about = signal<About | undefined>(undefined);
+export const isLive = signal(false);
+export const whyNot = signal("");
+
+function put(event: any): void {
+  if (event.type === "request") requests.add(event);
+  else if (event.type === "step") steps.add(event);
+  else if (event.type === "log") logLines.add(event);
+  else if (event.type === "fault") faultsFired.add(event);
+  else if (event.type === "lost") lost.value += event.lost;
+}
+
+let stream: AbortController | null = null;
+let kindsNow = "";
+
+/** Reads these kinds of events from now on; a page asks only for what it shows. */
+export function listen(kinds: string): void {
+  if (kinds === kindsNow) return;
+  kindsNow = kinds;
+  stream?.abort();
+  stream = new AbortController();
+  void keepReading(kinds, stream.signal);
+}
+
+async function keepReading(kinds: string, stop: AbortSignal): Promise<void> {
+  while (!stop.aborted) {
+    try {
+      if (!tokenWanted.value) {
+        about.value ??= await ask<About>("/v1/about");
+        isLive.value = true;
+        await readEvents(kinds, put, stop);
+      }
+    } catch (error) {
+      if (stop.aborted) return;
+      whyNot.value = error instanceof ProblemError ? error.problem.detail : String(error);
+    }
+    isLive.value = false;
+    await new Promise((resolve) => setTimeout(resolve, AGAIN_MS));
+  }
+}
+
+export interface Answer<T> {
+  data: T | undefined;
+  problem: ProblemError | undefined;
+  again: () => void;
+}
+
+/** Asks a path now, and again every so often while the page is visible. */
+export function useAnswer<T>(path: string | null, everyMs = 2000): Answer<T> {
+  const [state, setState] = useState<{ path: string | null; data?: T; problem?: ProblemError }>({
+    path: null,
+  });
+  const [turn, setTurn] = useState(0);
+  useEffect(() => {
+    if (path === null) return;
+    let isOver = false;
+    let timer = 0;
+    const go = async () => {
+      if (!document.hidden && !tokenWanted.value) {
+        try {
+          const data = await ask<T>(path);
+          if (!isOver) setState({ path, data });
+        } catch (problem) {
+          if (!isOver && problem instanceof ProblemError)
+            setState((old) => ({ path, data: old.path === path ? old.data : undefined, problem }));
+        }
+      }
+      if (!isOver && everyMs) timer = window.setTimeout(go, everyMs);
+    };
+    void go();
+    return () => {
+      isOver = true;
+      clearTimeout(timer);
+    };
+  }, [path, everyMs, turn, tokenWanted.value]);
+  const isOfPath = state.path === path;
+  return {
+    data: isOfPath ? state.data : undefined,
+    problem: isOfPath ? state.problem : undefined,
+    again: () => setTurn((old) => old + 1),
+  };
+}

@@ -1,0 +1,43 @@
+"""Requests take no more bytecodes than docs/bench/inside.md says: speed is not lost unseen."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from typing import Final
+
+import pytest
+
+from tests.bench.inside import CASES, PAGE
+
+ROOM: Final = 1.03
+MEASURED_ON: Final = (3, 11)
+
+
+def _on_the_page() -> dict[str, int]:
+    """Read the column of bytecodes."""
+    rows = [line.split("|") for line in PAGE.read_text(encoding="utf-8").splitlines()]
+    return {
+        row[1].strip(): int(row[3].replace(",", ""))
+        for row in rows
+        if len(row) > 3 and row[1].strip() in CASES
+    }
+
+
+@pytest.mark.skipif(
+    sys.version_info[:2] != MEASURED_ON,
+    reason="each version of Python has bytecodes of its own; the page's are those of 3.11",
+)
+def test_requests_take_no_more_bytecodes_than_the_page_says() -> None:
+    # In a process of its own: pytest adds bytecodes to the assertions of packages with a plugin.
+    command = [sys.executable, "-m", "tests.bench.inside", "--count"]
+    counted = json.loads(subprocess.run(command, check=True, capture_output=True).stdout)
+    page = _on_the_page()
+    assert counted.keys() == page.keys()
+    changed = {
+        name: f"{page[name]:,} on the page, now {now:,.0f}"
+        for name, now in counted.items()
+        if not 1 / ROOM <= now / page[name] <= ROOM
+    }
+    assert not changed, f"`make bench-inside` renews {PAGE}, with a reason in the commit"
