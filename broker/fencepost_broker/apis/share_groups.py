@@ -10,21 +10,11 @@ from fencepost_protocol.generated.index import ApiKey
 from fencepost_broker.apis.cutting import WHOLE, Cut
 from fencepost_broker.apis.request import encode_with_records
 from fencepost_broker.apis.served import Later, Longest, Served
+from fencepost_broker.metadata.features import SHARE_GROUPS_ARE_SERVED
+
+__all__ = ["SHARE_APIS", "SHARE_GROUPS_ARE_SERVED"]
 
 SHARE_APIS: Final = (
-    Served(
-        ApiKey.SHARE_FETCH,
-        Later("share.share_fetch", "share_fetch"),
-        rights="checks:MEMBER",
-        large=WHOLE,
-        encode=encode_with_records,
-    ),
-    Served(
-        ApiKey.SHARE_ACKNOWLEDGE,
-        Later("share.share_acknowledge", "share_acknowledge"),
-        rights="checks:MEMBER",
-        large=WHOLE,
-    ),
     Served(
         ApiKey.SHARE_GROUP_HEARTBEAT,
         Later("groups.share_groups", "share_group_heartbeat"),
@@ -37,6 +27,19 @@ SHARE_APIS: Final = (
         Later("groups.share_groups", "share_group_describe"),
         rights="share_groups:share_group_describe",
         large=Cut("group_ids"),
+    ),
+    Served(
+        ApiKey.SHARE_FETCH,
+        Later("share.share_fetch", "share_fetch"),
+        rights="checks:MEMBER",
+        large=WHOLE,
+        encode=encode_with_records,
+    ),
+    Served(
+        ApiKey.SHARE_ACKNOWLEDGE,
+        Later("share.share_acknowledge", "share_acknowledge"),
+        rights="checks:MEMBER",
+        large=WHOLE,
     ),
     *(
         Served(
