@@ -159,22 +159,23 @@ def _serve(scenario: Scenario, options: argparse.Namespace) -> int:
     from fencepost_broker.server.embedded.cluster import Cluster
     from fencepost_broker.server.running import run_loop, run_until_stopped
 
-    start = Cluster if scenario.brokers else Broker
-    place: Broker | Cluster = start(
+    make = Cluster if scenario.brokers else Broker
+    place = make(
         **scenario.options, port=options.port, control=options.control,
         control_token_file=options.control_token_file,
     )  # fmt: skip
     played = _Played(scenario, place)
 
     def ready() -> None:
+        control = place.control
         if options.json:
-            at = {"bootstrap": place.bootstrap, "control": place.control}
+            at = {"bootstrap": place.bootstrap, "control": control}
             write(json.dumps(at | asdict(played.outcome)))
         else:
             _tell(played.outcome, as_json=False)
             write(f"\nready at {place.bootstrap}, until it is stopped")
-            if place.control is not None:
-                write(f"console and control port at http://{place.control}")
+            if control is not None:
+                write(f"console and control port at http://{control}")
         sys.stdout.flush()
 
     try:
