@@ -10,13 +10,10 @@ import urllib.request
 
 import confluent_kafka
 import pytest
-from aiokafka import AIOKafkaProducer
-from aiokafka.errors import MessageSizeTooLargeError
-from fencepost_broker import Broker, blocking
+from fencepost_broker import blocking
 from fencepost_broker.cli.main import main
 from fencepost_broker.server.scenarios import SCENARIOS
 from fencepost_broker.server.scenarios.scenario import play
-from fencepost_broker.server.scenarios.wire import Connection
 
 from tests.wire.scenario_harness import (
     FACTS,
@@ -52,36 +49,7 @@ async def test_what_happens_and_what_clients_read(name: str) -> None:
 # -- what one scenario is about --------------------------------------------------------------------
 
 
-@pytest.mark.asyncio
-async def test_aiokafka_is_refused_a_large_batch() -> None:
-    async with (
-        SCENARIOS["large-batch-refused"].broker() as broker,
-        AIOKafkaProducer(bootstrap_servers=broker.bootstrap) as producer,
-    ):
-        with pytest.raises(MessageSizeTooLargeError):
-            await producer.send_and_wait("orders", b"x" * 2_000)
-
-
-@pytest.mark.asyncio
-@pytest.mark.parametrize(("idempotent", "records"), [(False, 2), (True, 1)])
-async def test_librdkafka_makes_a_duplicate_unless_it_is_idempotent(
-    idempotent: bool, records: int
-) -> None:
-    def send(bootstrap: str) -> None:
-        producer = confluent_kafka.Producer(
-            {"bootstrap.servers": bootstrap, "enable.idempotence": idempotent}
-        )
-        producer.produce("orders", b"paid")
-        assert producer.flush(READ_S) == 0
-
-    async with Broker(topics={"orders": 1}) as broker:
-        lost = broker.faults.drop_answer(api="Produce", times=1)
-        await asyncio.to_thread(send, broker.bootstrap)
-        async with Connection(broker) as connection:
-            assert (lost.fired, await connection.end_offset()) == (1, records)
-
-
-@pytest.mark.asyncio
+@pytest.mark.asyncio(loop_factories=["asyncio"])
 async def test_librdkafka_gets_no_offset_while_one_is_unstable() -> None:
     def committed(bootstrap: str, isolation: str) -> int:
         consumer = confluent_kafka.Consumer(
