@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 from fencepost_broker.server.scenarios import SCENARIOS
+from fencepost_broker.server.scenarios.scenario import Scenario
 
 READ = "test_what_happens_and_what_clients_read"
 OFFSETS = "test_offsets_that_readers_see"
@@ -116,3 +117,11 @@ def test_the_tests_are_there(name: str) -> None:
     texts = [each.read_text() for each in Path(__file__).parent.glob("test_scenarios*.py")]
     written = set(re.findall(r"def (test_\w+)", "\n".join(texts)))
     assert set(MET[name].values()) <= written
+
+
+@pytest.mark.parametrize("each", SCENARIOS.values(), ids=SCENARIOS)
+def test_a_scenario_cites_what_can_be_looked_up(each: Scenario) -> None:
+    assert all(text.endswith(".") for text in (each.seen, each.clients, each.remedy))
+    assert re.fullmatch(r"(KIP-\d+)?", each.kip)
+    for issue in each.issues:
+        assert re.fullmatch(r"KAFKA-\d+|[\w.-]+/[\w.-]+#\d+", issue)

@@ -26,6 +26,7 @@ ABORTED = Scenario(
     seen="A consumer gets nothing, though the offsets say that there is something to read.",
     clients="Programs that read to the end by counting records, in any language.",
     remedy="Compare the consumer's position with the end, and count no records.",
+    issues=("KAFKA-12980", "apache/pinot#12318"),
     run=lambda broker, tell: _transactions(broker, tell, 3, commit=False),
 )
 MARKER = Scenario(
@@ -34,6 +35,6 @@ MARKER = Scenario(
     seen="The lag is never 0 for a program that commits the offset of its last record plus one.",
     clients="Programs that commit by the last record, and monitors of lag.",
     remedy="Commit the consumer's position.",
-    issues=("risingwavelabs/risingwave#24720",),
+    issues=("risingwavelabs/risingwave#24720", "apache/druid#16689"),
     run=lambda broker, tell: _transactions(broker, tell, 1, commit=True),
 )

@@ -69,13 +69,14 @@ SCENARIO: Final = Scenario(
     summary="A password is changed while a client is connected, and its login expires",
     seen="Nothing at first. Then SASL_AUTHENTICATION_FAILED, as soon as the client connects again"
     " or its login expires (connections.max.reauth.ms).",
-    clients="All that log in with SASL. Those that cannot renew a login (aiokafka, KafkaJS before"
-    " 2.0) lose each connection when it expires, with the right password, too.",
+    clients="All that log in with SASL. Those that cannot renew a login (aiokafka 0.14, sarama"
+    " before 1.33) lose each connection when it expires, with the right password, too.",
     remedy="Give the client the new password before the old one ends: two users in turn,"
     " or tokens.",
     kip="KIP-368",
     users={USER: PASSWORD, ADMIN[0]: ADMIN[1]},
     settings={"connections.max.reauth.ms": SESSION_MS},
     own_broker="it has to know the password of an administrator",
+    issues=("confluentinc/librdkafka#3304", "aio-libs/aiokafka#1105"),
     run=_run,
 )

@@ -115,12 +115,13 @@ FENCED: Final = Scenario(
     summary="A reader has the leader epoch of before a change of leaders",
     seen="FENCED_LEADER_EPOCH or UNKNOWN_LEADER_EPOCH in the logs of clients and brokers for a"
     " moment, and a pause until the client has new metadata.",
-    clients="Those that send leader epochs (KIP-320): Java from 2.1, librdkafka from 2.1. Others"
+    clients="Those that send leader epochs (KIP-320): Java, librdkafka from 2.1. Others"
     " cannot be fenced, and do not notice that a log was truncated.",
     remedy="None is needed: clients ask for metadata, check their position with"
     " OffsetForLeaderEpoch, and go on.",
     kip="KIP-320",
     brokers=2,
+    issues=("KAFKA-9212", "confluentinc/librdkafka#4796"),
     run=_fenced,
 )
 HALF: Final = Scenario(
@@ -133,5 +134,6 @@ HALF: Final = Scenario(
     " delivery.timeout.ms; clients can ask the bootstrap servers again (KIP-899, KIP-1102).",
     kip="KIP-899",
     brokers=2,
+    issues=("KAFKA-8206",),
     run=_half,
 )

@@ -30,5 +30,6 @@ SCENARIO = Scenario(
     seen="The commit fails with INVALID_TXN_STATE, and the records are not readable.",
     clients="All producers that work longer than transaction.timeout.ms between begin and commit.",
     remedy="A larger transaction.timeout.ms or shorter transactions; send the records again.",
+    issues=("confluentinc/librdkafka#3297", "KAFKA-9910"),
     run=_run,
 )

@@ -32,9 +32,12 @@ SCENARIO = Scenario(
     name="disk-full-at-the-leader",
     summary="The disk of a partition's leader is full",
     seen="Sends take as long as delivery.timeout.ms and fail; readers read on as if nothing were.",
-    clients="All producers: KAFKA_STORAGE_ERROR can be retried, so they retry without a warning.",
+    clients="All producers: KAFKA_STORAGE_ERROR can be retried, so they retry without a warning."
+    " librdkafka up to 1.5.0 fails at once.",
     remedy="Free some room, and watch the disk. In Apache Kafka, the whole log directory goes"
     " offline, other replicas take over (KIP-112), and the broker has to be started again.",
     own_broker="its disk has to be one that fails on purpose",
+    kip="KIP-112",
+    issues=("confluentinc/librdkafka#3026", "redpanda-data/redpanda#24492"),
     run=_run,
 )

@@ -136,5 +136,6 @@ SCENARIO = Scenario(
     " others retry, and tell why in their logs or to an error callback.",
     remedy="Watch the dates of certificates, and renew them in time: Apache Kafka takes a new"
     " keystore while it runs (KIP-226), Fencepost when it starts.",
+    kip="KIP-226",
     run=_run,
 )

@@ -29,5 +29,6 @@ SCENARIO = Scenario(
     remedy="Close the producer and make another one, or a larger transactional.id.expiration.ms.",
     topics=("orders:1:retention.ms=-1",),
     settings={"features": "transaction.version:1"},
+    issues=("KAFKA-18019", "micronaut-projects/micronaut-kafka#542"),
     run=_run,
 )

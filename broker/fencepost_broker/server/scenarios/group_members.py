@@ -102,15 +102,19 @@ ZOMBIE: Final = Scenario(
     remedy="Process records so that twice does no harm, or commit offsets and output in one"
     " transaction (KIP-447); keep session.timeout.ms above the longest pause.",
     settings=AT_ONCE,
+    kip="KIP-447",
+    issues=("dpkp/kafka-python#2179",),
     run=_zombie,
 )
 REPLACED: Final = Scenario(
     name="static-member-replaced",
     summary="Two programs have the same group.instance.id",
     seen="The older one ends with FencedInstanceIdException: FENCED_INSTANCE_ID.",
-    clients="Consumers with group.instance.id (KIP-345): two deployments with the same name.",
+    clients="Consumers with group.instance.id (KIP-345): two deployments with the same name."
+    " librdkafka raises a fatal error; aiokafka (0.14) does not know the code.",
     remedy="Give each instance an id of its own, such as the name of its pod.",
     settings=AT_ONCE,
+    issues=("confluentinc/confluent-kafka-python#869", "aio-libs/aiokafka#1188"),
     run=_replaced,
 )
 OUT_OF_RANGE: Final = Scenario(
@@ -121,5 +125,6 @@ OUT_OF_RANGE: Final = Scenario(
     clients="Consumers that stop for longer than retention.ms, or whose topic has DeleteRecords.",
     remedy="A longer retention; auto.offset.reset=none to be told.",
     settings=AT_ONCE,
+    issues=("confluentinc/confluent-kafka-dotnet#2009", "apache/pinot#19359"),
     run=_out_of_range,
 )

@@ -27,5 +27,6 @@ SCENARIO = Scenario(
     clients="Idempotent producers that lose a batch between two others, as by a delivery time-out.",
     remedy="A producer that bumps its epoch and goes on.",
     kip="KIP-360",
+    issues=("confluentinc/librdkafka#2163", "confluentinc/confluent-kafka-dotnet#704"),
     run=_run,
 )

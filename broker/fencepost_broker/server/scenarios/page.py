@@ -40,10 +40,10 @@ def page() -> str:
             f"- Which clients: {each.clients}",
             f"- Remedy: {each.remedy}",
         ]
-        if each.kip:
-            lines.append(f"- KIP: {each.kip}")
-        if each.issues:
-            lines.append(f"- Reported in: {', '.join(each.issues)}")
+        lines += [
+            f"- KIP: {each.kip or 'none'}",
+            f"- Reported in: {', '.join(each.issues) or 'no report is known to us'}",
+        ]
         if each.brokers:
             lines.append(f"- Cluster: {each.brokers} brokers")
         if settings:

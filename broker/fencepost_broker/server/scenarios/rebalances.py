@@ -114,6 +114,7 @@ STORM: Final = Scenario(
     " (KIP-429); the consumer protocol, in which the broker assigns (KIP-848).",
     kip="KIP-848",
     settings=AT_ONCE,
+    issues=("elixir-broadway/broadway_kafka#109",),
     run=_storm,
 )
 STUCK: Final = Scenario(
@@ -128,5 +129,6 @@ STUCK: Final = Scenario(
     kip="KIP-848",
     topics=("orders:2",),
     settings=AT_ONCE,
+    issues=("confluentinc/librdkafka#4783",),
     run=_stuck,
 )

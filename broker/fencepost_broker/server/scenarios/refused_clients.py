@@ -111,6 +111,7 @@ WRONG_LEADER: Final = Scenario(
     remedy="Time-outs that outlast it; with KIP-951, an error of Produce and Fetch names the new"
     " leader.",
     kip="KIP-951",
+    issues=("twmb/franz-go#119", "confluentinc/librdkafka#4796"),
     run=_wrong_leader,
 )
 DENIED: Final = Scenario(
@@ -123,16 +124,18 @@ DENIED: Final = Scenario(
         "authorizer.class.name": "org.apache.kafka.metadata.authorizer.StandardAuthorizer",
         "allow.everyone.if.no.acl.found": True,
     },
+    issues=("confluentinc/librdkafka#2544",),
     run=_denied,
 )
 THROTTLED: Final = Scenario(
     name="throttled-client",
     summary="A broker asks a client to pause",
     seen="Sends are slow, and delivery.timeout.ms may end; no error says why.",
-    clients="All clients with a quota. Those that ignore ThrottleTimeMs (aiokafka) are made to wait"
-    " by the broker, which does not read from them (KIP-219).",
+    clients="All clients with a quota. Those that ignore ThrottleTimeMs (librdkafka,"
+    " kafka-python) are made to wait by the broker, which does not read from them.",
     remedy="A larger quota (kafka-configs --alter --add-config producer_byte_rate=...), or"
     " fewer bytes: compression, larger batches.",
     kip="KIP-219",
+    issues=("confluentinc/librdkafka#5592", "dpkp/kafka-python#2506"),
     run=_throttled,
 )
