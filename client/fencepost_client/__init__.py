@@ -84,9 +84,12 @@ if TYPE_CHECKING:
         exactly_once,
     )
     from fencepost_client.clients.producer import Producer
+    from fencepost_client.clients.share_consumer import ShareConsumer
     from fencepost_client.clients.transaction import Transaction
     from fencepost_client.consumer.list_offsets import EARLIEST, LATEST
     from fencepost_client.consumer.record_batch import Column, EncodedBatch, RecordBatch
+    from fencepost_client.consumer.share_records import ShareRecord
+    from fencepost_client.consumer.share_session import AcknowledgeType
     from fencepost_client.errors import (
         AbortableTransactionError,
         AuthenticationError,
@@ -150,6 +153,7 @@ _HOMES: Final = {
     ),
     "fencepost_client.clients.batch_producer": ("BatchProducer",),
     "fencepost_client.clients.producer": ("Producer",),
+    "fencepost_client.clients.share_consumer": ("ShareConsumer",),
     "fencepost_client.clients.transaction": ("Transaction",),
     "fencepost_client.producer.shared_transaction": ("OpenTransaction",),
     "fencepost_client.admin.quotas_and_users": (
@@ -230,6 +234,8 @@ _HOMES: Final = {
         "EncodedBatch",
         "RecordBatch",
     ),
+    "fencepost_client.consumer.share_records": ("ShareRecord",),
+    "fencepost_client.consumer.share_session": ("AcknowledgeType",),
     "fencepost_client.errors": (
         "AbortableTransactionError",
         "AuthenticationError",
@@ -306,6 +312,7 @@ __all__ = [
     "LATEST_TIERED",
     "MAX_TIMESTAMP",
     "AbortableTransactionError",
+    "AcknowledgeType",
     "Admin",
     "Append",
     "AuthenticationError",
@@ -388,6 +395,8 @@ __all__ = [
     "ScramMechanism",
     "SentRequest",
     "SetPassword",
+    "ShareConsumer",
+    "ShareRecord",
     "Subtract",
     "TlsError",
     "TopicAlreadyExistsError",

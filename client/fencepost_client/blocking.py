@@ -6,7 +6,8 @@
         print(producer.send_and_wait("orders", b"42").offset)
 
 The classes run the asyncio classes in a thread, which ends with the last of them. Several threads
-can share a ``Producer`` or an ``Admin``; only one thread at a time can use a ``Consumer``.
+can share a ``Producer`` or an ``Admin``; only one thread at a time can use a ``Consumer`` or a
+``ShareConsumer``.
 """
 
 from fencepost_client.clients.blocking.delivery import Deliveries, Delivery
@@ -15,6 +16,7 @@ from fencepost_client.clients.blocking.generated.faces import (
     Admin,
     Consumer,
     Producer,
+    ShareConsumer,
     Transaction,
 )
 from fencepost_client.clients.exactly_once import Committed
@@ -27,6 +29,7 @@ __all__ = [
     "Delivery",
     "ExactlyOnce",
     "Producer",
+    "ShareConsumer",
     "Transaction",
     "exactly_once",
 ]

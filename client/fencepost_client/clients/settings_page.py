@@ -1,4 +1,4 @@
-"""Writes docs/reference/client-settings.md: settings of Producer, Consumer and Admin."""
+"""Writes docs/reference/client-settings.md: the settings of the clients."""
 
 from __future__ import annotations
 
@@ -12,10 +12,23 @@ from fencepost_protocol.codegen.page import write_or_check
 from fencepost_client.clients.admin import Admin
 from fencepost_client.clients.consumer import Consumer
 from fencepost_client.clients.producer import Producer
-from fencepost_client.config.settings import ADMIN, COMMON, CONSUMER, PRODUCER, Setting
+from fencepost_client.clients.share_consumer import ShareConsumer
+from fencepost_client.config.settings import (
+    ADMIN,
+    COMMON,
+    CONSUMER,
+    PRODUCER,
+    SHARE_CONSUMER,
+    Setting,
+)
 
 PAGE: Final = Path(__file__).resolve().parents[3] / "docs/reference/client-settings.md"
-_CLASSES: Final = {"Producer": Producer, "Consumer": Consumer, "Admin": Admin}
+_CLASSES: Final = {
+    "Producer": Producer,
+    "Consumer": Consumer,
+    "ShareConsumer": ShareConsumer,
+    "Admin": Admin,
+}
 
 
 def page() -> str:
@@ -32,7 +45,7 @@ def page() -> str:
         "",
         "Keys, values and headers are bytes: `value.encode()`, `json.dumps(value).encode()`.",
         "",
-        "## Producer, Consumer and Admin",
+        "## All clients",
         "",
         *_table(COMMON, {}, "Producer"),
         "",
@@ -43,6 +56,10 @@ def page() -> str:
         "## Consumer",
         "",
         *_table(CONSUMER, COMMON, "Consumer"),
+        "",
+        "## ShareConsumer",
+        "",
+        *_table(SHARE_CONSUMER, COMMON, "ShareConsumer"),
         "",
         "## Admin",
         "",
@@ -71,7 +88,7 @@ def _default(keyword: str, parameters: Mapping[str, inspect.Parameter]) -> str:
     if keyword == "bootstrap_servers":
         return "required"
     if keyword == "client_id":
-        return "`fencepost-producer`, `-consumer`, `-admin`"
+        return "`fencepost-producer`, `-consumer`, `-share-consumer`, `-admin`"
     default: Any = None if found is None else found.default
     if default is None:
         return "-"

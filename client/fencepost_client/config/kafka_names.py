@@ -8,7 +8,15 @@ from typing import Any, Final, TypeAlias
 
 from fencepost_protocol.records.compression import Compression
 
-from fencepost_client.config.settings import ADMIN, COMMON, CONSUMER, PRODUCER, Setting, Settings
+from fencepost_client.config.settings import (
+    ADMIN,
+    COMMON,
+    CONSUMER,
+    PRODUCER,
+    SHARE_CONSUMER,
+    Setting,
+    Settings,
+)
 from fencepost_client.errors import ConfigError
 
 Names: TypeAlias = Mapping[str, Setting]
@@ -22,6 +30,7 @@ COMMON_NAMES: Final = _by_name(COMMON)
 PRODUCER_NAMES: Final = _by_name(PRODUCER)
 ADMIN_NAMES: Final = _by_name(ADMIN)
 CONSUMER_NAMES: Final = _by_name(CONSUMER)
+SHARE_CONSUMER_NAMES: Final = _by_name(SHARE_CONSUMER)
 
 
 def read_acks(value: int | str) -> int:

@@ -18,6 +18,8 @@ from fencepost_client.errors import ConfigError
 Acks: TypeAlias = Literal["all", -1, 1, 0, "-1", "1", "0"]
 CompressionName: TypeAlias = Literal["none", "gzip", "snappy", "lz4", "zstd"]
 GroupProtocol: TypeAlias = Literal["classic", "consumer"]
+AcknowledgementMode: TypeAlias = Literal["implicit", "explicit"]
+AcquireMode: TypeAlias = Literal["batch_optimized", "record_limit"]
 IsolationLevel: TypeAlias = Literal["read_uncommitted", "read_committed"]
 OffsetReset: TypeAlias = Literal["latest", "earliest", "none"]
 SaslMechanism: TypeAlias = Literal["PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512"]
@@ -343,5 +345,27 @@ CONSUMER: Final = ADMIN | _by_keyword(
     Setting(
         "session.timeout.ms", "session_timeout_ms", Kind.INTEGER,
         "the time without a heartbeat after which a member of a classic group is removed", least=1,
+    ),
+)  # fmt: skip
+
+_OF_SHARE_CONSUMERS_TOO: Final = (
+    "client_rack",
+    "fetch_max_bytes",
+    "fetch_max_wait_ms",
+    "fetch_min_bytes",
+    "max_poll_records",
+)
+_LIKE_CONSUMERS: Final = {name: CONSUMER[name] for name in _OF_SHARE_CONSUMERS_TOO}
+SHARE_CONSUMER: Final = ADMIN | _LIKE_CONSUMERS | _by_keyword(
+    Setting("group.id", "group_id", Kind.TEXT, "the share group that this consumer joins"),
+    Setting(
+        "share.acknowledgement.mode", "share_acknowledgement_mode", Kind.TEXT,
+        "whether the next call accepts records (implicit) or acknowledge says so for each",
+        choices=get_args(AcknowledgementMode),
+    ),
+    Setting(
+        "share.acquire.mode", "share_acquire_mode", Kind.TEXT,
+        "whether whole batches may exceed max_poll_records (batch_optimized) or not (record_limit)",
+        choices=get_args(AcquireMode),
     ),
 )  # fmt: skip

@@ -18,11 +18,15 @@ FOLDER: Final = Path(__file__).parents[1]
 TARGET: Final = Path(__file__).parent / "generated" / "faces.py"
 _HOME: Final = "fencepost_client.clients"
 _CLASSES: Final = {
-    "Transaction": ("Face", ("transaction",)),
-    "Producer": ("Face", ("base", "record_sender", "producer")),
-    "Consumer": ("ReadingFace", ("base", "partition_reader", "consumer")),
+    "Transaction": ("Face[{}]", ("transaction",)),
+    "Producer": ("Face[{}]", ("base", "record_sender", "producer")),
+    "Consumer": (
+        "ReadingFace[{}, ConsumerRecord]",
+        ("base", "partition_reader", "consumer"),
+    ),
+    "ShareConsumer": ("ReadingFace[{}, ShareRecord]", ("base", "share_consumer")),
     "Admin": (
-        "Face",
+        "Face[{}]",
         (
             "base",
             "admin.base",
@@ -65,7 +69,7 @@ def faces() -> str:
     body = "\n\n".join(classes)
     used = {node.id for node in ast.walk(ast.parse(body)) if isinstance(node, ast.Name)}
     wanted = {
-        _HOME: {"consumer", "producer", "transaction"},
+        _HOME: {"consumer", "producer", "share_consumer", "transaction"},
         f"{_HOME}.admin": {"admin"},
         f"{_HOME}.blocking.delivery": {"Deliveries", "Delivery"},
         f"{_HOME}.blocking.face": {"Face", "OnChange", "ReadingFace", "in_caller", "subject_of"},
@@ -95,7 +99,7 @@ def _class(name: str, imports: dict[str, str]) -> str:
                 methods[each.name] = each
         methods |= _borrowed(node)
     home = f"{modules[-1].split('.')[-1]}.{name}"
-    lines = [f"class {name}({base}[{home}]):" if base == "Face" else f"class {name}({base}):"]
+    lines = [f"class {name}({base.format(home)}):"]
     lines += _text(about, "    ")
     for each in methods.values():
         if name == "Transaction" and each.name == "__init__":
@@ -106,7 +110,12 @@ def _class(name: str, imports: dict[str, str]) -> str:
 
 
 def _class_of(tree: ast.Module, module: str) -> ast.ClassDef:
-    wanted = {"transaction": "Transaction", "producer": "Producer", "consumer": "Consumer"}
+    wanted = {
+        "transaction": "Transaction",
+        "producer": "Producer",
+        "consumer": "Consumer",
+        "share_consumer": "ShareConsumer",
+    }
     for node in tree.body:
         if isinstance(node, ast.ClassDef) and wanted.get(module, node.name) == node.name:
             return node

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable, Coroutine
-from typing import Any, Generic, ParamSpec, Self, TypeAlias, TypeVar
+from typing import Any, Generic, ParamSpec, Protocol, Self, TypeAlias, TypeVar
 
 from fencepost_client.clients.blocking.portal import Portal, enter, in_calling_thread, leave
-from fencepost_client.clients.consumer import Consumer
 from fencepost_client.errors import IllegalStateError
-from fencepost_client.types import ConsumerRecord, TopicPartition
+from fencepost_client.types import TopicPartition
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -77,18 +77,33 @@ class Face(Generic[S]):
                 leave(portal)
 
 
-class ReadingFace(Face[Consumer]):
+class Holds(Protocol):
+    """A consumer that holds records for an iteration."""
+
+    @property
+    def held(self) -> deque[Any]:
+        """Records that the iteration has not returned yet."""
+
+    async def hold(self) -> None:
+        """Wait until there are some."""
+
+
+H = TypeVar("H", bound=Holds)
+
+
+class ReadingFace(Face[H], Generic[H, R]):
     """``for record in consumer``: one call into the loop for all records that are there."""
 
     def __iter__(self) -> Self:
         return self
 
-    def __next__(self) -> ConsumerRecord:
+    def __next__(self) -> R:
         self._reach()
         while not self._subject.held:
             self._wait(self._subject.hold)
         # The position moves on before the record is processed, as with `async for`.
-        return self._subject.held.popleft()
+        record: R = self._subject.held.popleft()
+        return record
 
 
 def subject_of(thing: R) -> R:

@@ -14,15 +14,18 @@ from fencepost_client.admin.quotas_and_users import DeletePassword, QuotaEntity,
 from fencepost_client.admin.reassignments import Reassignment
 from fencepost_client.admin.topics import CreatedTopic, NewPartitions, NewTopic, TopicDescription, TopicListing
 from fencepost_client.admin.transactions import ProducerDescription, ProducerIdentity, TransactionDescription, TransactionListing
-from fencepost_client.clients import consumer, producer, transaction
+from fencepost_client.clients import consumer, producer, share_consumer, transaction
 from fencepost_client.clients.admin import admin
 from fencepost_client.clients.admin.transactions import _OLDER_THAN_MS
 from fencepost_client.clients.blocking.delivery import Deliveries, Delivery
 from fencepost_client.clients.blocking.face import Face, OnChange, ReadingFace, in_caller, subject_of
 from fencepost_client.clients.transaction import GroupMember
-from fencepost_client.config.settings import Acks, CompressionName, GroupProtocol, IsolationLevel, OffsetReset
+from fencepost_client.config.settings import AcknowledgementMode, Acks, AcquireMode, CompressionName, GroupProtocol, IsolationLevel, OffsetReset
 from fencepost_client.consumer.classic_member import DEFAULT_ASSIGNORS
 from fencepost_client.consumer.record_batch import EncodedBatch, RecordBatch
+from fencepost_client.consumer.share_records import ShareRecord
+from fencepost_client.consumer.share_session import AcknowledgeType
+from fencepost_client.errors import KafkaError
 from fencepost_client.metrics import RequestMetrics
 from fencepost_client.network.security import SecuritySettings
 from fencepost_client.producer.accumulator import BATCH_SIZE
@@ -230,7 +233,7 @@ class Producer(Face[producer.Producer]):
         self._wait(self._subject.send_offsets, offsets, group)
 
 
-class Consumer(ReadingFace):
+class Consumer(ReadingFace[consumer.Consumer, ConsumerRecord]):
     """Reads records, by itself or as a member of a group.
 
         with Consumer("localhost:9092", group_id="billing") as consumer:
@@ -443,6 +446,105 @@ class Consumer(ReadingFace):
     def block_on_rebalance(self, timeout_ms: int) -> None:
         """Take part in a rebalance, if the group has one."""
         self._wait(self._subject.block_on_rebalance, timeout_ms)
+
+
+class ShareConsumer(ReadingFace[share_consumer.ShareConsumer, ShareRecord]):
+    """Reads records as a member of a share group: members share partitions, record by record.
+
+        with ShareConsumer("localhost:9092", group_id="mails") as consumer:
+            consumer.subscribe(["orders"])
+            for record in consumer:
+                send_mail(record.value)
+
+    A record is locked for this member for the time of a lock (30 s, by the group's settings). The
+    next call for records accepts those that the call before it has returned. With
+    ``share_acknowledgement_mode="explicit"``, ``acknowledge`` says for each record whether it is
+    accepted, released or rejected, before the next call for records.
+    """
+
+    def __init__(self, bootstrap_servers: str | Sequence[str], *, group_id: str, client_id: str='fencepost-share-consumer', client_rack: str='', share_acknowledgement_mode: AcknowledgementMode='implicit', share_acquire_mode: AcquireMode='batch_optimized', max_poll_records: int=500, fetch_min_bytes: int=1, fetch_max_bytes: int=50 << 20, fetch_max_wait_ms: int=500, request_timeout_ms: int=30000, default_api_timeout_ms: int=60000, retry_backoff_ms: int=100, retry_backoff_max_ms: int=1000, metadata_max_age_ms: int=300000, metrics: RequestMetrics | None=None, **security: Unpack[SecuritySettings]) -> None:
+        self._subject = share_consumer.ShareConsumer(bootstrap_servers, group_id=group_id, client_id=client_id, client_rack=client_rack, share_acknowledgement_mode=share_acknowledgement_mode, share_acquire_mode=share_acquire_mode, max_poll_records=max_poll_records, fetch_min_bytes=fetch_min_bytes, fetch_max_bytes=fetch_max_bytes, fetch_max_wait_ms=fetch_max_wait_ms, request_timeout_ms=request_timeout_ms, default_api_timeout_ms=default_api_timeout_ms, retry_backoff_ms=retry_backoff_ms, retry_backoff_max_ms=retry_backoff_max_ms, metadata_max_age_ms=metadata_max_age_ms, metrics=metrics, **security)
+        self._portal = None
+
+    @property
+    def bootstrap_servers(self) -> list[str]:
+        """The addresses that are asked first."""
+        return self._subject.bootstrap_servers
+
+    def __enter__(self) -> Self:
+        self.start()
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None) -> None:
+        self._end(self._subject.__aexit__, kind, error, traceback)
+
+    def start(self) -> None:
+        """Connect."""
+        self._begin(self._subject.start)
+
+    def close(self, *, accept: bool=True) -> None:
+        """Acknowledge what was returned if that is implicit, release the rest, and leave the group.
+
+        Without ``accept``, records that were returned and not acknowledged are released.
+        """
+        self._end(self._subject.close, accept=accept)
+
+    @classmethod
+    def from_config(cls, config: Mapping[str, Any]) -> ShareConsumer:
+        """Make a share consumer with settings by Kafka's names.
+
+        ShareConsumer.from_config({"bootstrap.servers": "localhost:9092", "group.id": "g"})
+        """
+        return cls._around(share_consumer.ShareConsumer.from_config(config))
+
+    def subscribe(self, topics: Iterable[str]) -> None:
+        """Read these topics, together with the other members of the group.
+
+        consumer.subscribe(["orders", "payments"])
+        """
+        self._do(self._subject.subscribe, topics)
+
+    def unsubscribe(self) -> None:
+        """Leave the group; records that were not acknowledged are released."""
+        self._wait(self._subject.unsubscribe)
+
+    def assignment(self) -> set[TopicPartition]:
+        """The partitions that this member fetches now; others may fetch the same."""
+        return self._do(self._subject.assignment)
+
+    @property
+    def acquisition_lock_timeout_ms(self) -> int | None:
+        """How long records are locked for this member; ``None`` before the first answer."""
+        return self._subject.acquisition_lock_timeout_ms
+
+    def getmany(self, *, timeout_ms: int=0, max_records: int | None=None) -> list[ShareRecord]:
+        """Return acquired records, or wait for the first ones; none after ``timeout_ms``.
+
+            records = consumer.getmany(timeout_ms=1000)
+
+        Implicitly, this accepts all records that were returned before.
+        """
+        return self._wait(self._subject.getmany, timeout_ms=timeout_ms, max_records=max_records)
+
+    def acknowledge(self, record: ShareRecord, kind: AcknowledgeType=AcknowledgeType.ACCEPT) -> None:
+        """Say what became of a record; the next call for records or ``commit`` sends it.
+
+            consumer.acknowledge(record, AcknowledgeType.RELEASE)
+
+        A record whose lock is renewed has to be acknowledged later.
+        """
+        self._do(self._subject.acknowledge, record, kind)
+
+    def commit(self) -> dict[TopicPartition, KafkaError]:
+        """Send all acknowledgements, and wait until they are written.
+
+            failed = consumer.commit()
+
+        Implicitly, this accepts all records that were returned. The result has the partitions with
+        acknowledgements that were refused since the last call, for example after the end of a lock:
+        these records are delivered again.
+        """
+        return self._wait(self._subject.commit)
 
 
 class Admin(Face[admin.Admin]):
