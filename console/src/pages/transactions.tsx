@@ -69,7 +69,7 @@ export function TransactionsPage() {
               picture={picture}
               selected={selected}
               isFollowing={until === null && frozen === null && selected < 0}
-              onSelect={(at) => setSelected(at === selected ? -1 : at)}
+              onSelect={setSelected}
               onFollow={(follow) => give({ follow })}
             />
             <div class="scrub">
@@ -146,7 +146,11 @@ function Steps(props: { steps: Step[]; selected: number; onSelect: (at: number) 
       <Table label="Steps" head={["Time", "Who", "What", "API or state"]}>
         {listed.map(({ each, at }) => (
           <tr key={at} class={at === props.selected ? "pick picked" : "pick"} onClick={() => props.onSelect(at)}>
-            <td class="time">{timeOfDay(each.at_ms)}</td>
+            <td class="time">
+              <button type="button" class="link" aria-pressed={at === props.selected} onClick={(e) => (e.stopPropagation(), props.onSelect(at))}>
+                {timeOfDay(each.at_ms)}
+              </button>
+            </td>
             <td>
               <Text of={whoIs(each)} none={`producer ${each.producer_id}`} />
             </td>

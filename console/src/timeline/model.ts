@@ -229,6 +229,14 @@ export function draw(steps: Step[], zoom: number): Picture {
       text = Object.keys(step.errors).join(", ");
       const bad = text !== "";
       close(parked.get(requestOf(step)), x);
+      if (step.api === "EndTxn" && !bad && !states.has(step.transactional_id ?? "")) {
+        // A proxy sees neither states nor markers: the answer is the last that it knows.
+        for (const [key, bar] of open) {
+          if (!key.endsWith(` ${step.transactional_id}`)) continue;
+          close(bar, x);
+          open.delete(key);
+        }
+      }
       const to = targets(step);
       const from = to.length ? lane(to[0]!.kind, to[0]!.name).y : y;
       arrows.push({ column, from, to: [y], kind: "answer", bad, hue });
