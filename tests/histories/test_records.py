@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from fencepost_client.histories import Kind
 
 from tests.histories.writing import (
     begun,
@@ -43,7 +44,7 @@ def test_what_is_before_the_first_and_after_the_last_read_is_unseen() -> None:
     report = judged(*lines)
     assert report.holds
     assert report.tallies.keys() == {"unseen-write"}
-    assert report.tallies["unseen-write"].expected == 2  # type: ignore[index]
+    assert report.tallies[Kind.UNSEEN_WRITE].expected == 2
     assert kinds(judged(*lines, strict=True)) == {"unseen-write"}
 
 
@@ -100,6 +101,17 @@ def test_two_values_at_one_offset(second: dict[str, object]) -> None:
     report = judged(send("w", P, 0, "a"), second)
     assert "inconsistent-offset" in kinds(report)
     assert "orders-0 offset 0 is 'a' and 'b'" in report.findings()[-1].text + str(report)
+
+
+def test_of_two_records_at_one_offset_the_one_that_nobody_reads_is_lost() -> None:
+    sends = [send("w", P, 0, "a"), send("x", P, 0, "b")]
+    for read in ("a", "b"):
+        report = judged(*sends, poll("r", P, (0, read)))
+        assert kinds(report) == {"inconsistent-offset", "lost-write"}
+        (lost,) = report.findings(Kind.LOST_WRITE)
+        assert repr("b" if read == "a" else "a") in lost.text
+    both = judged(*sends, poll("r", P, (0, "a")), poll("s", P, (0, "b")))
+    assert kinds(both) == {"inconsistent-offset"}
 
 
 def test_two_sends_that_got_one_offset() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from fencepost_client.histories import Kind
 
 from tests.histories.writing import (
     Line,
@@ -135,7 +136,7 @@ def test_orders_of_writes_that_contradict_each_other_are_g0() -> None:
     report = judged(*lines)
     assert report.holds
     assert "G0" in expected(report)
-    finding = judged(*lines, strict=True).findings("G0")[0]  # type: ignore[arg-type]
+    finding = judged(*lines, strict=True).findings(Kind.G0)[0]
     assert sorted(finding.steps) == ["1", "2"]
     assert sorted(finding.edges) == ["writes orders-0 0, 1", "writes orders-1 0, 1"]
     in_order = [
@@ -148,7 +149,7 @@ def test_orders_of_writes_that_contradict_each_other_are_g0() -> None:
 def test_transactions_that_read_from_each_other_are_g1c() -> None:
     report = judged(*circle(isolation="read_committed"))
     assert kinds(report) == {"G1c"}
-    assert report.tallies["G1c"].unexpected == 1  # type: ignore[index]
+    assert report.tallies[Kind.G1C].unexpected == 1
     assert sorted(report.findings()[0].edges) == ["reads orders-0 0", "reads orders-1 0"]
     lenient = judged(*circle(isolation="read_uncommitted"))
     assert lenient.holds
