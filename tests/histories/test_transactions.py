@@ -124,6 +124,26 @@ def test_a_record_before_its_commit_began() -> None:
     assert judged(reader(), sent, read, commit).holds
 
 
+def test_a_commit_that_was_asked_for_twice_began_the_first_time() -> None:
+    commit = end("commit", "w", "t")
+    report = judged(
+        reader(),
+        send("w", P, 0, "a", transaction="t"),
+        begun(commit, 1),
+        {**commit, "id": 1, "type": "info"},
+        poll("r", P, (0, "a")),
+        begun(commit, 2),
+        {**commit, "id": 2},
+    )
+    assert report.findings() == []
+
+
+def test_what_is_certain_stays() -> None:
+    lines = [send("w", P, 0, "a", "b", "c", transaction="t"), end("commit", "w", "t")]
+    again = end("commit", "w", "t", type="info")
+    assert "lost-write" in kinds(judged(*lines, again, poll("r", P, (0, "a"), (2, "c"))))
+
+
 def transaction(name: str, *sends: Line) -> list[Line]:
     return [*({**line, "transaction": name} for line in sends), end("commit", "w" + name, name)]
 
@@ -139,6 +159,11 @@ def test_orders_of_writes_that_contradict_each_other_are_g0() -> None:
     finding = judged(*lines, strict=True).findings(Kind.G0)[0]
     assert sorted(finding.steps) == ["1", "2"]
     assert sorted(finding.edges) == ["writes orders-0 0, 1", "writes orders-1 0, 1"]
+    read = [
+        poll("w1", "other-0", (0, "x"), transaction="1"),
+        *transaction("3", send("w3", "other-0", 0, "x")),
+    ]
+    assert "G1c" not in expected(judged(*lines, *read))
     in_order = [
         *transaction("1", send("w1", P, 0, "a"), send("w1", Q, 0, "b")),
         *transaction("2", send("w2", P, 1, "c"), send("w2", Q, 1, "d")),
@@ -154,6 +179,7 @@ def test_transactions_that_read_from_each_other_are_g1c() -> None:
     lenient = judged(*circle(isolation="read_uncommitted"))
     assert lenient.holds
     assert expected(lenient) == {"G1c"}
+    assert lenient.findings()[0].expected == "its reader is read_uncommitted"
     aborted = [*circle(isolation="read_committed")[:-1], end("abort", "w2", "2")]
     assert "G1c" not in kinds(judged(*aborted))
 
