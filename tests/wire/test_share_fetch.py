@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 from fencepost_broker.apis import registry
-from fencepost_broker.apis.share_groups import SHARE_APIS, SHARE_GROUPS_ARE_SERVED
+from fencepost_broker.apis.share_groups import SHARE_APIS
+from fencepost_broker.metadata.features import SHARE_GROUPS_ARE_SERVED
 from fencepost_broker.server import broker_server
 from fencepost_protocol.errors import ErrorCode
 from fencepost_protocol.generated import initialize_share_group_state as initializing

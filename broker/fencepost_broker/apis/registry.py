@@ -35,7 +35,7 @@ from fencepost_broker.apis.fetch.handler import fetch
 from fencepost_broker.apis.produce.handler import produce
 from fencepost_broker.apis.request import encode_uncounted
 from fencepost_broker.apis.served import Later, Longest, Refusal, Served
-from fencepost_broker.apis.share_groups import SHARE_APIS, SHARE_GROUPS_ARE_SERVED
+from fencepost_broker.apis.share_groups import SHARE_APIS
 from fencepost_broker.apis.topics.list_offsets import list_offsets
 from fencepost_broker.apis.topics.metadata import metadata
 from fencepost_broker.apis.topics.topics import create_topics, delete_topics
@@ -43,6 +43,7 @@ from fencepost_broker.config import Settings
 from fencepost_broker.config.values.releases import release_of
 from fencepost_broker.config.values.version_caps import parse_version_caps
 from fencepost_broker.controller.client_quotas import CONSUMER_BYTE_RATE, PRODUCER_BYTE_RATE
+from fencepost_broker.metadata.features import SHARE_GROUPS_ARE_SERVED
 from fencepost_broker.observability.tap.hiding import hide_credentials, hide_settings, hide_token
 
 SERVED: Final = (
