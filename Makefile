@@ -297,6 +297,10 @@ console-check: console/node_modules/.installed ## fail when the built page is no
 	cd console && npm run --silent build -- --outDir ../build/console
 	diff -r build/console $(CONSOLE)
 
+.PHONY: console-pictures
+console-pictures: $(STAMP) console/node_modules/.installed ## pictures of the console for docs/, by its tests
+	FENCEPOST_TEST_PICTURES=docs/pictures $(BIN)/pytest tests/console/test_pictures.py
+
 .PHONY: docs
 docs: $(STAMP) ## write the generated pages of docs/
 	$(BIN)/python -m fencepost_protocol.codegen.docs
@@ -326,6 +330,15 @@ dist: $(STAMP) ## build wheels and sdists of fencepost and fencepost-client in d
 .PHONY: dist-test
 dist-test: dist ## install both distributions in fresh environments of VERSIONS, and use them
 	FENCEPOST_TEST_DIST=1 FENCEPOST_TEST_VERSIONS='$(VERSIONS)' $(BIN)/pytest -v tests/release/test_fresh_environments.py
+
+.PHONY: binary
+binary: dist ## build dist/fencepost: one file with Python inside, for this system
+	$(BIN)/python .ci/binary/build.py --python $(PYTHON)
+
+# Not in CI: the build takes a minute, and all commands another one.
+.PHONY: binary-test
+binary-test: binary ## use every command of dist/fencepost without Python; writes docs/proofs/binary.md
+	$(BIN)/python -m tests.release.binary
 
 .PHONY: clean
 clean: ## remove what can be made again

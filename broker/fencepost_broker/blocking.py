@@ -11,18 +11,19 @@ some seconds for that, and no more.
 from __future__ import annotations
 
 import atexit
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, Literal, Self, TypedDict, TypeVar, Unpack
+from typing import TYPE_CHECKING, Any, Final, Literal, Self, TypeVar, Unpack
 
-from fencepost_broker.config import Settings, Value
+from fencepost_broker.config import Settings
 from fencepost_broker.ports import Address
 from fencepost_broker.server.clock import StateClock
 from fencepost_broker.server.embedded import broker as asyncio_broker
 from fencepost_broker.server.embedded import cluster as asyncio_cluster
 from fencepost_broker.server.embedded.blocking_disk import Disk, LoadedDiskFault
+from fencepost_broker.server.embedded.options import ClusterOptions, Options
 from fencepost_broker.server.embedded.snapshot import Snapshot
 from fencepost_broker.server.loop_thread import Call, LoopThread, enter, leave
 
@@ -40,33 +41,6 @@ if TYPE_CHECKING:
 R = TypeVar("R")
 _EXIT_SECONDS: Final = 5.0
 """How long the interpreter's end waits for a broker that was not stopped."""
-
-
-class Options(TypedDict, total=False):
-    """See ``fencepost_broker.Broker``."""
-
-    settings: Mapping[str, Value]
-    host: str
-    port: int
-    data_dir: str | Path
-    topics: Iterable[str] | Mapping[str, int]
-    users: Mapping[str, str]
-    tls_cert: str | Path
-    tls_key: str | Path
-    clock: StateClock | Literal["manual"]
-    release: str
-    control: int | str
-    control_token_file: str | Path
-    log_level: str
-
-
-class ClusterOptions(TypedDict, total=False):
-    """See ``fencepost_broker.Cluster``."""
-
-    brokers: int
-    topics: Iterable[str] | Mapping[str, int]
-    settings: Mapping[str, Value]
-    log_level: str
 
 
 def attach(control: str | int, token: str | None = None) -> BlockingAttachedBroker:
@@ -355,6 +329,11 @@ class Cluster:
     def bootstrap(self) -> str:
         """The addresses of all brokers, for a client's ``bootstrap.servers``."""
         return self._cluster.bootstrap
+
+    @property
+    def control(self) -> str | None:
+        """``host:port`` of its control port, if it has one."""
+        return self._cluster.control
 
     @property
     def brokers(self) -> dict[int, Broker]:

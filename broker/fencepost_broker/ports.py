@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -52,6 +53,16 @@ class Address:
         """``host:port``, as clients write it."""
         host = f"[{self.host}]" if ":" in self.host else self.host
         return f"{host}:{self.port}"
+
+
+def client_id_of_broker(node_id: int, what: str) -> str:
+    """Return the client id of a broker at another one; ``what`` is what the connection is for."""
+    return f"broker-{node_id}-{what}"
+
+
+def is_of_broker(client_id: str | None) -> bool:
+    """Whether a client id is that of a broker."""
+    return re.fullmatch(r"broker-[0-9]+-.+", client_id or "") is not None
 
 
 @dataclass(slots=True)

@@ -5,7 +5,10 @@ import { useEffect, useState } from "preact/hooks";
 
 import { tokenWanted, useToken } from "./api";
 import { ClusterPage } from "./pages/cluster";
+import { FaultsPage } from "./pages/faults";
+import { GroupsPage } from "./pages/groups";
 import { RequestsPage } from "./pages/requests";
+import { TopicsPage } from "./pages/topics";
 import { TransactionsPage } from "./pages/transactions";
 import { linkTo, place } from "./route";
 import { about, isLive, listen, lost, whyNot } from "./store";
@@ -14,6 +17,9 @@ import "./style.css";
 const PAGES = [
   { name: "transactions", title: "Transactions", page: TransactionsPage, kinds: "step" },
   { name: "requests", title: "Requests", page: RequestsPage, kinds: "request" },
+  { name: "topics", title: "Topics", page: TopicsPage, kinds: "step", isNotOfProxies: true },
+  { name: "groups", title: "Groups", page: GroupsPage, kinds: "step", isNotOfProxies: true },
+  { name: "faults", title: "Faults and clock", page: FaultsPage, kinds: "fault" },
   { name: "cluster", title: "Cluster", page: ClusterPage, kinds: "log", isNotOfProxies: true },
 ];
 

@@ -15,13 +15,14 @@ from collections.abc import Sequence
 from typing import Any
 
 from fencepost_broker.coordinator import encode_batch
-from fencepost_broker.coordinator.transaction import TransactionCoordinator, TransactionSettings
 from fencepost_broker.coordinator.transaction.commands import (
     AddPartitions,
     EndTxn,
     InitProducerId,
     MarkersWritten,
 )
+from fencepost_broker.coordinator.transaction.machine import TransactionCoordinator
+from fencepost_broker.coordinator.transaction.ports import TransactionSettings
 from fencepost_protocol.errors import ErrorCode
 from fencepost_protocol.generated.end_txn import EndTxnRequest
 from fencepost_protocol.generated.init_producer_id import InitProducerIdRequest

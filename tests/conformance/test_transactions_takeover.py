@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 from fencepost_broker.coordinator import RecordFamily, decode_record
-from fencepost_broker.coordinator.transaction import TransactionSettings
 from fencepost_broker.coordinator.transaction import commands as c
 from fencepost_broker.coordinator.transaction.model import log_record
+from fencepost_broker.coordinator.transaction.ports import TransactionSettings
 from fencepost_broker.coordinator.transaction.states import State
 from fencepost_broker.metadata.decision import Decision
 from fencepost_protocol.errors import ErrorCode

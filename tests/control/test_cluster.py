@@ -341,15 +341,25 @@ def test_operations_find_the_broker_that_they_concern(controlled: Controlled) ->
 
 
 def test_what_a_cluster_cannot_do_names_one_broker(controlled: Controlled) -> None:
-    wrong = refused(controlled, "GET", "/v1/markers/holds")
+    wrong = refused(controlled, "GET", "/metrics")
     assert wrong.status == 409
     assert "?broker=1" in str(wrong)
     assert controlled.ask("GET", "/v1/markers/holds", broker=1) == {"holds": []}
     assert refused(controlled, "GET", "/v1/markers/holds", broker=7).status == 404
     assert refused(controlled, "GET", "/v1/markers/holds", broker="x").status == 400
-    assert "only brokers in memory" in str(
-        refused(controlled, "POST", "/v1/snapshots?broker=1", {"name": "s"})
-    )
+    for path, why in (("?broker=1", "only brokers in memory"), ("", "the same instant")):
+        wrong = refused(controlled, "POST", f"/v1/snapshots{path}", {"name": "s"})
+        assert why in str(wrong)
+
+
+def test_a_broker_that_was_paused_holds_markers_too(controlled: Controlled) -> None:
+    controlled.set_state(1, "pause")
+    hold = controlled.ask("POST", "/v1/markers/holds", {"transactional_id": "a"})
+    controlled.set_state(1, "resume")
+    [here] = controlled.ask("GET", "/v1/markers/holds", broker=1)["holds"]
+    assert here["transactional_id"] == "a"
+    controlled.ask("DELETE", path_of("markers", "holds", hold["hold"]))
+    assert controlled.ask("GET", "/v1/markers/holds", broker=1) == {"holds": []}
 
 
 def told_by_both(controlled: Controlled, before: Callable[[], None]) -> None:

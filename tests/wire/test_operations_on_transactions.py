@@ -6,7 +6,7 @@ import pytest
 from fencepost_broker import Broker, StateClock
 from fencepost_broker.coordinator import RecordFamily
 from fencepost_broker.coordinator.runtime.shard import Shard
-from fencepost_broker.coordinator.transaction import TransactionCoordinator
+from fencepost_broker.coordinator.transaction.machine import TransactionCoordinator
 from fencepost_broker.operations import (
     AbortHangingTransaction,
     BumpProducerEpoch,

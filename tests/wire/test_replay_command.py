@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -16,9 +17,11 @@ from fencepost_client import Producer
 from fencepost_client.recordings import replay
 from fencepost_client.recordings.file import EntryKind, read_entries
 from fencepost_client.recordings.replaying import Replay, replay_file
+from fencepost_client.recordings.result import Replayed
 from fencepost_protocol.framing import read_request_head
 from fencepost_protocol.generated.index import ApiKey
 
+from tests.support.cluster_processes import ClusterProcesses
 from tests.support.sessions import ORDERS, play_session
 from tests.support.up import Up
 
@@ -107,6 +110,41 @@ def test_a_broker_records_from_its_start_and_a_replay_tells_differences(tmp_path
         assert {each["got"] for each in found} >= {"UNKNOWN_TOPIC_OR_PARTITION"}
 
 
+@pytest.mark.slow
+def test_the_brokers_of_a_cluster_write_one_recording(tmp_path: Path) -> None:
+    path = tmp_path / "cluster.fprec"
+    words = ("--topic", f"{ORDERS}:2", "--record", str(path))
+    with ClusterProcesses(tmp_path / "run", *words, brokers=2) as cluster:
+        cluster.until_settled()
+        asyncio.run(play_session(cluster.bootstrap))
+        replayable = shutil.copy(path, tmp_path / "session.fprec")
+        for what in (cluster.kill, cluster.start):
+            what(2)
+        cluster.until_settled()
+    with path.open("rb") as file:
+        entries = list(read_entries(file))
+    times = [each.time_us for each in entries]
+    heads = [
+        (each.connection, read_request_head(memoryview(each.data)))
+        for each in entries
+        if each.kind is EntryKind.REQUEST
+    ]
+    assert {number >> 14 for number, head in heads if head[0] == ApiKey.METADATA} == {
+        1 << 8, 2 << 8, (2 << 8) + 1,
+    }  # fmt: skip
+    assert {head[0] for _, head in heads} >= {ApiKey.PRODUCE, ApiKey.END_TXN, ApiKey.JOIN_GROUP}
+    assert not {head[0] for _, head in heads} & {ApiKey.WRITE_TXN_MARKERS, ApiKey.CREATE_TOPICS}
+    assert max(times) - times[-1] < times[-1] / 2, "all use one clock"
+
+    async def replayed() -> Replayed:
+        async with Broker(topics={ORDERS: 2}) as broker:
+            return await replay_file(replayable, Replay(broker.bootstrap))
+
+    found = asyncio.run(replayed())
+    assert found.differences == []
+    assert found.compared > 20
+
+
 def _replayed(path: Path, bootstrap: str, *more: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
         [*COMMAND, "replay", str(path), "-b", bootstrap, *more],
@@ -122,7 +160,8 @@ def _replayed(path: Path, bootstrap: str, *more: str) -> subprocess.CompletedPro
         ("replay other -b 127.0.0.1:1", 2, "other: it is no recording of Fencepost"),
         ("record other --upstream 127.0.0.1:1 --port 0", 1, "record: other: File exists"),
         ("up --record other --port 0", 2, "up: --record other: the file exists already"),
-        ("up --record new --brokers 2", 2, "--record is for a single broker"),
+        ("up --record other --brokers 2", 2, "up: --record other: the file exists already"),
+        ("up --record gone/new --brokers 2", 1, "--record gone/new: No such file or directory"),
     ],
 )
 def test_wrong_files_are_told(words: str, code: int, told: str, tmp_path: Path) -> None:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import socket
 import struct
+from contextlib import suppress
 
 import pytest
 from fencepost_broker.metadata.features import SUPPORTED_RANGES
@@ -153,6 +155,18 @@ async def test_stopping_lets_the_parked_answer_leave() -> None:
         assert (await client.end_txn_answer())[0] == 1
         assert await client.reader.read() == b""
         await stopping
+
+
+@pytest.mark.parametrize("turns", range(6))
+async def test_a_connection_that_comes_while_the_server_stops_is_closed(turns: int) -> None:
+    async with running() as it:
+        with socket.create_connection(it.address) as client:
+            for _ in range(turns):  # the loop accepts it in one, and makes its transport in another
+                await asyncio.sleep(0)
+            await it.server.stop(10.0)
+            client.setblocking(False)
+            with suppress(ConnectionResetError):
+                assert await asyncio.get_running_loop().sock_recv(client, 1) == b""
 
 
 # -- ApiVersions ----------------------------------------------------------------------------------

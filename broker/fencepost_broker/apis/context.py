@@ -52,7 +52,8 @@ class BrokerContext(HandlerContext):
     coordinators: Coordinators
     topics: TopicCreation
     fetch_sessions: FetchSessions
-    telemetry: ClientTelemetry
+    telemetry: ClientTelemetry | None
+    """``None`` unless clients are asked for their metrics."""
     shares: SharePartitions
     share_sessions: ShareSessions
 

@@ -1,4 +1,4 @@
-"""The APIs of share groups (KIP-932): they are served all together, or none of them."""
+"""The APIs of share groups (KIP-932): a part of the table in ``registry``."""
 
 from __future__ import annotations
 
@@ -13,19 +13,6 @@ from fencepost_broker.apis.served import Later, Longest, Served
 
 SHARE_APIS: Final = (
     Served(
-        ApiKey.SHARE_FETCH,
-        Later("share.share_fetch", "share_fetch"),
-        rights="checks:MEMBER",
-        large=WHOLE,
-        encode=encode_with_records,
-    ),
-    Served(
-        ApiKey.SHARE_ACKNOWLEDGE,
-        Later("share.share_acknowledge", "share_acknowledge"),
-        rights="checks:MEMBER",
-        large=WHOLE,
-    ),
-    Served(
         ApiKey.SHARE_GROUP_HEARTBEAT,
         Later("groups.share_groups", "share_group_heartbeat"),
         rights="share_groups:share_group_heartbeat",
@@ -38,11 +25,24 @@ SHARE_APIS: Final = (
         rights="share_groups:share_group_describe",
         large=Cut("group_ids"),
     ),
+    Served(
+        ApiKey.SHARE_FETCH,
+        Later("share.share_fetch", "share_fetch"),
+        rights="checks:MEMBER",
+        large=WHOLE,
+        encode=encode_with_records,
+    ),
+    Served(
+        ApiKey.SHARE_ACKNOWLEDGE,
+        Later("share.share_acknowledge", "share_acknowledge"),
+        rights="checks:MEMBER",
+        large=WHOLE,
+    ),
     *(
         Served(
             key,
             Later("groups.share_state", "share_group_state"),
-            rights="whole:everybody",
+            rights="share_groups:share_group_state",
             large=WHOLE,
         )
         for key in (

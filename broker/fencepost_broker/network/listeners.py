@@ -54,6 +54,20 @@ async def listen(host: str, port: int, backlog: int, make: Any) -> asyncio.Serve
         raise ListenError(host, port, error) from error
 
 
+def close(listener: Any) -> None:
+    """Accept no more connections; the last ones that were accepted are still made.
+
+    asyncio would leave open what its server has accepted and not made when it is closed.
+    """
+    if not isinstance(listener, asyncio.Server):
+        listener.close()
+        return
+    loop = asyncio.get_running_loop()
+    for each in listener.sockets:
+        loop.remove_reader(each.fileno())
+    loop.call_soon(listener.close)
+
+
 async def bound_sockets(host: str, port: int, backlog: int) -> list[socket.socket]:
     """Return listening sockets, for a caller that accepts by itself."""
     loop = asyncio.get_running_loop()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Hashable
 from pathlib import Path
 from time import monotonic_ns
-from typing import TYPE_CHECKING, Final, Self, cast
+from typing import TYPE_CHECKING, Final, Literal, NamedTuple, Self, cast
 
 from fencepost_client.recordings.file import (
     ANSWER_ID_BYTES,
@@ -29,6 +29,7 @@ from fencepost_broker.observability.tap.hiding import (
     shown_request,
     shown_response,
 )
+from fencepost_broker.ports import is_of_broker
 
 if TYPE_CHECKING:
     from types import TracebackType
@@ -43,6 +44,20 @@ _TOKEN_APIS: Final = frozenset(
 """APIs of other brokers than ours whose messages have secrets."""
 
 
+class Part(NamedTuple):
+    """What a process writes of a recording that several processes append to."""
+
+    began_ns: int
+    """When the recording began, by the clock of this machine."""
+    number: int
+    """The first number of its connections; the next ones follow."""
+
+    @classmethod
+    def of_process(cls, began_ns: int, node_id: int, start: int) -> Part:
+        """Return the part of a broker, in its n-th process since the recording began."""
+        return cls(began_ns, ((node_id << 8 | start % 256) << 14) + 1)
+
+
 class Recording:
     """A file to which everything is appended, an entry at a time.
 
@@ -51,14 +66,16 @@ class Recording:
     the recording ends and ``failure`` says why; requests are not affected.
     """
 
-    def __init__(self, path: str | Path) -> None:
-        """Make the file, which must not exist yet; raises ``OSError``."""
-        self._file = Path(path).open("xb", buffering=0)  # noqa: SIM115 (open until `close`)
+    def __init__(self, path: str | Path, part: Part | None = None) -> None:
+        """Make the file, which must not exist yet, or append a part to it; raises ``OSError``."""
+        mode: Literal["xb", "ab"] = "xb" if part is None else "ab"
+        self._file = Path(path).open(mode, buffering=0)  # noqa: SIM115 (open until `close`)
         self._numbers: dict[Hashable, int] = {}
-        self._count = 0
-        self._began_ns = monotonic_ns()
         self.failure = ""
-        write_start(self._file)
+        if part is None:
+            write_start(self._file)
+            part = Part(monotonic_ns(), 1)
+        self._began_ns, self._number = part
 
     def close(self) -> None:
         """End the recording."""
@@ -104,8 +121,8 @@ class Recording:
             return
         time_us = (monotonic_ns() - self._began_ns) // 1000
         if connection not in self._numbers:
-            self._count += 1
-            self._numbers[connection] = self._count
+            self._numbers[connection] = self._number
+            self._number += 1
         try:
             write_entry(self._file, kind, self._numbers[connection], time_us, data)
         except OSError as error:
@@ -113,12 +130,15 @@ class Recording:
 
 
 class Recorder:
-    """Records the traffic of a server until it is closed; a watcher, and a context manager."""
+    """Records the traffic of a server until it is closed; a watcher, and a context manager.
 
-    def __init__(self, server: SocketServer, path: str | Path) -> None:
+    Requests of other brokers are left out.
+    """
+
+    def __init__(self, server: SocketServer, path: str | Path, part: Part | None = None) -> None:
         """Begin; raises ``OSError`` if the file exists or cannot be made."""
         self._server = server
-        self._recording = Recording(path)
+        self._recording = Recording(path, part)
         watch(server, self)
 
     @property
@@ -147,6 +167,8 @@ class Recorder:
 
     def requested(self, request: Request) -> None:
         """Record a request."""
+        if is_of_broker(request.client_id):
+            return
         connection = cast("Connection", request.peer)
         self._recording.request(connection, request.api_key, request.frame)
 

@@ -28,7 +28,7 @@ from fencepost_broker.network.connection_quotas import ConnectionQuotas
 from fencepost_broker.network.dispatcher import Dispatcher, Watcher
 from fencepost_broker.network.large_requests.runner import LargeRequests
 from fencepost_broker.network.limits import Limits
-from fencepost_broker.network.listeners import listen, set_buffers
+from fencepost_broker.network.listeners import close, listen, set_buffers
 from fencepost_broker.network.queued_bytes import QueuedBytes
 from fencepost_broker.network.quota_manager import QuotaManager
 from fencepost_broker.network.receive_buffer import SharedBuffer
@@ -160,7 +160,7 @@ class SocketServer:
         if self.faults is not None:
             self.faults.stop()
         for listener in self._listeners:
-            listener.close()
+            close(listener)
         if self._reaper is not None:
             self._reaper.cancel()
         for connection in list(self._connections):
@@ -410,7 +410,9 @@ class SocketServer:
         )
 
     def opened(self, connection: Connection) -> bool:
-        """Count a connection, unless there are too many."""
+        """Count a connection, unless there are too many, or the server stops."""
+        if self._idle is not None:
+            return False  # the loop had accepted it already
         if connection.listener in self._names_users_by_certificate:
             from fencepost_broker.network.tls import user_of
 
@@ -436,7 +438,7 @@ class SocketServer:
         if self.faults is not None:
             self.faults.forget(connection)
         if connection not in self._connections:
-            return  # it was refused because of the limits
+            return  # it was refused
         del self._connections[connection]
         self.connection_quotas.close(connection)
         self.metrics.bytes_in += connection.bytes_in

@@ -76,8 +76,7 @@ class Attached(Generic[F]):
         self.faults: Faults[F] = Faults(lambda: _Rules(port), make, lambda call: call())
         """Faults: what happens to requests and answers that match, and how often.
 
-        In a cluster, each broker has the rule, and counts by itself: ``times=1`` is once at each
-        broker. ``fired`` is the sum.
+        In a cluster, each broker has the rule, and they count together: ``times=1`` is once.
         """
         self.clock = AttachedClock(port)
         """State time; ``advance`` moves it."""

@@ -35,7 +35,6 @@ from fencepost_broker.metadata.features import supported_features
 from fencepost_broker.metadata.image.changes import BrokerChanged, Changes
 from fencepost_broker.metadata.publishing import MetadataPublisher
 from fencepost_broker.network.quota_manager import QuotaManager
-from fencepost_broker.observability.client_telemetry import ClientTelemetry
 from fencepost_broker.observability.log_levels import LogLevels
 from fencepost_broker.observability.metrics import Metrics
 from fencepost_broker.ports import Address, Chance, Clock
@@ -56,6 +55,7 @@ if TYPE_CHECKING:
     from fencepost_broker.coordinator.runtime.steps import OnStep
     from fencepost_broker.metadata.dynamic_config import DynamicConfig
     from fencepost_broker.metadata.image.metadata_image import MetadataImage
+    from fencepost_broker.observability.client_telemetry import ClientTelemetry
     from fencepost_broker.replication.partition import PartitionTable
     from fencepost_broker.replication.replicated_partitions import Following
 
@@ -136,7 +136,7 @@ class BrokerServer(SharedServer):
             self.coordinators,
             self.topics,
             FetchSessions(slots, chance),
-            ClientTelemetry(image, config, clock, chance),
+            self._make_telemetry(chance) if settings.client_telemetry_enable else None,
             self.shares,
             ShareSessions(self.shares.release),
         )
@@ -158,6 +158,11 @@ class BrokerServer(SharedServer):
         machine = make_machine(self.image, self.rules, chance, settings, cluster_id)
         stood_still = self.events.stood_still
         return LocalController(machine, log, now_ms, self.publishers, stood_still)
+
+    def _make_telemetry(self, chance: Chance) -> ClientTelemetry:
+        from fencepost_broker.observability.client_telemetry import ClientTelemetry
+
+        return ClientTelemetry(self.image, self.config, self._clock, chance)
 
     def _make_replicas(self, links: OtherProcesses | None) -> ReplicaManager:
         known, image, config, clock = self.registration, self.image, self.config, self._clock

@@ -1,12 +1,14 @@
-// The requests of clients as they come.
+// The requests of clients as they come; one that is chosen shows its bytes and what went wrong.
 
-import { useState } from "preact/hooks";
+import { useEffect, useState } from "preact/hooks";
 
-import { give, given } from "../route";
-import { requests } from "../store";
+import { ask, path, ProblemError, tell } from "../api";
+import { decode, Dissected, type Node } from "../bytes";
+import { give, given, linkTo } from "../route";
+import { about, requests, useAnswer } from "../store";
 import { dateAndTime, size, timeOfDay, took } from "../text";
 import type { RequestSeen } from "../types";
-import { Card, Empty, Field, Page, Table, Tag, Text } from "../ui";
+import { Button, Card, Empty, Field, Page, Table, Tag, Text, Wrong } from "../ui";
 
 const SHOWN = 300;
 
@@ -20,15 +22,32 @@ function isWanted(each: RequestSeen): boolean {
   return true;
 }
 
+const keyOf = (each: RequestSeen): string => `${each.broker}-${each.number}`;
+/** Brings the requests from before this page was opened, and begins to keep bytes. */
+async function bringEarlier(): Promise<void> {
+  try {
+    const told = await ask<{ requests: RequestSeen[] }>("/v1/requests?last=200");
+    const known = new Set(requests.items.map(keyOf));
+    const earlier = told.requests.filter((each) => each.took_us !== null && !known.has(keyOf(each)));
+    requests.items = [...earlier, ...requests.items];
+    requests.version.value++;
+  } catch (error) {
+    if (!(error instanceof ProblemError)) throw error;
+  }
+}
+
 export function RequestsPage() {
   const [paused, setPaused] = useState<RequestSeen[] | null>(null);
+  useEffect(() => void bringEarlier(), []);
   void requests.version.value;
   const all = paused ?? requests.items;
   const shown = all.filter(isWanted).slice(-SHOWN).reverse();
+  const picked = all.find((each) => keyOf(each) === given("request"));
+  const pick = (each: RequestSeen) => give({ request: given("request") === keyOf(each) ? undefined : keyOf(each) });
   return (
     <Page
       title="Requests"
-      hint="Each line is a request that a client sent, with what it was answered. The newest is first."
+      hint="Each line is a request that a client sent, with what it was answered. The newest is first. Choose one to see its bytes."
       side={
         <>
           <button type="button" aria-pressed={paused !== null} onClick={() => setPaused(paused ? null : [...requests.items])}>
@@ -40,6 +59,7 @@ export function RequestsPage() {
         </>
       }
     >
+      {picked && <Picked key={keyOf(picked)} request={picked} />}
       <Card>
         <div class="filters">
           <Field label="API">
@@ -66,12 +86,15 @@ export function RequestsPage() {
         ) : (
           <Table label="Requests" head={["Time", "API", "Client id", "From", "Took", "Sent", "Answered", "Errors"]}>
             {shown.map((each) => (
-              <tr key={`${each.broker}-${each.number}`}>
+              <tr key={keyOf(each)} class={each === picked ? "pick picked" : "pick"} onClick={() => pick(each)}>
                 <td class="time" title={dateAndTime(each.at_ms)}>
                   {timeOfDay(each.at_ms)}
                 </td>
                 <td>
-                  {each.api} <small>v{each.version}</small>
+                  <button type="button" class="link" onClick={(e) => (e.stopPropagation(), pick(each))}>
+                    {each.api}
+                  </button>{" "}
+                  <small>v{each.version}</small>
                 </td>
                 <td>
                   <Text of={each.client_id} />
@@ -99,5 +122,105 @@ export function RequestsPage() {
         )}
       </Card>
     </Page>
+  );
+}
+
+interface Bytes {
+  api: string;
+  version: number;
+  request: string;
+  request_tree: Node;
+  answer: string;
+  answer_tree: Node | null;
+}
+
+function Picked(props: { request: RequestSeen }) {
+  const each = props.request;
+  const broker = about.value?.kind === "cluster" ? `?broker=${each.broker}` : "";
+  const { data, problem } = useAnswer<Bytes>(path`/v1/requests/${each.number}/bytes` + broker, 0);
+  const errors = Object.keys(each.errors ?? {});
+  return (
+    <Card
+      title={
+        <>
+          {each.api} v{each.version} of <Text of={each.client_id} none={each.address} />
+        </>
+      }
+      hint={`At ${dateAndTime(each.at_ms)}, answered after ${took(each.took_us)}${each.has_waited ? ", after it had waited" : ""}.`}
+      side={
+        <>
+          <NextTime request={each} />
+          <button type="button" onClick={() => give({ request: undefined })}>
+            Close
+          </button>
+        </>
+      }
+    >
+      {errors.map((name) => (
+        <Meaning key={name} name={name} />
+      ))}
+      <Wrong problem={problem} />
+      {data && <Dissected title="Request" bytes={decode(data.request)} tree={data.request_tree} />}
+      {data?.answer_tree && <Dissected title="Answer" bytes={decode(data.answer)} tree={data.answer_tree} />}
+    </Card>
+  );
+}
+
+interface ErrorMeaning {
+  code: number;
+  name: string;
+  retriable: boolean;
+  about: string;
+  hint: string;
+}
+
+/** What an error means, and what to do about it. */
+function Meaning(props: { name: string }) {
+  const { data } = useAnswer<{ errors: ErrorMeaning[] }>("/v1/errors", 0);
+  const found = data?.errors.find((each) => each.name === props.name);
+  if (!found) return null;
+  return (
+    <p class="meaning">
+      <Tag tone="bad">
+        {found.name} ({found.code})
+      </Tag>{" "}
+      {found.about} <b>What to do:</b> {found.hint} {found.retriable ? "Clients try again." : ""}
+    </p>
+  );
+}
+
+const LIKELY: Record<string, string> = {
+  Produce: "NOT_LEADER_OR_FOLLOWER",
+  Fetch: "NOT_LEADER_OR_FOLLOWER",
+  EndTxn: "CONCURRENT_TRANSACTIONS",
+  InitProducerId: "NOT_COORDINATOR",
+  AddPartitionsToTxn: "CONCURRENT_TRANSACTIONS",
+  JoinGroup: "NOT_COORDINATOR",
+};
+
+/** Adds a fault rule that answers the next such request with an error. */
+function NextTime(props: { request: RequestSeen }) {
+  const { api, client_id } = props.request;
+  const [error, setError] = useState(LIKELY[api] ?? "COORDINATOR_NOT_AVAILABLE");
+  const { data } = useAnswer<{ errors: ErrorMeaning[] }>("/v1/errors", 0);
+  const add = async () => {
+    const match = { api, ...(client_id === null ? {} : { client_id }) };
+    await tell("POST", "/v1/faults", { match, act: { type: "error", code: error }, times: 1 });
+    location.hash = linkTo("faults");
+  };
+  return (
+    <>
+      <label class="inline">
+        Next time, answer{" "}
+        <select value={error} onChange={(e) => setError(e.currentTarget.value)}>
+          {(data?.errors ?? []).map((each) => (
+            <option key={each.code}>{each.name}</option>
+          ))}
+        </select>
+      </label>
+      <Button do={add} title="Adds a fault rule for the next request of this API and client">
+        Add rule
+      </Button>
+    </>
   );
 }

@@ -85,7 +85,7 @@ export function Timeline(props: {
             <Arrows key={at} x={picture.columns[each.column]!.x} {...each} />
           ))}
           {picture.bars.map((each, at) =>
-            each.end - each.x > each.text.length * 6 + 8 ? (
+            each.text && each.end - each.x > each.text.length * 6 + 8 ? (
               <g key={at} class={`bar-text ${each.kind}`} onClick={() => props.onSelect(each.column)}>
                 {each.number > 0 && <Circle x={each.x + 2} y={each.y} number={each.number} />}
                 <text x={each.x + (each.number > 0 ? 14 : 6)} y={each.y + 4}>

@@ -21,6 +21,7 @@ from fencepost_broker.observability.client_telemetry import (
     CODECS,
     ClientInstance,
     ClientProperties,
+    ClientTelemetry,
 )
 
 if TYPE_CHECKING:
@@ -33,7 +34,7 @@ def get_telemetry_subscriptions(
     context: BrokerContext, request: Request, message: GetTelemetrySubscriptionsRequest
 ) -> Answer:
     """Answer GetTelemetrySubscriptions, version 0."""
-    telemetry = context.telemetry
+    telemetry = _telemetry(context)
     instance_id = message.client_instance_id
     if instance_id == _NO_ID:
         instance_id = telemetry.new_id()
@@ -57,7 +58,7 @@ def push_telemetry(
 ) -> Answer:
     """Answer PushTelemetry, version 0."""
     instance_id = message.client_instance_id
-    error = context.telemetry.push(
+    error = _telemetry(context).push(
         instance_id,
         _properties(request, instance_id),
         request.peer.client,
@@ -67,6 +68,11 @@ def push_telemetry(
         is_terminating=message.terminating,
     )
     return PushTelemetryResponse(error_code=error)
+
+
+def _telemetry(context: BrokerContext) -> ClientTelemetry:
+    assert context.telemetry is not None, "these APIs are served only with client.telemetry.enable"
+    return context.telemetry
 
 
 def _properties(request: Request, instance_id: bytes) -> ClientProperties:

@@ -22,6 +22,7 @@ from fencepost_broker.server.errors import ProcessError
 
 if TYPE_CHECKING:
     from fencepost_broker.cli.cluster.prefork import Spare
+    from fencepost_broker.faults.rule import Verdict
 
 CONTROLLER_ID: Final = 1000
 CONTROLLER: Final = "CONTROLLER"
@@ -132,10 +133,10 @@ class ControlPort(Protocol):
     async def goes_down(self, node_id: int) -> None:
         """Note what a process has done, before it ends."""
 
-    async def came_up(self, node_id: int) -> None:
+    async def came_up(self, node_id: int, *, is_started: bool) -> None:
         """Give a process that was started or resumed what it has missed."""
 
-    async def count(self, names: Sequence[str]) -> list[dict[str, bool] | None]:
+    async def count(self, names: Sequence[str]) -> Sequence[Verdict | None]:
         """Count a request that fault rules match; return the verdict for each."""
 
 
@@ -331,13 +332,19 @@ class Supervisor:
 
     async def _do(self, asked: dict[str, Any]) -> dict[str, Any]:
         if asked["do"] == "count":
-            return {"verdicts": await self.control.count(asked["rules"]) if self.control else []}
+            return {"verdicts": await self._count(asked["rules"])}
         if asked["do"] != "list":
             await self.do(asked["do"], asked["id"])
         return {
             "bootstrap": self.bootstrap,
             "members": [each.told() for each in self.members.values()],
         }
+
+    async def _count(self, names: Sequence[str]) -> list[Any]:
+        if self.control is None:
+            return []
+        verdicts = await self.control.count(names)
+        return [each and {"fires": each.fires, "is_over": each.is_over} for each in verdicts]
 
     async def do(self, what: str, node_id: int) -> None:
         """Start, stop, kill, pause or resume a process; raises ``ProcessError``."""
@@ -354,7 +361,7 @@ class Supervisor:
                 await self.control.goes_down(node_id)
             await self._signal(member, what)
         if self.control is not None and what in {"start", "resume"}:
-            await self.control.came_up(node_id)
+            await self.control.came_up(node_id, is_started=what == "start")
 
 
 def _forget(path: Path) -> None:

@@ -39,6 +39,7 @@ if TYPE_CHECKING:
 
     from fencepost_broker.config import Settings
     from fencepost_broker.config.setting import Value
+    from fencepost_broker.network.recorder import Part
     from fencepost_broker.server.embedded.broker import Broker
     from fencepost_broker.storage.log import StorageError
 
@@ -57,7 +58,7 @@ examples:
   fencepost up --data-dir data --port 9092 -c num.partitions=6
   fencepost up --topic orders:3 --console              to look at, at http://127.0.0.1:9080
   fencepost up --topic orders:3 --as 2.8               APIs, versions and errors of that release
-  fencepost up --record bug.fprec                      for `fencepost replay`
+  fencepost up --record bug.fprec                      for `fencepost replay`; also with --brokers
   fencepost up --brokers 3 --topic orders:6            a controller and three brokers
   fencepost up --brokers 3 --control 9093              one control port for all of them
 exit code: 0 stopped cleanly, 1 failed, 2 invalid settings or options, 3 cannot listen on an
@@ -135,6 +136,12 @@ def _add_endings(parser: argparse.ArgumentParser) -> None:
         "--until-closed", type=read_descriptor, metavar="FD", help=argparse.SUPPRESS
     )
     parser.add_argument("--counted-at", metavar="DIR", help=argparse.SUPPRESS)
+    parser.add_argument("--record-part", type=_part, metavar="NS.START", help=argparse.SUPPRESS)
+
+
+def _part(text: str) -> tuple[int, int]:
+    began_ns, _, start = text.partition(".")
+    return int(began_ns), int(start)
 
 
 def _host(text: str) -> str:
@@ -220,11 +227,9 @@ def _check_given(options: argparse.Namespace) -> None:
         from fencepost_broker.faults.plan import read_plan
 
         read_plan(options.faults)
-    if options.record is not None:
-        if options.brokers is not None:
-            raise ValueError("--record is for a single broker: leave out --brokers")
-        if Path(options.record).exists():
-            raise ValueError(f"--record {options.record}: the file exists already")
+    begins = options.record is not None and options.record_part is None
+    if begins and Path(options.record).exists():
+        raise ValueError(f"--record {options.record}: the file exists already")
     if options.pid_file is not None:
         check_pid_file(options.pid_file)
     for topic in read_topics(options.topic):
@@ -281,10 +286,20 @@ def _begin(options: argparse.Namespace, broker: Broker) -> None:
         broker.faults.load(options.faults)
     if options.record is not None:
         try:
-            broker.record(options.record)
+            broker.record(options.record, _part_of(options, broker))
         except OSError as error:
             raise NotReadyError(f"--record {options.record}: {error.strerror}") from error
     _announce(options, broker)
+
+
+def _part_of(options: argparse.Namespace, broker: Broker) -> Part | None:
+    """Return the part of a recording that this process writes, in a cluster."""
+    if options.record_part is None:
+        return None
+    from fencepost_broker.network.recorder import Part
+
+    began_ns, start = options.record_part
+    return Part.of_process(began_ns, broker.settings.node_id, start)
 
 
 def _announce(options: argparse.Namespace, broker: Broker) -> None:

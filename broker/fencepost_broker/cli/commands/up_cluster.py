@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import itertools
 import os
+import secrets
 import shutil
 import sys
+import time
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -31,6 +34,7 @@ from fencepost_broker.config.values.endpoints import Endpoint
 from fencepost_broker.network.listeners import ListenError
 from fencepost_broker.observability.log_levels import LEVELS
 from fencepost_broker.observability.logging import import_structlog, logs_from
+from fencepost_broker.ports import client_id_of_broker
 from fencepost_broker.security.principals import ANONYMOUS
 from fencepost_broker.server.bootstrap_users import check_users, settings_for
 from fencepost_broker.server.clock import wall_ms
@@ -78,6 +82,8 @@ _COPIED: Final = (
 )
 
 _USERS: Final = "users"
+_CONTROL_FILE: Final = "control-token"
+_TOKEN_BYTES: Final = 32
 _FOR_NOW: Final = "controller-"
 """Prefix of a temporary folder in the run directory; the process id follows."""
 _PER_PROCESS: Final = {
@@ -118,7 +124,11 @@ def run_cluster(options: argparse.Namespace, settings: Settings, port: int) -> i
         for_now.mkdir(parents=True, mode=0o700)
     if options.users:
         write_users(options.users, for_now / _USERS)
-    members = members_of(options, settings, port, for_now, run_dir)
+    try:
+        members = members_of(options, settings, port, for_now, run_dir)
+    except OSError as error:
+        sys.stderr.write(f"fencepost up: --record {options.record}: {error.strerror}\n")
+        return 1
     copies = _spares(len(members), options, settings)
     supervisor = Supervisor(
         run_dir,
@@ -128,12 +138,19 @@ def run_cluster(options: argparse.Namespace, settings: Settings, port: int) -> i
         clean=lambda: _remove_stale_folders(run_dir),
     )
     if _is_controlled(options, settings):
-        from fencepost_broker.cli.cluster.control_port import ClusterControl
         from fencepost_broker.faults.plan import read_plan
+        from fencepost_broker.server.control.cluster_port import ClusterControl
 
         log = logs_from(options, sys.stderr, wall_ms).area("server")
         rules = [] if options.faults is None else read_plan(options.faults)
-        supervisor.control = ClusterControl(supervisor, settings, for_now, log, rules)
+        supervisor.control = ClusterControl(
+            supervisor,
+            _write_token(for_now),
+            settings.control_address,
+            settings.control_token_file,
+            log,
+            rules,
+        )
     try:
         ready = partial(_announce, options, supervisor)
         return run_loop(run_until_stopped(supervisor, ready, options.until_closed))
@@ -142,6 +159,15 @@ def run_cluster(options: argparse.Namespace, settings: Settings, port: int) -> i
         return _EXIT_CODES.get(type(error), 1)
     finally:
         shutil.rmtree(for_now, ignore_errors=True)
+
+
+def _write_token(folder: Path) -> str:
+    """Write the token of the processes' own control ports, which only the cluster's port knows."""
+    token = secrets.token_urlsafe(_TOKEN_BYTES)
+    file = folder / _CONTROL_FILE
+    file.touch(mode=0o600)
+    file.write_text(token, encoding="ascii")
+    return token
 
 
 def _is_controlled(options: argparse.Namespace, settings: Settings) -> bool:
@@ -227,14 +253,13 @@ def members_of(
     if options.recover_metadata:
         given.append("--recover-metadata")
     if _is_controlled(options, settings):
-        from fencepost_broker.cli.cluster.control_port import options_of_members
-
-        given += options_of_members(for_now)
+        given += ["--control", "127.0.0.1:0", "--control-token-file", str(for_now / _CONTROL_FILE)]
         of_brokers += ["--counted-at", os.fspath(run_dir)]
     importing = []
     if options.import_producer_id_block:
         importing = ["--import-producer-id-block", options.import_producer_id_block]
     members = []
+    recorded = _recorded(options.record)
     if not options.combined:
         arguments = [*given, *_is(CONTROLLER_ID, "controller"), *importing]
         arguments += _kept(options, "controller") or ["--data-dir", os.fspath(for_now)]
@@ -255,8 +280,26 @@ def members_of(
             arguments = [*given, *of_brokers, *_is(number, *roles)]
             listen = _listening_at(options, wanted)
         arguments += _kept(options, f"broker-{number}")
-        members.append(Member(number, f"broker-{number}", arguments, listen, roles=roles))
+        members.append(Member(number, f"broker-{number}", arguments, recorded(listen), roles=roles))
     return members
+
+
+def _recorded(path: str | None) -> Callable[[Listen], Listen]:
+    """Begin a recording, and return what adds the option for it at each start of a broker."""
+    if path is None:
+        return lambda listen: listen
+    from fencepost_broker.network.recorder import Recording
+
+    file, began_ns = os.fspath(Path(path).resolve()), time.monotonic_ns()
+    Recording(file).close()
+
+    def add(listen: Listen) -> Listen:
+        starts = itertools.count()
+        return lambda ports: [
+            *listen(ports), "--record", file, "--record-part", f"{began_ns}.{next(starts)}",
+        ]  # fmt: skip
+
+    return add
 
 
 def _is(number: int, *roles: str) -> list[str]:
@@ -299,7 +342,8 @@ async def create(bootstrap: str, topics: Sequence[WantedTopic]) -> None:
         return
     from fencepost_client import Admin, KafkaError, NewTopic, TopicAlreadyExistsError
 
-    async with Admin(bootstrap) as admin:
+    client_id = client_id_of_broker(CONTROLLER_ID, "topics")  # recordings leave it out
+    async with Admin(bootstrap, client_id=client_id) as admin:
         for each in topics:
             wanted = NewTopic(each.name, each.partitions, configs=each.configs)
             try:

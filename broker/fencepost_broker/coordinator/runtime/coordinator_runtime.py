@@ -38,8 +38,8 @@ from fencepost_broker.coordinator.runtime.shard import (
     Shard,
     Token,
 )
-from fencepost_broker.coordinator.transaction import TransactionCoordinator
 from fencepost_broker.coordinator.transaction.commands import Resume, SendMarkers
+from fencepost_broker.coordinator.transaction.machine import TransactionCoordinator
 from fencepost_broker.coordinator.transaction.ports import TransactionSettings
 from fencepost_broker.coordinator.transaction.producer_id_manager import ProducerIdSource
 from fencepost_broker.metadata.dynamic_config import DynamicConfig

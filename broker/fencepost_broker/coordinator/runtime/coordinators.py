@@ -63,7 +63,7 @@ class Coordinators(MetadataPublisher):
 
     @property
     def listener(self) -> TransactionListener | None:
-        """Who watches transactions, if anybody does."""
+        """The listener while a client watches transactions, or ``None``."""
         return self._listener
 
     @listener.setter

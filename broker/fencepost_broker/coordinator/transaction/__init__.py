@@ -1,6 +1,1 @@
-"""The transaction coordinator."""
-
-from fencepost_broker.coordinator.transaction.machine import TransactionCoordinator
-from fencepost_broker.coordinator.transaction.ports import Cluster, ProducerIds, TransactionSettings
-
-__all__ = ["Cluster", "ProducerIds", "TransactionCoordinator", "TransactionSettings"]
+"""The transaction coordinator: `machine` is the whole; others import the part that they need."""

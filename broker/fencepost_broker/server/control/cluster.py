@@ -8,6 +8,7 @@ the time of the others.
 from __future__ import annotations
 
 import asyncio
+import itertools
 import random
 from collections.abc import Awaitable, Iterable, Mapping, Sequence
 from contextlib import suppress
@@ -41,11 +42,15 @@ class ClusterProcess(Protocol):
 
     node_id: int
     label: str
-    state: str
-    """up, paused, starting or down."""
-    control: str
-    """``HOST:PORT`` of its own control port."""
     roles: tuple[str, ...]
+
+    @property
+    def state(self) -> str:
+        """Whether it is up, paused, starting or down."""
+
+    @property
+    def control(self) -> str:
+        """``HOST:PORT`` of its own control port."""
 
     def told(self) -> dict[str, Any]:
         """Return its state for users."""
@@ -66,6 +71,20 @@ class ClusterProcesses(Protocol):
         """Start, stop, kill, pause or resume one; raises ``ProcessError``."""
 
 
+class WholeCluster(Protocol):
+    """A cluster in a program, whose state can be copied as a whole."""
+
+    @property
+    def snapshots(self) -> Mapping[str, Any]:
+        """The snapshots that have names."""
+
+    def snapshot(self, name: str | None = None) -> Any:
+        """Return the state as it is now; raises ``NoSnapshotsError``, ``StorageError``."""
+
+    async def restore(self, snapshot: Any) -> None:
+        """Continue from a snapshot; raises ``NoSnapshotsError``, ``StorageError``."""
+
+
 class GoneError(ProblemError):
     """A process has ended; its own port cannot be reached."""
 
@@ -84,6 +103,21 @@ class _Listed(msgspec.Struct):
 
 
 @dataclass
+class Numbered:
+    """Held markers, or a fault of the disk, that all brokers were given (``numbered.py``)."""
+
+    path: str
+    body: bytes
+    """How a broker is asked for it."""
+    field: str
+    """The name of its number."""
+    for_started: bool
+    """Whether a broker that is started again gets it, too."""
+    numbers: dict[int, int]
+    """Its number at each broker."""
+
+
+@dataclass
 class _Feeds:
     """What a reader of events is given."""
 
@@ -98,9 +132,12 @@ class _Feeds:
 class Cluster:
     """A cluster, as its control port controls it."""
 
-    def __init__(self, processes: ClusterProcesses, token: str) -> None:
-        """``token`` is that of the processes' own ports."""
+    def __init__(
+        self, processes: ClusterProcesses, token: str, whole: WholeCluster | None = None
+    ) -> None:
+        """``token`` is that of the processes' own ports; ``whole`` is a cluster in a program."""
         self.processes = processes
+        self._whole = whole
         self.events = EventHub()
         self.rules: dict[str, Rule] = {}
         """The fault rules that processes have; one that is started gets them."""
@@ -108,6 +145,9 @@ class Cluster:
         """What the whole cluster has counted, for the rules that are counted."""
         self.past: dict[str, list[Status]] = {}
         """What rules had done in brokers that were stopped or killed, by the rules' names."""
+        self.numbered: dict[int, Numbered] = {}
+        """Held markers and faults of the disk that all brokers were given."""
+        self.next_number = itertools.count(1)
         self.changing = asyncio.Lock()
         """Held while rules are changed, so that processes never differ."""
         self._token = token
@@ -141,6 +181,18 @@ class Cluster:
         if route.is_stream:
             return await self.open_stream(asked, [node_id])
         return await self.ask(node_id, route, asked)
+
+    @property
+    def embedded(self) -> WholeCluster:
+        """The cluster in a program; raises ``ProblemError`` for processes."""
+        if self._whole is None:
+            raise ProblemError(
+                HTTPStatus.CONFLICT,
+                "a cluster of processes has no snapshots, since processes cannot be stopped in the"
+                " same instant",
+                advice="A cluster in a program has them: fencepost_broker.Cluster(control=PORT).",
+            )
+        return self._whole
 
     # -- processes -------------------------------------------------------------------------------
 
@@ -261,6 +313,11 @@ class Cluster:
         for known in (self.rules, self.counts, self.past):
             known.pop(name, None)
 
+    def forget_all(self) -> None:
+        """Forget all rules, held markers and faults of the disk."""
+        for known in (self.rules, self.counts, self.past, self.numbered):
+            known.clear()
+
     async def count(self, names: Iterable[str]) -> list[Verdict | None]:
         """Count a request that rules match, for all brokers; ``None``: it is a broker's own."""
         return [await self._verdict(each) for each in names]
@@ -299,7 +356,7 @@ class Cluster:
                 ended = replace(each, held=0, is_over=True)
                 self.past.setdefault(each.name, []).append(ended)
 
-    async def came_up(self, node_id: int) -> None:
+    async def came_up(self, node_id: int, *, is_started: bool) -> None:
         """Give a process what it has missed: the time, fault rules, and readers of its events."""
         others = [each for each in self.running if each != node_id]
         if others:
@@ -307,6 +364,7 @@ class Cluster:
         async with self.changing:
             if "broker" in self.processes.members[node_id].roles:
                 await self._set_rules(node_id)
+                await self._set_numbered(node_id, is_started=is_started)
         for reader, feeds in list(self._feeds.items()):
             if feeds.with_later_ones:
                 await self._feed(node_id, reader, feeds.target)
@@ -335,6 +393,15 @@ class Cluster:
         if missing:
             body = msgspec.json.encode({"fault": missing})
             await self.send(node_id, "POST", "/v1/fault-plans", body)
+
+    async def _set_numbered(self, node_id: int, *, is_started: bool) -> None:
+        """Give a broker the held markers and faults of the disk that it has missed."""
+        for each in self.numbered.values():
+            if is_started:
+                each.numbers.pop(node_id, None)
+            if node_id not in each.numbers and (each.for_started or not is_started):
+                answer = await self.send(node_id, "POST", each.path, each.body)
+                each.numbers[node_id] = msgspec.json.decode(answer)[each.field]
 
     # -- streams ---------------------------------------------------------------------------------
 

@@ -18,12 +18,13 @@ _FILES: Final = {
     "/console.js": ("console.js", "text/javascript; charset=utf-8"),
     "/console.css": ("console.css", "text/css; charset=utf-8"),
     "/icon.svg": ("icon.svg", "image/svg+xml"),
+    "/scenarios.json": ("scenarios.json", "application/json"),
 }
 POLICY: Final = (
     "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self';"
     " base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 )
-"""The page runs no script but its own, and talks to nobody but its own port."""
+"""The page runs no script but its own, and talks to its own port only."""
 _HEADERS: Final = {
     hdrs.CACHE_CONTROL: "no-cache",
     "Content-Security-Policy": POLICY,

@@ -8,10 +8,12 @@ from dataclasses import dataclass
 from http import HTTPStatus
 from typing import TYPE_CHECKING, Any, Final, Literal, Protocol, TypeAlias
 
-from fencepost_protocol.apis import Message
+from fencepost_protocol.apis import Message, response_class
+from fencepost_protocol.framing import read_response_head
 
 from fencepost_broker.apis.loopback import Loopback
 from fencepost_broker.apis.registry import SERVED
+from fencepost_broker.apis.request import Pieces
 from fencepost_broker.server.control.problems import ProblemError
 
 if TYPE_CHECKING:
@@ -28,6 +30,7 @@ if TYPE_CHECKING:
     from fencepost_broker.storage.disk.faulty import DiskFaults
 
 JSON: Final = "application/json"
+_SIZE_BYTES: Final = 4
 ASK_SECONDS: Final = 10.0
 """How long an answer of the broker to itself may take."""
 
@@ -144,7 +147,17 @@ class ControlContext:
         later = server.context.clock.call_later
         Loopback(server.context, SERVED, server.metrics, later).ask(message, version, then)
         async with asyncio.timeout(ASK_SECONDS):
-            return await answer
+            told = await answer
+        return _decoded(told, message, version) if isinstance(told, list) else told
+
+
+def _decoded(pieces: Pieces, message: Any, version: int) -> Message:
+    """Decode a response that its handler has encoded already."""
+    key = message.API_KEY
+    frame = memoryview(b"".join(pieces))[_SIZE_BYTES:]
+    _, body = read_response_head(frame, key, version)
+    answer: Message = response_class(key).decode(frame, version, body)[0]
+    return answer
 
 
 InCluster: TypeAlias = Callable[..., Awaitable[Any]]

@@ -21,6 +21,7 @@ from fencepost_broker.network.watchers import Watched, unwatch, watch
 from fencepost_broker.observability.metrics import errors_in
 from fencepost_broker.server.clock import wall_ms
 from fencepost_broker.server.control.events import BrokerId, EventHub, cut
+from fencepost_broker.server.control.frames import KeptFrames
 
 KEPT_MAX: Final = 1_000
 _READ_BYTES_MAX: Final = 1 << 20
@@ -87,6 +88,8 @@ class RequestsSeen:
         """Whether requests are kept; streams watch without that."""
         self.count = 0
         """The number of requests seen."""
+        self.frames = KeptFrames()
+        """The bytes of the requests that are kept."""
 
     def last(self, count: int) -> list[RequestSeen]:
         """Return the last requests, the oldest first; the first call begins to keep them."""
@@ -99,6 +102,7 @@ class RequestsSeen:
         """Forget all requests, and keep none until a client asks again."""
         self.is_kept = False
         self._kept.clear()
+        self.frames.clear()
         self._unwatch()
 
     def stream(self) -> Callable[[], None]:
@@ -150,6 +154,7 @@ class RequestsSeen:
         self._open[connection, request.correlation_id] = _Asked(seen)
         if self.is_kept:
             self._kept.append(seen)
+            self.frames.put(seen.number, request)
 
     def parked(self, request: Request) -> None:
         """Note that a request waits."""
@@ -166,6 +171,8 @@ class RequestsSeen:
         seen.took_us = (perf_counter_ns() - asked.started_ns) // 1000
         seen.answer_bytes = max(0, sum(map(len, pieces)) - _SIZE_BYTES)
         seen.errors = self._errors(request, pieces, seen.answer_bytes)
+        if self.is_kept:
+            self.frames.put_answer(seen.number, pieces)
         self._events.publish(seen)
 
     def dropped(self, connection: Connection, reason: str) -> None:

@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from fencepost_broker.coordinator.runtime.marker_sender import Hold
     from fencepost_broker.coordinator.runtime.steps import OnStep
     from fencepost_broker.faults.rules import FaultRules
-    from fencepost_broker.network.recorder import Recorder
+    from fencepost_broker.network.recorder import Part, Recorder
     from fencepost_broker.observability.explained import ExplainedPartition, ExplainedTransaction
     from fencepost_broker.operations import Operation
     from fencepost_broker.server.control.port import ControlPort
@@ -373,13 +373,16 @@ class Broker:
         """
         return self._explaining().partition(topic, partition)
 
-    def record(self, path: str | Path) -> Recorder:
-        """Write what clients send and are answered to a new file, until it is closed."""
+    def record(self, path: str | Path, part: Part | None = None) -> Recorder:
+        """Write what clients send and are answered to a new file, until it is closed.
+
+        A ``part`` is appended to a file that several brokers write.
+        """
         if self._process is None:
             raise RuntimeError("this broker is not running")
         from fencepost_broker.network.recorder import Recorder
 
-        return Recorder(self._process.socket_server, path)
+        return Recorder(self._process.socket_server, path, part)
 
     @property
     def faults(self) -> Faults[Fault]:

@@ -7,13 +7,18 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterable, Mapping
+from pathlib import Path
 from types import TracebackType
-from typing import Any, Final, Self
+from typing import TYPE_CHECKING, Any, Final, Self
 
 from fencepost_broker.config import Value
 from fencepost_broker.server.embedded.broker import Broker
 from fencepost_broker.server.embedded.cluster_node import ClusterNode
 from fencepost_broker.server.embedded.snapshot import NoSnapshotsError, Snapshot, named
+
+if TYPE_CHECKING:
+    from fencepost_broker.server.clock import ClockPosition
+    from fencepost_broker.server.control.cluster_port import ClusterControl
 
 CONTROLLER_ID: Final = 100
 """The controller's node id; brokers have 1 and on."""
@@ -43,6 +48,11 @@ class ClusterSnapshot:
         """Its name, or ``""``."""
 
     @property
+    def at(self) -> ClockPosition:
+        """State time of the controller."""
+        return self.parts[CONTROLLER_ID].at
+
+    @property
     def size_bytes(self) -> int:
         """The size of all files together."""
         return sum(each.size_bytes for each in self.parts.values())
@@ -61,6 +71,9 @@ class Cluster:
           topics      topics to create at the start, as for `Broker`; by default a partition has
                       up to three replicas
           settings    settings of Kafka and of Fencepost by their names, for all of them
+          control     address of one control port for all of them, as for `Broker`
+          control_token_file
+                      file with the token that requests to the control port must have
           log_level   lowest level of log lines on standard error: "error"
     """
 
@@ -70,6 +83,8 @@ class Cluster:
         brokers: int = 3,
         topics: Iterable[str] | Mapping[str, int] = (),
         settings: Mapping[str, Value] | None = None,
+        control: int | str | None = None,
+        control_token_file: str | Path | None = None,
         log_level: str = "error",
     ) -> None:
         if brokers < 1:
@@ -77,10 +92,16 @@ class Cluster:
         replicas = dict.fromkeys(_REPLICAS, min(brokers, 3))
         self._settings: dict[str, Value] = {**_SETTINGS, **replicas, **(settings or {})}
         self._topics = topics
-        self._log_level = log_level
+        self.log_level = log_level
+        """The lowest level of its log lines."""
         self._ids = range(1, brokers + 1)
-        self._nodes: dict[int, ClusterNode] = {}
-        """Those that run."""
+        self.nodes: dict[int, ClusterNode] = {}
+        """The controller and the brokers that run, by id."""
+        self.control: str | None = None
+        """``host:port`` of its control port, once it is started with one."""
+        self._control_address = None if control is None else str(control)
+        self._token_file = control_token_file
+        self._control: ClusterControl | None = None
         self._stopped: dict[int, ClusterNode] = {}
         """Those that were stopped in order, with their records."""
         self._ports: dict[int, int] = {}
@@ -92,7 +113,12 @@ class Cluster:
     @property
     def brokers(self) -> dict[int, Broker]:
         """The brokers that run, by id."""
-        return {each: self._nodes[each] for each in self._ids if each in self._nodes}
+        return {each: self.nodes[each] for each in self._ids if each in self.nodes}
+
+    @property
+    def node_roles(self) -> dict[int, str]:
+        """The controller and all brokers, also those that do not run, by id."""
+        return {CONTROLLER_ID: "controller", **dict.fromkeys(self._ids, "broker")}
 
     @property
     def bootstrap(self) -> str:
@@ -107,38 +133,53 @@ class Cluster:
         """Start the controller, then the brokers, and create the topics."""
         if self._begins_with is not None:
             snapshot, self._begins_with = self._begins_with, None
+            self._make_control()
             await self._continue_from(snapshot, {})
+            await self._open_control()
             return
         try:
+            self._make_control()
             await self._start(CONTROLLER_ID)
             for broker_id in self._ids:
                 # Topics come with the last one, so that all brokers get replicas.
-                await self.start_broker(
-                    broker_id, self._topics if broker_id == self._ids[-1] else ()
-                )
+                await self._start(broker_id, self._topics if broker_id == self._ids[-1] else ())
+            await self._open_control()
         except BaseException:
             await self.stop()
             raise
 
-    async def start_broker(
-        self, broker_id: int, topics: Iterable[str] | Mapping[str, int] = ()
-    ) -> None:
+    def _make_control(self) -> None:
+        if self._control_address is not None:
+            from fencepost_broker.server.embedded.cluster_control import control_of
+
+            self._control = control_of(self, self._control_address, self._token_file)
+
+    async def _open_control(self) -> None:
+        if self._control is not None:
+            await self._control.open()
+            self.control, self._control_address = self._control.address, self._control.listens_at
+
+    async def start_broker(self, broker_id: int) -> None:
         """Start a broker that was stopped or killed, at its old address."""
         self._check(broker_id)
-        if broker_id in self._nodes:
+        if broker_id in self.nodes:
             raise RuntimeError(f"broker {broker_id} is already running")
-        await self._start(broker_id, topics)
+        await self._start(broker_id)
+        if self._control is not None:
+            await self._control.came_up(broker_id, is_started=True)
 
     async def _start(self, node_id: int, topics: Any = ()) -> None:
         node = self._stopped.pop(node_id, None) or self._make(node_id, topics)
         await node.start()
-        self._nodes[node_id] = node
+        if self._control is not None and node_id != CONTROLLER_ID:
+            node.fault_rules().counter = self._control.count
+        self.nodes[node_id] = node
         self._ports[node_id] = node.addresses[0].port
 
     def _make(self, node_id: int, topics: Any = ()) -> ClusterNode:
         given: dict[str, Value] = {"process.roles": "controller"}
         if node_id != CONTROLLER_ID:
-            bootstrap = self._nodes[CONTROLLER_ID].bootstrap
+            bootstrap = self.nodes[CONTROLLER_ID].bootstrap
             given = {
                 "process.roles": "broker",
                 "controller.quorum.bootstrap.servers": bootstrap,
@@ -147,7 +188,9 @@ class Cluster:
             settings={**self._settings, **given, "node.id": node_id},
             port=self._ports.get(node_id, 0),
             topics=topics,
-            log_level=self._log_level,
+            control=None if self._control_address is None else 0,
+            control_token_file=self._token_file,
+            log_level=self.log_level,
         )
 
     async def kill(self, broker_id: int) -> None:
@@ -156,19 +199,22 @@ class Cluster:
         Its connections are reset, it hands over nothing, and its records are gone. The others
         notice when its session ends (``broker.session.timeout.ms``, here 2 s).
         """
-        self._check_runs(broker_id)
-        await self._nodes.pop(broker_id).kill()
+        await self._goes_down(broker_id)
+        await self.nodes.pop(broker_id).kill()
 
     async def stop_broker(self, broker_id: int) -> None:
         """Stop a broker in order: others take over first, and it keeps its records."""
-        self._check_runs(broker_id)
-        node = self._stopped[broker_id] = self._nodes.pop(broker_id)
+        await self._goes_down(broker_id)
+        node = self._stopped[broker_id] = self.nodes.pop(broker_id)
         await node.stop()
 
     async def stop(self) -> None:
         """Stop all, the controller last."""
-        for node_id in sorted(self._nodes):
-            await self._nodes.pop(node_id).stop()
+        control, self._control = self._control, None
+        if control is not None:
+            await control.close()
+        for node_id in sorted(self.nodes):
+            await self.nodes.pop(node_id).stop()
 
     # -- snapshots -----------------------------------------------------------------------------
 
@@ -178,7 +224,7 @@ class Cluster:
         With a name it is also kept in ``snapshots``. Raises StorageError if no memory is left.
         """
         self._check_started()
-        parts = {each: node.part() for each, node in {**self._stopped, **self._nodes}.items()}
+        parts = {each: node.part() for each, node in {**self._stopped, **self.nodes}.items()}
         made = ClusterSnapshot(parts, self.brokers, name or "")
         if name:
             self.snapshots[name] = made
@@ -193,11 +239,13 @@ class Cluster:
         """
         self._check_started()
         snapshot = named(self.snapshots, snapshot)
-        running = list(self._nodes.values())
-        nodes = {**self._stopped, **self._nodes}
-        self._nodes, self._stopped = {}, {}
+        running = list(self.nodes.values())
+        nodes = {**self._stopped, **self.nodes}
+        self.nodes, self._stopped = {}, {}
         await asyncio.gather(*(each.kill() for each in running))
         await self._continue_from(snapshot, nodes)
+        if self._control is not None:
+            await self._control.restored(self.nodes)
 
     def fork(self, snapshot: ClusterSnapshot | str | None = None) -> Cluster:
         """Return another cluster with the state of a snapshot, by default with this cluster's.
@@ -205,7 +253,14 @@ class Cluster:
         It has the same settings and ports of its own, and still has to be started:
         ``async with cluster.fork() as other``.
         """
-        made = Cluster(brokers=len(self._ids), settings=self._settings, log_level=self._log_level)
+        control = self._control_address and f"{self._control_address.rpartition(':')[0]}:0"
+        made = Cluster(
+            brokers=len(self._ids),
+            settings=self._settings,
+            control=control,
+            control_token_file=self._token_file,
+            log_level=self.log_level,
+        )
         made._begins_with = self.snapshot() if snapshot is None else named(self.snapshots, snapshot)
         return made
 
@@ -222,7 +277,7 @@ class Cluster:
         take(CONTROLLER_ID)
         try:
             await self._start(CONTROLLER_ID)
-            self._nodes[CONTROLLER_ID].brokers_ended(snapshot.running)
+            self.nodes[CONTROLLER_ID].brokers_ended(snapshot.running)
             for broker_id in snapshot.parts.keys() - {CONTROLLER_ID}:
                 take(broker_id)
             async with asyncio.TaskGroup() as starts:
@@ -234,8 +289,13 @@ class Cluster:
                 raise error.exceptions[0] from None
             raise
 
+    async def _goes_down(self, broker_id: int) -> None:
+        self._check_runs(broker_id)
+        if self._control is not None:
+            await self._control.goes_down(broker_id)
+
     def _check_started(self) -> None:
-        if CONTROLLER_ID not in self._nodes:
+        if CONTROLLER_ID not in self.nodes:
             raise NoSnapshotsError("this cluster is not running")
 
     def _check(self, broker_id: int) -> None:
@@ -244,7 +304,7 @@ class Cluster:
 
     def _check_runs(self, broker_id: int) -> None:
         self._check(broker_id)
-        if broker_id not in self._nodes:
+        if broker_id not in self.nodes:
             raise RuntimeError(f"broker {broker_id} is not running")
 
     async def __aenter__(self) -> Self:

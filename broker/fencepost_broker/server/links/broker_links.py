@@ -19,6 +19,7 @@ from fencepost_protocol.framing import api_key_of
 from fencepost_broker.controller.channel.reachability import Reachability
 from fencepost_broker.metadata.dynamic_config import DynamicConfig
 from fencepost_broker.metadata.image.metadata_image import MetadataImage
+from fencepost_broker.ports import client_id_of_broker
 from fencepost_broker.server.links.dialing import (
     DIAL_MS,
     OutgoingRequest,
@@ -108,7 +109,7 @@ class BrokerLinks:
     async def _connect(self, channel: _Channel) -> None:
         settings = self._config.settings
         address = address_of_broker(self._image, settings, channel.broker_id)
-        client_id = f"broker-{self._node_id}-{channel.name}"
+        client_id = client_id_of_broker(self._node_id, channel.name)
         within_ms = min(settings.request_timeout_ms, DIAL_MS)
         async with dialled(address, client_id, channel.wake.set, within_ms=within_ms) as link:
             channel.link = link

@@ -34,7 +34,7 @@ from fencepost_broker.metadata.log.follower import (
     MetadataFollower,
     UnfinishedError,
 )
-from fencepost_broker.ports import Address
+from fencepost_broker.ports import Address, client_id_of_broker
 from fencepost_broker.server.errors import BrokerFailedError
 from fencepost_broker.server.links.dialing import (
     DIAL_MS,
@@ -249,7 +249,7 @@ class ControllerLink:
         the log, and the image, the partitions or the coordinators lack some of it. A broker must
         not lead with that, so it stops; its next start reads the whole log.
         """
-        client_id = f"broker-{self._settings.node_id}-{what}"
+        client_id = client_id_of_broker(self._settings.node_id, what)
         while True:
             for address in self._addresses:
                 try:

@@ -21,7 +21,7 @@ from fencepost_broker.controller.channel.reachability import Reachability
 from fencepost_broker.controller.channel.registration import Registration
 from fencepost_broker.metadata.dynamic_config import DynamicConfig
 from fencepost_broker.metadata.image.metadata_image import MetadataImage
-from fencepost_broker.ports import Clock
+from fencepost_broker.ports import Clock, client_id_of_broker
 from fencepost_broker.replication.follower import (
     VERSION_MIN,
     Followed,
@@ -158,7 +158,7 @@ class ReplicaFetchers:
 
     async def _fetch_from(self, leader: _Leader) -> None:
         address = address_of_broker(self._image, self._config.settings, leader.broker_id)
-        client_id = f"broker-{self._registration.node_id}-fetcher"
+        client_id = client_id_of_broker(self._registration.node_id, "fetcher")
         within_ms = min(self._timeout_ms, DIAL_MS)
         async with dialled(address, client_id, within_ms=within_ms) as link:
             await self._fetch(leader, link)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Final, Literal
 
 from fencepost_protocol import __version__
@@ -82,8 +82,12 @@ def _of_connections(name: str, about: str, field: str) -> Figure:
     return Figure(f"fencepost_{name}", kind, about, one(read), role="any")
 
 
-def _telemetry(process: BrokerProcess) -> ClientTelemetry:
-    return process.broker.context.telemetry
+def _of_telemetry(read: Callable[[ClientTelemetry], float]) -> Callable[[BrokerProcess], float]:
+    def read_it(process: BrokerProcess) -> float:
+        telemetry = process.broker.context.telemetry
+        return 0 if telemetry is None else read(telemetry)
+
+    return read_it
 
 
 OWN: Final = (
@@ -148,19 +152,19 @@ OWN: Final = (
         "fencepost_client_telemetry_clients",
         "gauge",
         "clients that have asked which metrics to send (KIP-714)",
-        one(lambda process: sum(1 for _ in _telemetry(process).instances)),
+        one(_of_telemetry(lambda telemetry: sum(1 for _ in telemetry.instances))),
     ),
     Figure(
         "fencepost_client_telemetry_pushes_total",
         "counter",
         "how often clients have sent metrics",
-        one(lambda process: _telemetry(process).pushes),
+        one(_of_telemetry(lambda telemetry: telemetry.pushes)),
     ),
     Figure(
         "fencepost_client_telemetry_bytes_total",
         "counter",
         "bytes of metrics that clients have sent, compressed",
-        one(lambda process: _telemetry(process).bytes),
+        one(_of_telemetry(lambda telemetry: telemetry.bytes)),
     ),
     _of_connections("parked_requests", "requests that wait for something", "parked_requests"),
     _of_connections("connections_opened_total", "connections", "opened"),

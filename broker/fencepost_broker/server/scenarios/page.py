@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Final
 
@@ -9,6 +10,7 @@ from fencepost_protocol.codegen.page import write_or_check
 
 from fencepost_broker.server.scenarios import SCENARIOS
 
+FOR_CONSOLE: Final = Path(__file__).resolve().parents[4] / "console/public/scenarios.json"
 PAGE: Final = Path(__file__).resolve().parents[4] / "docs/reference/scenarios.md"
 
 
@@ -46,9 +48,17 @@ def page() -> str:
     return "\n".join(lines) + "\n"
 
 
+def for_console() -> str:
+    """Return what the console shows of scenarios."""
+    fields = ("name", "summary", "seen", "clients", "remedy", "kip")
+    told = [{name: getattr(each, name) for name in fields} for each in SCENARIOS.values()]
+    return json.dumps(told, indent=1, ensure_ascii=False) + "\n"
+
+
 def main() -> int:
-    """Write the page, or check that it is up to date."""
-    return write_or_check(PAGE, page(), "docs/reference/scenarios.md is out of date")
+    """Write the page and the console's file, or check that they are up to date."""
+    failed = write_or_check(PAGE, page(), "docs/reference/scenarios.md is out of date")
+    return failed or write_or_check(FOR_CONSOLE, for_console(), f"{FOR_CONSOLE} is out of date")
 
 
 if __name__ == "__main__":

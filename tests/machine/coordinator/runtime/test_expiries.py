@@ -11,8 +11,9 @@ import pytest
 from fencepost_broker.coordinator import LogRecord, RecordFamily
 from fencepost_broker.coordinator.runtime.coordinator_runtime import CoordinatorRuntime
 from fencepost_broker.coordinator.runtime.shard import Shard
-from fencepost_broker.coordinator.transaction import TransactionCoordinator, TransactionSettings
 from fencepost_broker.coordinator.transaction.commands import DescribeTransaction
+from fencepost_broker.coordinator.transaction.machine import TransactionCoordinator
+from fencepost_broker.coordinator.transaction.ports import TransactionSettings
 from fencepost_broker.coordinator.transaction.states import State
 from fencepost_broker.observability.log_levels import LogLevels
 from fencepost_broker.ports import ReadyList

@@ -18,8 +18,9 @@ from fencepost_broker.coordinator import (
     encode_batch,
     partition_of,
 )
-from fencepost_broker.coordinator.transaction import TransactionCoordinator, TransactionSettings
 from fencepost_broker.coordinator.transaction.commands import Resume, SendMarkers
+from fencepost_broker.coordinator.transaction.machine import TransactionCoordinator
+from fencepost_broker.coordinator.transaction.ports import TransactionSettings
 from fencepost_broker.metadata.decision import Decision
 from fencepost_protocol.errors import ErrorCode
 from fencepost_protocol.records.reader import iter_records

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Annotated, Any, Final
 
 from fencepost_protocol import __version__
+from fencepost_protocol.errors import ErrorCode, explain_error
 from msgspec import Meta, Struct
 
 from fencepost_broker.server.control.cluster import Cluster
@@ -23,6 +24,37 @@ class About(Struct, frozen=True):
 def get_about(context: ControlContext) -> About:
     """Return what this control port controls."""
     return About(context.kind, __version__)
+
+
+class ErrorMeaning(Struct, frozen=True):
+    """An error of the protocol."""
+
+    code: int
+    name: str
+    retriable: Annotated[bool, Meta(description="whether clients try again")]
+    about: Annotated[str, Meta(description="what it means")]
+    hint: Annotated[str, Meta(description="what to do")]
+
+
+class Errors(Struct, frozen=True):
+    """All errors of the protocol."""
+
+    errors: list[ErrorMeaning]
+
+
+def list_errors(context: ControlContext) -> Errors:
+    """Return what each error means, and what to do."""
+    del context
+    told = [explain_error(each) for each in ErrorCode if each]
+    return Errors(
+        [ErrorMeaning(each.code, each.name, each.retriable, each.about, each.hint) for each in told]
+    )
+
+
+async def _errors_of_cluster(cluster: Cluster, route: Route, asked: Asked) -> Errors:
+    del cluster, asked
+    told: Errors = route.handler(None)
+    return told
 
 
 async def _about_cluster(cluster: Cluster, route: Route, asked: Asked) -> About:
@@ -51,5 +83,13 @@ ROUTES: Final = (
         "what this control port controls: a broker, a controller, a cluster or a proxy",
         response=About,
         in_cluster=_about_cluster,
+    ),
+    Route(
+        "GET",
+        "/v1/errors",
+        list_errors,
+        "what each error of the protocol means, and what to do",
+        response=Errors,
+        in_cluster=_errors_of_cluster,
     ),
 )

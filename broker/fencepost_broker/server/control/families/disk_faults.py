@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from http import HTTPStatus
 from typing import Annotated, Final, cast
 
 from msgspec import Meta, Struct
+from msgspec.structs import replace
 
+from fencepost_broker.server.control import numbered
 from fencepost_broker.server.control.problems import not_found
 from fencepost_broker.server.control.routes import ControlContext, Route
 from fencepost_broker.storage.disk.faults import AnyDiskFault
@@ -61,6 +64,11 @@ def _told(loaded: LoadedDiskFault) -> DiskFaultState:
     return DiskFaultState(loaded.number, loaded.fired, cast("AnyDiskFault", loaded.fault))
 
 
+def _sum(states: Sequence[DiskFaultState]) -> DiskFaultState:
+    """Return what a fault has done at the disks of all brokers."""
+    return replace(states[0], fired=sum(each.fired for each in states))
+
+
 ROUTES: Final = (
     Route(
         "GET",
@@ -68,6 +76,7 @@ ROUTES: Final = (
         list_disk_faults,
         "the faults of the disk, and how often they have fired",
         response=DiskFaultStates,
+        in_cluster=numbered.list_all(_sum),
     ),
     Route(
         "POST",
@@ -77,8 +86,15 @@ ROUTES: Final = (
         request=AnyDiskFault,
         response=DiskFaultState,
         status=HTTPStatus.CREATED,
+        in_cluster=numbered.add("number", for_started=False),
     ),
-    Route("DELETE", "/v1/disk/faults", clear_disk_faults, "remove all faults of the disk"),
+    Route(
+        "DELETE",
+        "/v1/disk/faults",
+        clear_disk_faults,
+        "remove all faults of the disk",
+        in_cluster=numbered.clear,
+    ),
     Route(
         "DELETE",
         "/v1/disk/faults/{number}",
@@ -86,5 +102,6 @@ ROUTES: Final = (
         "remove a fault of the disk",
         request=DiskFaultNumber,
         errors=(HTTPStatus.NOT_FOUND,),
+        in_cluster=numbered.remove("number", "disk fault"),
     ),
 )

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from functools import partial
 from http import HTTPStatus
-from typing import Annotated, Final, get_args
+from typing import Annotated, Any, Final, get_args
 
 from fencepost_protocol.commands import did_you_mean
+from fencepost_protocol.generated.index import APIS
 from msgspec import Meta, Struct
 
 from fencepost_broker.faults.rules import LoadedRule
 from fencepost_broker.server.control.cluster import Cluster
 from fencepost_broker.server.control.events import BrokerId, EventHub, LogLine, Lost, Reader, cut
+from fencepost_broker.server.control.frames import FRAME_BYTES_MAX
 from fencepost_broker.server.control.in_cluster import all_brokers
 from fencepost_broker.server.control.problems import ProblemError
 from fencepost_broker.server.control.routes import Asked, ControlContext, Route
@@ -54,6 +56,23 @@ class Requests(Struct, frozen=True):
     requests: list[RequestSeen]
 
 
+class RequestNumber(Struct, frozen=True, forbid_unknown_fields=True):
+    """The number of a request."""
+
+    number: int
+
+
+class RequestBytes(Struct, frozen=True):
+    """A request and its answer, with a name for each byte; without the four bytes of their size."""
+
+    api: str
+    version: int
+    request: Annotated[bytes, Meta(description=f"the first {FRAME_BYTES_MAX} bytes, in base64")]
+    request_tree: dict[str, Any]
+    answer: Annotated[bytes, Meta(description="the same for the answer; empty: there is none")]
+    answer_tree: dict[str, Any] | None
+
+
 class WantedEvents(Struct, frozen=True, forbid_unknown_fields=True):
     """The kinds of events to read."""
 
@@ -66,6 +85,27 @@ def list_requests(context: ControlContext, wanted: LastRequests) -> Requests:
     """Return the last requests; the first call begins to keep them."""
     requests = context.requests.last(wanted.last)
     return Requests(context.requests.count, requests)
+
+
+def dissect_request(context: ControlContext, named: RequestNumber) -> RequestBytes:
+    """Return the bytes of a request that is kept, and what they mean."""
+    frames = context.requests.frames.find(named.number)
+    if frames is None:
+        raise ProblemError(
+            HTTPStatus.NOT_FOUND,
+            f"the bytes of request {named.number} are not kept",
+            where="path, $.number",
+            advice="The last requests are kept after the first GET /v1/requests; bytes with"
+            " passwords or tokens never are.",
+        )
+    return RequestBytes(
+        APIS[frames.api_key][0],
+        frames.version,
+        frames.request,
+        frames.request_tree,
+        frames.answer,
+        frames.answer_tree,
+    )
 
 
 def forget_requests(context: ControlContext) -> None:
@@ -136,6 +176,15 @@ ROUTES: Final = (
         request=LastRequests,
         response=Requests,
         in_cluster=_last_in_cluster,
+    ),
+    Route(
+        "GET",
+        "/v1/requests/{number}/bytes",
+        dissect_request,
+        "the bytes of one of the last requests and of its answer, with a name for each",
+        request=RequestNumber,
+        response=RequestBytes,
+        errors=(HTTPStatus.NOT_FOUND,),
     ),
     Route(
         "DELETE",

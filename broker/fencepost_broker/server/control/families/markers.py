@@ -9,6 +9,7 @@ from typing import Annotated, Final
 from msgspec import Meta, Struct
 
 from fencepost_broker.coordinator.runtime import marker_sender
+from fencepost_broker.server.control import numbered
 from fencepost_broker.server.control.problems import not_found
 from fencepost_broker.server.control.routes import ControlContext, Route
 
@@ -79,6 +80,7 @@ ROUTES: Final = (
         response=Hold,
         status=HTTPStatus.CREATED,
         errors=(HTTPStatus.CONFLICT,),
+        in_cluster=numbered.add("hold", for_started=True),
     ),
     Route(
         "GET",
@@ -87,6 +89,7 @@ ROUTES: Final = (
         "the markers that are held back",
         response=Holds,
         errors=(HTTPStatus.CONFLICT,),
+        in_cluster=numbered.list_all(),
     ),
     Route(
         "DELETE",
@@ -95,5 +98,6 @@ ROUTES: Final = (
         "release markers; they are written then",
         request=HoldNumber,
         errors=(HTTPStatus.NOT_FOUND, HTTPStatus.CONFLICT),
+        in_cluster=numbered.remove("hold", "hold"),
     ),
 )

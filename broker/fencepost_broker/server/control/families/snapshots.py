@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import inspect
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from http import HTTPStatus
-from typing import Annotated, Final, Literal
+from typing import Annotated, Any, Final, Literal
 
 from msgspec import Meta, Struct
 
+from fencepost_broker.server.control.cluster import Cluster
 from fencepost_broker.server.control.problems import ProblemError, not_found
-from fencepost_broker.server.control.routes import ControlContext, Route
+from fencepost_broker.server.control.routes import Asked, ControlContext, Route
 from fencepost_broker.server.embedded.snapshot import NoSnapshotsError, Snapshot
 from fencepost_broker.storage.log.disk import StorageError
 
@@ -90,11 +92,43 @@ async def reset_broker(context: ControlContext) -> None:
         await context.embedded.reset()
 
 
+async def _in_cluster(cluster: Cluster, route: Route, asked: Asked) -> Any:
+    """Carry it out for a cluster in a program, which has the same methods as a broker."""
+    answer = route.handler(cluster, *([] if asked.request is None else [asked.request]))
+    return await answer if inspect.isawaitable(answer) else answer
+
+
+async def _restore_in_cluster(cluster: Cluster, route: Route, asked: Asked) -> None:
+    del route
+    wanted: SnapshotToRestore = asked.request
+    if wanted.connections == "keep":
+        raise ProblemError(
+            HTTPStatus.CONFLICT, "a cluster closes all connections", where="body, $.connections"
+        )
+    if wanted.name not in cluster.embedded.snapshots:
+        raise _unknown(wanted.name, cluster.embedded.snapshots)
+    with _refusing():
+        await cluster.embedded.restore(wanted.name)
+
+
+async def _reset_in_cluster(cluster: Cluster, route: Route, asked: Asked) -> None:
+    del cluster, route, asked
+    raise ProblemError(
+        HTTPStatus.CONFLICT,
+        "a cluster does not keep the state of its start",
+        advice="Take a snapshot, and restore that.",
+    )
+
+
 def _of(context: ControlContext, name: str) -> Snapshot:
     snapshots = context.embedded.snapshots
     if name not in snapshots:
-        raise not_found("snapshot", name, snapshots, where="path, $.name")
+        raise _unknown(name, snapshots)
     return snapshots[name]
+
+
+def _unknown(name: str, known: Iterable[str]) -> ProblemError:
+    return not_found("snapshot", name, known, where="path, $.name")
 
 
 def _told(snapshot: Snapshot) -> SnapshotState:
@@ -115,7 +149,7 @@ _REFUSED: Final = (HTTPStatus.CONFLICT, HTTPStatus.INSUFFICIENT_STORAGE)
 ROUTES: Final = (
     Route(
         "GET", "/v1/snapshots", list_snapshots, "the snapshots of this broker",
-        response=SnapshotStates,
+        response=SnapshotStates, in_cluster=_in_cluster,
     ),
     Route(
         "POST",
@@ -126,6 +160,7 @@ ROUTES: Final = (
         response=SnapshotState,
         status=HTTPStatus.CREATED,
         errors=_REFUSED,
+        in_cluster=_in_cluster,
     ),
     Route(
         "POST",
@@ -134,6 +169,7 @@ ROUTES: Final = (
         "go back to a snapshot",
         request=SnapshotToRestore,
         errors=(HTTPStatus.NOT_FOUND, *_REFUSED),
+        in_cluster=_restore_in_cluster,
     ),
     Route(
         "DELETE",
@@ -142,6 +178,7 @@ ROUTES: Final = (
         "forget a snapshot",
         request=SnapshotName,
         errors=(HTTPStatus.NOT_FOUND,),
+        in_cluster=_in_cluster,
     ),
     Route(
         "POST",
@@ -149,5 +186,6 @@ ROUTES: Final = (
         reset_broker,
         "go back to the state right after the start, and remove all faults; snapshots stay",
         errors=_REFUSED,
+        in_cluster=_reset_in_cluster,
     ),
 )  # fmt: skip

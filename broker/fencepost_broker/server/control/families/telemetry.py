@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Annotated, Final
+from typing import TYPE_CHECKING, Annotated, Final
 
 from fencepost_protocol.exceptions import RemoteProtocolError
 from msgspec import Meta, Struct
 
-from fencepost_broker.observability.client_telemetry import ClientInstance
 from fencepost_broker.observability.otlp import UnreadableMetricsError, read_metrics
 from fencepost_broker.server.control.in_cluster import all_brokers
 from fencepost_broker.server.control.routes import ControlContext, Route
+
+if TYPE_CHECKING:
+    from fencepost_broker.observability.client_telemetry import ClientInstance
 
 
 class ClientMetric(Struct, frozen=True):
@@ -50,8 +52,8 @@ class Telemetry(Struct, frozen=True):
 
 async def get_telemetry(context: ControlContext) -> Telemetry:
     """Return the clients and the last metrics of each."""
-    instances = context.server.context.telemetry.instances
-    return Telemetry([_told(each) for each in instances])
+    telemetry = context.server.context.telemetry
+    return Telemetry([] if telemetry is None else [_told(each) for each in telemetry.instances])
 
 
 def _told(instance: ClientInstance) -> TelemetryOfClient:

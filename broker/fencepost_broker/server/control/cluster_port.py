@@ -1,19 +1,12 @@
-"""The control port of a cluster of processes, and its fault rules.
-
-Imported only where one of them is asked for.
-"""
+"""The control port of a cluster, and its fault rules."""
 
 from __future__ import annotations
 
 import asyncio
-import secrets
 from contextlib import suppress
-from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-import msgspec
-
-from fencepost_broker.server.control.cluster import Cluster
+from fencepost_broker.server.control.cluster import Cluster, ClusterProcesses, WholeCluster
 from fencepost_broker.server.control.families.faults import ADDING, Plan
 from fencepost_broker.server.control.port import ControlPort
 from fencepost_broker.server.control.problems import ProblemError
@@ -21,22 +14,13 @@ from fencepost_broker.server.control.routes import Asked
 from fencepost_broker.server.errors import ProcessError
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
-    from fencepost_broker.cli.cluster.supervisor import Supervisor
-    from fencepost_broker.config import Settings
-    from fencepost_broker.faults.rule import Rule
+    from fencepost_broker.faults.rule import Rule, Verdict
     from fencepost_broker.observability.logging import Logger
 
-_FILE: Final = "control-token"
-_TOKEN_BYTES: Final = 32
 _LAST_WORDS_SECONDS: Final = 2.0
 """How long a process may take to say what its rules have done, before it is stopped."""
-
-
-def options_of_members(folder: Path) -> list[str]:
-    """Return the options that give a process a control port of its own, for the cluster's."""
-    return ["--control", "127.0.0.1:0", "--control-token-file", str(folder / _FILE)]
 
 
 class ClusterControl:
@@ -44,27 +28,31 @@ class ClusterControl:
 
     def __init__(
         self,
-        supervisor: Supervisor,
-        settings: Settings,
-        folder: Path,
+        processes: ClusterProcesses,
+        token: str,
+        address: str | None,
+        token_file: str | None,
         log: Logger,
         rules: Sequence[Rule] = (),
+        whole: WholeCluster | None = None,
     ) -> None:
-        """Write the token of the processes' ports to ``folder``."""
-        token = secrets.token_urlsafe(_TOKEN_BYTES)
-        file = folder / _FILE
-        file.touch(mode=0o600)
-        file.write_text(token, encoding="ascii")
+        """``token`` is that of the processes' own ports; without ``address`` there is no port.
+
+        ``rules`` are added at the start. ``whole`` is a cluster in a program.
+        """
         self._log = log
-        self._cluster = Cluster(supervisor, token)
+        self._cluster = Cluster(processes, token, whole)
         self._rules = rules
         self._port: ControlPort | None = None
-        if settings.control_address is not None:
-            self._port = ControlPort(
-                settings.control_address, settings.control_token_file, self._cluster, log
-            )
+        if address is not None:
+            self._port = ControlPort(address, token_file, self._cluster, log)
         self.address: str | None = None
         """``host:port``, once it is open; a cluster may have rules without it."""
+
+    @property
+    def listens_at(self) -> str:
+        """Its address as in settings, with the actual port."""
+        return self._port.listens_at if self._port is not None else ""
 
     async def open(self) -> None:
         """Add the first rules, and listen.
@@ -92,16 +80,20 @@ class ClusterControl:
             async with asyncio.timeout(_LAST_WORDS_SECONDS):
                 await self._cluster.goes_down(node_id)
 
-    async def count(self, names: Sequence[str]) -> list[dict[str, bool] | None]:
+    async def count(self, names: Sequence[str]) -> Sequence[Verdict | None]:
         """Count a request that fault rules match; return the verdict for each."""
-        verdicts: list[dict[str, bool] | None]
-        verdicts = msgspec.to_builtins(await self._cluster.count(names))
-        return verdicts
+        return await self._cluster.count(names)
 
-    async def came_up(self, node_id: int) -> None:
+    async def restored(self, node_ids: Iterable[int]) -> None:
+        """Forget all rules, and read the events of processes again: all were started anew."""
+        self._cluster.forget_all()
+        for each in node_ids:
+            await self.came_up(each, is_started=True)
+
+    async def came_up(self, node_id: int, *, is_started: bool) -> None:
         """Give a process that was started or resumed what it has missed."""
         try:
-            await self._cluster.came_up(node_id)
+            await self._cluster.came_up(node_id, is_started=is_started)
         except ProblemError as error:
             self._log.warning(
                 "a process did not get the fault rules and the time of the others",
