@@ -277,12 +277,9 @@ class SocketServer:
         api, steps, large_from = self.apis[request.api_key]
         answer: Answer | None
         faults = self.faults
-        if faults is not None and faults.takes(request.api_key):
-            fired = faults.match(api, request)
-            if fired:
-                faults.start(api, request, fired, self._handle, self.encode)
-                self.park(connection, request)
-                return None
+        if faults is not None and faults.fire(api, request, self._handle, self.encode):
+            self.park(connection, request)
+            return None
         if len(request.frame) >= large_from and self._large.takes(request):
             self._large.start(self._context, request, api, steps)
             answer = None

@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 
 import pytest
-from fencepost_broker.config import AnySetting, Settings, TopicSettings
+from fencepost_broker.config import AnySetting, Settings, SettingsOfGroup, TopicSettings
 
 BROKER = Path(__file__).parents[3] / "broker" / "fencepost_broker"
 CONFIG = BROKER / "config"
@@ -28,8 +28,14 @@ def sources() -> str:
 
 
 SOURCES = sources()
-AS_SYNONYM = {name for each in TopicSettings.settings.values() for name, _ in each.synonyms}
-"""Settings of the broker that topics fall back on: a topic's setting uses them."""
+AS_SYNONYM = {
+    name
+    for table in (TopicSettings, SettingsOfGroup)
+    for each in table.settings.values()
+    if not each.ignored
+    for name, _ in each.synonyms
+}
+"""Settings of the broker that topics and groups fall back on: their own settings use them."""
 
 
 def is_used(setting: AnySetting) -> bool:
@@ -41,7 +47,9 @@ def is_used(setting: AnySetting) -> bool:
     )
 
 
-ALL = [*Settings.settings.values(), *TopicSettings.settings.values()]
+ALL = [
+    each for table in (Settings, TopicSettings, SettingsOfGroup) for each in table.settings.values()
+]
 
 
 @pytest.mark.parametrize("setting", ALL, ids=lambda setting: setting.name)

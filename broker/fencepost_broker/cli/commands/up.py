@@ -46,6 +46,8 @@ if TYPE_CHECKING:
 DEFAULT_PORT: Final = 9092
 BROKERS_MAX: Final = 999
 """Largest number of brokers; their ids are below the controller's."""
+AS_KAFKA_SAYS_IT: Final = "Transitioning from RECOVERY to RUNNING"
+"""Testcontainers waits for these words of Apache Kafka's log."""
 EXIT_FAILED: Final = 1
 EXIT_USAGE: Final = 2
 EXIT_ADDRESS: Final = 3
@@ -58,6 +60,7 @@ examples:
   fencepost up --data-dir data --port 9092 -c num.partitions=6
   fencepost up --topic orders:3 --console              to look at, at http://127.0.0.1:9080
   fencepost up --topic orders:3 --as 2.8               APIs, versions and errors of that release
+  fencepost up --kafka-env                             settings from KAFKA_LISTENERS and others
   fencepost up --record bug.fprec                      for `fencepost replay`; also with --brokers
   fencepost up --brokers 3 --topic orders:6            a controller and three brokers
   fencepost up --brokers 3 --control 9093              one control port for all of them
@@ -317,6 +320,8 @@ def _announce(options: argparse.Namespace, broker: Broker) -> None:
     line = f"ready at {_reached_at(broker)} (topics are kept {where})"
     if broker.control is not None:
         line += f"\nconsole and control port at http://{broker.control}"
+    if options.kafka_env:
+        line += f"\n{AS_KAFKA_SAYS_IT}"
     announce(options, told, line + how_to_log_in(broker.settings, options.users))
 
 

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import os
+import sys
 from typing import TYPE_CHECKING
 
+from fencepost_broker.config.sources import kafka_environment
 from fencepost_broker.config.sources.loading import load
 
 if TYPE_CHECKING:
@@ -28,6 +30,12 @@ def add_settings_arguments(parser: argparse.ArgumentParser) -> None:
         help="use Apache Kafka's defaults where Fencepost's differ (docs/reference/settings.md)",
     )
     parser.add_argument(
+        "--kafka-env",
+        action="store_true",
+        help="read settings from the environment variables of Apache Kafka's image, too"
+        " (KAFKA_ADVERTISED_LISTENERS), and listen on all addresses",
+    )
+    parser.add_argument(
         "-c",
         dest="settings",
         metavar="NAME=VALUE",
@@ -48,4 +56,16 @@ def settings_from(
     `overrides` come from its other options; `defaults` apply where nothing is given.
     """
     given = [*options.settings, *(["kafka.defaults=true"] if options.kafka_defaults else [])]
-    return load(options.config, os.environ, given, overrides, defaults)
+    if options.kafka_env:
+        for line in kafka_environment.ignored(os.environ):
+            sys.stderr.write(f"fencepost {options.command}: {line}\n")
+        has_file = options.config is not None
+        defaults = kafka_environment.defaults(os.environ, has_file) | dict(defaults or {})
+    return load(
+        options.config,
+        os.environ,
+        given,
+        overrides,
+        defaults,
+        has_kafka_environment=options.kafka_env,
+    )

@@ -1,4 +1,7 @@
-"""Sources of settings: a file, then the environment, then options; later ones are stronger."""
+"""Sources of settings: a file, then the environment, then options; later ones are stronger.
+
+Of the environment, variables of Apache Kafka's image come before those of Fencepost.
+"""
 
 from __future__ import annotations
 
@@ -10,6 +13,7 @@ from typing import Final
 from fencepost_broker.config.errors import SettingsError
 from fencepost_broker.config.setting import Value
 from fencepost_broker.config.settings import Settings
+from fencepost_broker.config.sources import kafka_environment
 from fencepost_broker.config.sources.properties import Entry, read_properties
 from fencepost_broker.config.table import CODE, DEFAULT, Origin, Source
 
@@ -30,12 +34,15 @@ def load(
     options: Iterable[str] = (),
     overrides: Mapping[str, Value] | None = None,
     defaults: Mapping[str, Value] | None = None,
+    *,
+    has_kafka_environment: bool = False,
 ) -> Settings:
     """Return the settings of a broker from all sources.
 
     ``config_file`` is TOML if its name ends in .toml, otherwise Java properties; ``environment`` is
     usually os.environ; ``options`` are those of -c, as ``name=value``; ``overrides`` come from code
-    and are the strongest; ``defaults`` replace those of a broker by itself. Raises one
+    and are the strongest; ``defaults`` replace those of a broker by itself.
+    ``has_kafka_environment`` reads the variables of Apache Kafka's image, too. Raises one
     SettingsError for all errors.
     """
     problems: list[str] = []
@@ -43,6 +50,7 @@ def load(
     for read in (
         ((name, value, DEFAULT) for name, value in (defaults or {}).items()),
         _from_file(config_file),
+        kafka_environment.read(environment or {} if has_kafka_environment else {}),
         _from_environment(environment or {}),
         _from_options(options),
         ((name, value, CODE) for name, value in (overrides or {}).items()),
