@@ -15,7 +15,7 @@ from aiokafka.errors import CommitFailedError, OffsetOutOfRangeError, TopicAutho
 from fencepost_broker import Broker
 from fencepost_broker.operations import RemoveMember
 from fencepost_broker.server.scenarios import SCENARIOS
-from fencepost_broker.server.scenarios.group_members import GROUP
+from fencepost_broker.server.scenarios.members import GROUP
 from fencepost_client import Admin, TopicPartition
 
 # These are about clients, which have threads of their own: one loop will do.

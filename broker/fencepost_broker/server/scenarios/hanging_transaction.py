@@ -5,12 +5,11 @@ from __future__ import annotations
 import asyncio
 
 from fencepost_broker.operations import AbortHangingTransaction
-from fencepost_broker.server.embedded.broker import Broker
-from fencepost_broker.server.scenarios.scenario import Facts, Scenario, Tell
+from fencepost_broker.server.scenarios.scenario import AnyBroker, Facts, Scenario, Tell
 from fencepost_broker.server.scenarios.wire import TOPIC, Connection, TransactionalProducer
 
 
-async def _run(broker: Broker, tell: Tell) -> Facts:
+async def _run(broker: AnyBroker, tell: Tell) -> Facts:
     async with Connection(broker) as connection, Connection(broker) as slow:
         producer = TransactionalProducer(connection, 1)
         await producer.start()
