@@ -42,7 +42,7 @@ def describe_share_group_offsets(asked: Asked) -> Verdict:
     unseen: dict[int, list[Any]] = {}
     for place, group in enumerate(message.groups):
         if not rights.of_group(Operation.DESCRIBE, group.group_id):
-            made[place] = make(group.group_id, [], _DENIED, _DENIED.name)
+            made[place] = make(group.group_id, [], _DENIED)
             continue
         if group.topics is not None:
             unseen[place] = [each for each in group.topics if not _sees(asked, each.topic_name)]
@@ -73,7 +73,7 @@ def _refused_rows(message: Any, topics: Iterable[Any]) -> list[Any]:
             topic.topic_name,
             partitions=[
                 module.DescribeShareGroupOffsetsResponsePartition(
-                    each, 0, 0, -1, _UNSEEN, _UNSEEN.name
+                    each, -1, 0, -1, _UNSEEN, _UNSEEN.name
                 )
                 for each in topic.partitions
             ],
@@ -130,6 +130,7 @@ def _rest(asked: Asked, made: list[Any]) -> Verdict:
     message.topics = [each for each in message.topics if each.topic_name not in refused]
 
     def complete(response: Any) -> None:
-        response.responses = [*response.responses, *made]
+        if not response.error_code:
+            response.responses = [*response.responses, *made]
 
-    return Rest(complete, is_left=bool(message.topics))
+    return Rest(complete)  # the group is checked even if no topic is left
