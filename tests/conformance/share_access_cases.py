@@ -65,8 +65,7 @@ def _state(ids: dict[str, bytes]) -> Iterator[Case]:
     key = "mine-shared:AAAAAAAAAAAAAAAAAAAAAQ:0"
     find = FindCoordinatorRequest(key_type=2, coordinator_keys=[key, "x"])
     yield Case("find a share coordinator", find, 6)
-    rows: Any
-    for message, topic, rows in (
+    requests: tuple[tuple[Any, Any, list[Any]], ...] = (
         (
             initializing.InitializeShareGroupStateRequest,
             initializing.InitializeStateData,
@@ -78,7 +77,8 @@ def _state(ids: dict[str, bytes]) -> Iterator[Case]:
          [removing.PartitionData(0)]),
         (summing.ReadShareGroupStateSummaryRequest, summing.ReadStateSummaryData,
          [summing.PartitionData(0)]),
-    ):  # fmt: skip
+    )  # fmt: skip
+    for message, topic, rows in requests:
         for group in ("mine-shared", "shut-shared"):
-            request: Any = message(group, [topic(topic_id, rows)])
+            request = message(group, [topic(topic_id, rows)])
             yield Case(f"{message.NAME} of {group}", request, message.MAX_VERSION)

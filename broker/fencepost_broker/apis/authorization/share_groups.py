@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from typing import Any, Final
 
 from fencepost_protocol.errors import ErrorCode
+from fencepost_protocol.primitives import ZERO_UUID
 
 from fencepost_broker.apis.authorization.by_topics import module_of
 from fencepost_broker.apis.authorization.groups import (
@@ -88,10 +89,12 @@ def alter_share_group_offsets(asked: Asked) -> Verdict:
     if not asked.rights.of_group(Operation.READ, message.group_id):
         return refusal(asked, _DENIED)
     module = module_of(message)
+    known = asked.image.topics.by_name
     made = [
         module.AlterShareGroupOffsetsResponseTopic(
             topic.topic_name,
-            partitions=[
+            known[topic.topic_name].topic_id if topic.topic_name in known else ZERO_UUID,
+            [
                 module.AlterShareGroupOffsetsResponsePartition(
                     each.partition_index, _UNSEEN, _UNSEEN.name
                 )
