@@ -24,9 +24,12 @@ from fencepost_broker.simulation import (
     SimulationStuckError,
     simulate,
 )
-from fencepost_broker.simulation.network import HOST, SOCKET_BYTES, process_name
+from fencepost_broker.simulation.cluster import in_process
+from fencepost_broker.simulation.network import HOST, SOCKET_BYTES
+from fencepost_broker.simulation.process import Process
 from fencepost_broker.simulation.programs import PROGRAMS
-from fencepost_broker.simulation.simulation import Program, in_process, run_seed
+from fencepost_broker.simulation.runs import run_seed
+from fencepost_broker.simulation.simulation import Program
 from fencepost_broker.storage.log import reading
 from fencepost_client import Consumer, Producer
 
@@ -256,15 +259,15 @@ def test_bytes_come_back_in_order_and_the_end_after_them() -> None:
 
 def test_a_cut_keeps_back_what_is_sent_until_it_is_healed() -> None:
     async def program(sim: Simulation) -> None:
-        await in_process("server", asyncio.start_server(echo, HOST, PORT))
+        await in_process(Process("server"), asyncio.start_server(echo, HOST, PORT))
         reader, writer = await asyncio.open_connection(HOST, PORT)
-        sim.network.cut("server", process_name.get())
+        sim.network.cut("server", "program")
         writer.write(b"hello")
         with pytest.raises(TimeoutError):
             await asyncio.wait_for(reader.read(5), 60)
         with pytest.raises(TimeoutError):
             await asyncio.wait_for(asyncio.open_connection(HOST, PORT), 60)
-        sim.network.heal("server", process_name.get())
+        sim.network.heal("server", "program")
         assert await reader.readexactly(5) == b"hello"
         writer.close()
 
@@ -283,6 +286,7 @@ def test_a_reset_is_seen_at_both_ends() -> None:
 
         await asyncio.start_server(serve, HOST, PORT)
         reader, writer = await asyncio.open_connection(HOST, PORT)
+        await asyncio.sleep(1)
         sim.network.reset(next(iter(sim.network.ends)))
         with pytest.raises(ConnectionResetError):
             await reader.read()

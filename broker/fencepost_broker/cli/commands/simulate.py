@@ -13,7 +13,8 @@ from fencepost_client.commands.output import write
 from fencepost_protocol.commands import Command
 
 if TYPE_CHECKING:
-    from fencepost_broker.simulation.simulation import Program, Run
+    from fencepost_broker.simulation.runs import Run
+    from fencepost_broker.simulation.simulation import Program
 
 EPILOG: Final = """\
 examples:
@@ -48,7 +49,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Run the program, and return the exit code."""
-    from fencepost_broker.simulation.simulation import SimulationFailedError, simulate
+    from fencepost_broker.simulation.runs import SimulationFailedError, simulate
 
     try:
         program = _program(options)
