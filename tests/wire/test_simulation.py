@@ -12,11 +12,9 @@ import threading
 import time
 import uuid
 from collections.abc import Callable, Coroutine
-from pathlib import Path
 from typing import Any
 
 import pytest
-from fencepost_broker.cli.main import main
 from fencepost_broker.simulation import (
     Simulation,
     SimulationError,
@@ -107,29 +105,6 @@ def test_a_group_reads_what_was_committed_while_a_broker_stops() -> None:
         assert found == list(range(30))
 
     simulate(program, 5)
-
-
-PROGRAM = """
-async def right(sim):
-    await sim.cluster(brokers=1)
-
-async def wrong(sim):
-    assert sim.seed != 6, "six"
-"""
-
-
-def test_the_command_runs_a_program_of_the_user_and_says_which_seed_failed(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    (tmp_path / "my_simulated_program.py").write_text(PROGRAM)
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(sys, "path", list(sys.path))
-    assert main(["simulate", "my_simulated_program:right", "--seed", "9"]) == 0
-    assert capsys.readouterr().out.startswith("seed 9 ")
-    assert main(["simulate", "my_simulated_program:wrong", "--first", "5"]) == 1
-    assert "seed 6 failed: AssertionError: six" in capsys.readouterr().err
-    for wrong in (["my_simulated_program:none"], ["x"], ["--program", "none"], []):
-        assert main(["simulate", *wrong]) == 2
 
 
 # -- time and chance -----------------------------------------------------------------------------

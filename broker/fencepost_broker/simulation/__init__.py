@@ -5,6 +5,8 @@ own code are the real ones; what is simulated is below them: the event loop, its
 and chance. The same seed gives the same run.
 
     runs.py         runs a program with seeds
+    shrinking.py    leaves out faults that a failing run does not need
+    tap.py          names the requests that processes send to each other
     simulation.py   what the program is given
     cluster.py      clusters whose nodes are processes of the simulation
     faults.py       a plan of faults that is drawn from the seed, and what each fault does

@@ -95,8 +95,10 @@ class FaultsOfCluster:
                 group.create_task(self._one(fault))
 
     async def _one(self, fault: Fault) -> None:
-        if fault.kind in _OF_A_BROKER:
-            if self._is_one_down or not self._cluster.brokers:
+        if not self._cluster.brokers or len(self._names()) < 2:
+            self._note(fault, "not done: too little runs")
+        elif fault.kind in _OF_A_BROKER:
+            if self._is_one_down:
                 self._note(fault, "not done: a broker is down")
                 return
             self._is_one_down = True
@@ -192,8 +194,11 @@ class FaultsOfCluster:
         await asyncio.sleep(fault.lasts_s)
         process.set_drift(0, self._loop.time())
 
+    def _names(self) -> list[str]:
+        return sorted({each.process.name for each in self._network.ends})
+
     def _two(self, fault: Fault) -> tuple[str, str]:
-        names = sorted({each.process.name for each in self._network.ends})
+        names = self._names()
         one = _selected(fault.first, names)
         names.remove(one)
         return one, _selected(fault.second, names)

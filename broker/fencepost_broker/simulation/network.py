@@ -43,19 +43,19 @@ class Network:
         self._random = random
         self._servers: dict[int, Server] = {}
         self._next_port = FIRST_PORT
-        self._numbers = 0
+        self.numbers = 0
         self._cuts: dict[tuple[str, str], int] = {}
-        """How often the way from one process to another is cut."""
         self._healed = asyncio.Event()
         self._slow: dict[tuple[str, str], tuple[float, float]] = {}
         self._vanished: dict[End, None] = {}
-        """The ends that went away silently."""
         self.ends: dict[End, None] = {}
         """The open ends, in the order in which they were opened."""
         self.latency_s = _LATENCY_S
         """The least and the greatest latency."""
         self.is_dripping = False
         """Whether what is sent arrives a byte at a time."""
+        self.tap: Callable[[End, bytes], object] = lambda _end, _data: None
+        """Called with what each end writes."""
         self._hash = blake2b(digest_size=16)
 
     # -- what is seen ----------------------------------------------------------------------------
@@ -108,10 +108,10 @@ class Network:
             server = self._servers.get(port)
         if server is None:
             raise ConnectionRefusedError(111, f"nothing listens at {HOST}:{port}")
-        self._numbers += 2
+        self.numbers += 2
         mine, theirs = (HOST, self._free_port()), (HOST, port)
-        client = End(self, self._loop, self._numbers, copy_context(), mine, theirs)
-        accepted = End(self, self._loop, self._numbers + 1, server.context, theirs, mine)
+        client = End(self, self._loop, self.numbers, copy_context(), mine, theirs)
+        accepted = End(self, self._loop, self.numbers + 1, server.context, theirs, mine)
         client.other, accepted.other = accepted, client
         self.ends[client] = self.ends[accepted] = None
         protocol = make()
@@ -123,7 +123,7 @@ class Network:
     # -- faults ----------------------------------------------------------------------------------
 
     def is_cut(self, source: str, target: str) -> bool:
-        """Whether nothing gets from one process to another."""
+        """Return whether nothing gets from one process to another."""
         return (source, target) in self._cuts
 
     def cut(self, source: str, target: str) -> None:
@@ -312,7 +312,7 @@ class End(asyncio.Transport):
         super().__init__({"sockname": here, "peername": there, "socket": _Socket(here)})
         self._network = network
         self._loop = loop
-        self._number = number
+        self.number = number
         self._context = context
         self.process: Process = context.get(current_process, OUTSIDE)
         self._protocol: asyncio.BaseProtocol | None = None
@@ -374,14 +374,14 @@ class End(asyncio.Transport):
         while self._arrived and self._may_read():
             data = self._arrived.popleft()
             if data is None:
-                self._network.note(self._number, 1, b"")
+                self._network.note(self.number, 1, b"")
                 protocol = self.get_protocol()
                 if not isinstance(protocol, asyncio.Protocol | asyncio.BufferedProtocol):
                     raise TypeError(f"a simulation does not know protocols like {protocol!r}")
                 if not protocol.eof_received():
                     self.close()
                 return
-            self._network.note(self._number, 0, data)
+            self._network.note(self.number, 0, data)
             self._feed(data)
             self.other.was_read(len(data))
 
@@ -415,6 +415,7 @@ class End(asyncio.Transport):
         content = bytes(data)
         if self._is_closing or not content:
             return
+        self._network.tap(self, content)
         for piece in self._network.pieces(content):
             self._send(piece)
         self._unread += len(content)
@@ -427,7 +428,6 @@ class End(asyncio.Transport):
         self.write(b"".join(list_of_data))
 
     def _send(self, data: bytes | None) -> None:
-        # Timers of the same instant have no order of their own.
         gap_s = _DRIP_S if self._network.is_dripping else _GAP_S
         latency_s = self._network.draw_latency_s(self.process.name, self.other.process.name)
         self._last_s = max(self._loop.time() + latency_s, self._last_s + gap_s)
@@ -494,6 +494,6 @@ class End(asyncio.Transport):
         self._is_closing = True
         self._arrived.clear()
         self._network.ends.pop(self, None)
-        self._network.note(self._number, 2, b"")
+        self._network.note(self.number, 2, b"")
         if self._protocol is not None:
             self._loop.call_soon(self._protocol.connection_lost, error, context=self._context)

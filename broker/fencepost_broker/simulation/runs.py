@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import asyncio
 import time
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from random import Random
 from typing import Any, Final
 
 from fencepost_broker.simulation.escapes import closed_world
 from fencepost_broker.simulation.faults import Fault
 from fencepost_broker.simulation.loop import SimLoop, SimulationError
+from fencepost_broker.simulation.network import End
 from fencepost_broker.simulation.process import Process, current_process
 from fencepost_broker.simulation.simulation import Program, Simulation
+from fencepost_broker.simulation.tap import Tap
 from fencepost_broker.simulation.timeline import Timeline
 
 WITHIN_S: Final = 3600.0
@@ -34,18 +37,30 @@ class Run:
     simulated_s: float
     cpu_s: float
     error: BaseException | None = None
-    timeline: Timeline | None = None
-    """What has happened; ``None`` if the program did not start."""
+    timeline: list[tuple[float, str]] = field(default_factory=list)
+    """The faults and the notes of the program, and when they were."""
+    faults: Counter[str] = field(default_factory=Counter)
+    """How many faults there were, by kind."""
+    steps: Counter[str] = field(default_factory=Counter)
+    """The steps of transactions that brokers have reached, by name."""
     planned: list[Fault] = field(default_factory=list)
     """The faults that were drawn from the seed."""
+
+    told: str = ""
+    """What the error was that another process has had."""
 
     @property
     def verdict(self) -> str:
         """``ok``, or the error in a line."""
         if self.error is None:
-            return "ok"
+            return self.told or "ok"
         text = str(self.error).partition("\n")[0]
         return f"{type(self.error).__name__}: {text}"[:500]
+
+    def without_error(self) -> Run:
+        """Return the same for another process, which may not know the error's class."""
+        told = "" if self.error is None else self.verdict
+        return replace(self, error=None, told=told)
 
 
 class SimulationFailedError(AssertionError):
@@ -65,19 +80,25 @@ def run_seed(
     seed: int,
     within_s: float = WITHIN_S,
     kept: frozenset[int] | None = None,
+    tell: Callable[[str], object] | None = None,
 ) -> Run:
-    """Run a program with a seed; ``kept`` are the numbers of the only faults that happen."""
+    """Run a program with a seed; ``kept`` are the numbers of the only faults that happen.
+
+    ``tell`` is called with a line for each request, each answer, and each line of the timeline.
+    """
     if asyncio._get_running_loop() is not None:
         raise RuntimeError("a simulation runs an event loop of its own: start it outside of one")
     begun_s = _cpu_s()
     loop = SimLoop(Random(f"network {seed}"))  # noqa: S311 - no secrets
     loop.set_exception_handler(lambda _, context: unheard.append(context))
+    simulation = Simulation(seed, loop, kept)
+    if tell is not None:
+        _tap(loop, simulation.timeline, tell)
     unheard: list[dict[str, Any]] = []
     error: BaseException | None = None
     with closed_world(loop, Random(f"chance {seed}")):  # noqa: S311 - no secrets
         asyncio.set_event_loop(loop)
         try:
-            simulation = Simulation(seed, loop, kept)
             loop.run_until_complete(_bounded(program, simulation, within_s))
         except Exception as raised:  # noqa: BLE001 - it is the run's result
             error = _only_one(raised)
@@ -91,7 +112,8 @@ def run_seed(
             loop.close()
     return Run(
         seed, digest, simulated_s, _cpu_s() - begun_s, error,
-        simulation.timeline, simulation.planned,
+        simulation.timeline.lines, simulation.timeline.faults, simulation.timeline.steps,
+        simulation.planned,
     )  # fmt: skip
 
 
@@ -107,6 +129,19 @@ async def _bounded(program: Program, simulation: Simulation, within_s: float) ->
         if limit.expired():
             raise SimulationError(f"the program has not ended within {within_s:g} s") from None
         raise
+
+
+def _tap(loop: SimLoop, timeline: Timeline, tell: Callable[[str], object]) -> None:
+    def tell_at(text: str) -> None:
+        tell(f"{loop.time():11.6f}  {text}")
+
+    def written(end: End, data: bytes) -> None:
+        way = (end.process.name, end.other.process.name)
+        tap.written(end.number // 2, *way, data, by_client=end.number % 2 == 0)
+
+    tap = Tap(tell_at)
+    timeline.on_line = tell_at
+    loop.network.tap = written
 
 
 def _end(loop: SimLoop) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Callable
 
 from fencepost_broker.simulation.loop import SimLoop
 
@@ -12,6 +13,8 @@ class Timeline:
 
     def __init__(self, loop: SimLoop) -> None:
         self._loop = loop
+        self.on_line: Callable[[str], object] = lambda _: None
+        """Called with each new line."""
         self.lines: list[tuple[float, str]] = []
         """What has happened, and when."""
         self.faults: Counter[str] = Counter()
@@ -22,6 +25,7 @@ class Timeline:
     def note(self, text: str) -> None:
         """Add a line."""
         self.lines.append((self._loop.time(), text))
+        self.on_line(text)
 
     def reached(self, step: str) -> None:
         """Count a step of a transaction."""
