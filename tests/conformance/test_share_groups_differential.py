@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from fencepost_broker.metadata.features import SHARE_GROUPS_ARE_SERVED
 from fencepost_protocol.generated.find_coordinator import FindCoordinatorRequest
 
 from tests.conformance.groups_peer import OurBroker
@@ -21,11 +20,7 @@ from tests.conformance.share_state_cases import CASES
 from tests.support.apache_kafka import ApacheKafka
 from tests.support.up import Up
 
-pytestmark = [
-    pytest.mark.slow,
-    pytest.mark.conformance,
-    pytest.mark.skipif(not SHARE_GROUPS_ARE_SERVED, reason="share groups are not whole"),
-]
+pytestmark = [pytest.mark.slow, pytest.mark.conformance]
 
 SAME = {
     "group.share.assignment.interval.ms": "0",

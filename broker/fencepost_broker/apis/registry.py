@@ -43,7 +43,6 @@ from fencepost_broker.config import Settings
 from fencepost_broker.config.values.releases import release_of
 from fencepost_broker.config.values.version_caps import parse_version_caps
 from fencepost_broker.controller.client_quotas import CONSUMER_BYTE_RATE, PRODUCER_BYTE_RATE
-from fencepost_broker.metadata.features import SHARE_GROUPS_ARE_SERVED
 from fencepost_broker.observability.tap.hiding import hide_credentials, hide_settings, hide_token
 
 SERVED: Final = (
@@ -459,7 +458,7 @@ SERVED: Final = (
         large=WHOLE,
         longest=Longest(ErrorCode.INVALID_REQUEST, ("topics",)),
     ),
-    *(SHARE_APIS if SHARE_GROUPS_ARE_SERVED else ()),
+    *SHARE_APIS,
 )
 
 _OF_TELEMETRY: Final = frozenset({ApiKey.GET_TELEMETRY_SUBSCRIPTIONS, ApiKey.PUSH_TELEMETRY})

@@ -1,4 +1,4 @@
-"""The APIs of share groups (KIP-932): they are served all together, or none of them."""
+"""The APIs of share groups (KIP-932): a part of the table in ``registry``."""
 
 from __future__ import annotations
 
@@ -10,9 +10,6 @@ from fencepost_protocol.generated.index import ApiKey
 from fencepost_broker.apis.cutting import WHOLE, Cut
 from fencepost_broker.apis.request import encode_with_records
 from fencepost_broker.apis.served import Later, Longest, Served
-from fencepost_broker.metadata.features import SHARE_GROUPS_ARE_SERVED
-
-__all__ = ["SHARE_APIS", "SHARE_GROUPS_ARE_SERVED"]
 
 SHARE_APIS: Final = (
     Served(
@@ -45,7 +42,7 @@ SHARE_APIS: Final = (
         Served(
             key,
             Later("groups.share_state", "share_group_state"),
-            rights="whole:everybody",
+            rights="share_groups:share_group_state",
             large=WHOLE,
         )
         for key in (

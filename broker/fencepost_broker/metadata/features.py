@@ -18,15 +18,11 @@ ELIGIBLE_LEADERS: Final = "eligible.leader.replicas.version"
 MIN_INSYNC_SETTING: Final = "min.insync.replicas"
 """The setting that eligible leader replicas depend on."""
 
-SHARE_GROUPS_ARE_SERVED: Final[bool] = False
-"""Whether share groups (KIP-932) are whole; until then none of their APIs is advertised."""
-_SHARES: Final = FeatureRange("share.version", 0, int(SHARE_GROUPS_ARE_SERVED))
-
 SUPPORTED_FEATURES: Final = (
     FeatureRange(ELIGIBLE_LEADERS, 0, 1),
     FeatureRange("group.version", 0, 1),
     FeatureRange(METADATA_VERSION, METADATA_LEVEL, METADATA_LEVEL),
-    *((_SHARES,) if SHARE_GROUPS_ARE_SERVED else ()),
+    FeatureRange("share.version", 0, 1),
     FeatureRange("transaction.version", 0, 2),
 )
 """The features that are implemented, by name; a new cluster starts at the highest levels."""
@@ -41,7 +37,6 @@ Apache Kafka from starting on the same files.
 
 NOT_SERVED: Final = (
     FeatureRange("kraft.version", 0, 0),
-    *(() if SHARE_GROUPS_ARE_SERVED else (_SHARES,)),
     FeatureRange("streams.version", 0, 0),
 )
 """Features of Apache Kafka that are off here. Clients are told that they support level 0 only."""
