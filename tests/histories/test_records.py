@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from fencepost_client.histories import Kind
 
 from tests.histories.writing import (
     begun,
@@ -43,7 +44,7 @@ def test_what_is_before_the_first_and_after_the_last_read_is_unseen() -> None:
     report = judged(*lines)
     assert report.holds
     assert report.tallies.keys() == {"unseen-write"}
-    assert report.tallies["unseen-write"].expected == 2  # type: ignore[index]
+    assert report.tallies[Kind.UNSEEN_WRITE].expected == 2
     assert kinds(judged(*lines, strict=True)) == {"unseen-write"}
 
 
@@ -95,11 +96,29 @@ def test_a_value_that_is_sent_twice_may_be_there_twice() -> None:
     assert report.findings() == []
 
 
+def test_as_many_as_were_sent_may_be_there() -> None:
+    sends = [send("w", P, -1, "a", type="info")] * 2
+    assert judged(*sends, poll("r", P, (0, "a"), (1, "a"))).findings() == []
+    three = poll("r", P, (0, "a"), (1, "a"), (2, "a"))
+    assert kinds(judged(*sends, three)) == {"duplicate"}
+
+
 @pytest.mark.parametrize("second", [poll("r", P, (0, "b")), send("x", P, 0, "b")])
 def test_two_values_at_one_offset(second: dict[str, object]) -> None:
     report = judged(send("w", P, 0, "a"), second)
     assert "inconsistent-offset" in kinds(report)
     assert "orders-0 offset 0 is 'a' and 'b'" in report.findings()[-1].text + str(report)
+
+
+def test_of_two_records_at_one_offset_the_one_that_nobody_reads_is_lost() -> None:
+    sends = [send("w", P, 0, "a"), send("x", P, 0, "b")]
+    for read in ("a", "b"):
+        report = judged(*sends, poll("r", P, (0, read)))
+        assert kinds(report) == {"inconsistent-offset", "lost-write"}
+        (lost,) = report.findings(Kind.LOST_WRITE)
+        assert repr("b" if read == "a" else "a") in lost.text
+    both = judged(*sends, poll("r", P, (0, "a")), poll("s", P, (0, "b")))
+    assert kinds(both) == {"inconsistent-offset"}
 
 
 def test_two_sends_that_got_one_offset() -> None:
@@ -152,6 +171,30 @@ def test_a_record_that_only_one_of_two_consumers_is_given() -> None:
     assert "r2 was given orders-0 offset 2 after offset 0, and not 'b' at 1" in str(report)
     seek = {"op": "seek", "process": "r2", "topic": "orders", "partition": 0, "offset": 2}
     assert judged(*lines[:2], seek, poll("r2", P, (2, "c"))).findings() == []
+
+
+def test_a_process_that_starts_again_begins_anew() -> None:
+    begins = begun(send("w", P, -1, "x"), 1)
+    lines = [send("w", P, 0, "a"), poll("w", P, (0, "a")), begins]
+    crash = {"op": "crash", "process": "w"}
+    assert judged(*lines, crash, poll("w", P, (0, "a")), begins).findings() == []
+
+
+def test_a_record_that_a_read_committed_reader_has_seen_is_there() -> None:
+    lines = [
+        send("w", P, -1, "b", type="info"),
+        poll("r1", P, (0, "a"), (1, "b"), (2, "c")),
+        poll("r2", P, (0, "a"), (2, "c")),
+    ]
+    assert judged(*lines).holds
+    assert kinds(judged(reader("r1"), *lines)) == {"skipped-poll"}
+
+
+def test_a_seek_is_where_a_consumer_may_not_skip() -> None:
+    seek = {"op": "seek", "process": "r2", "topic": "orders", "partition": 0, "offset": 0}
+    lines = [send("w", P, 0, "a", "b"), poll("r1", P, (0, "a"), (1, "b")), poll("r2", P, (1, "b"))]
+    assert judged(*lines).holds
+    assert kinds(judged(seek, *lines)) == {"skipped-poll"}
 
 
 def test_a_seek_says_where_reading_begins() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from fencepost_client.histories import Kind
 
 from tests.histories.writing import (
     Line,
@@ -123,6 +124,26 @@ def test_a_record_before_its_commit_began() -> None:
     assert judged(reader(), sent, read, commit).holds
 
 
+def test_a_commit_that_was_asked_for_twice_began_the_first_time() -> None:
+    commit = end("commit", "w", "t")
+    report = judged(
+        reader(),
+        send("w", P, 0, "a", transaction="t"),
+        begun(commit, 1),
+        {**commit, "id": 1, "type": "info"},
+        poll("r", P, (0, "a")),
+        begun(commit, 2),
+        {**commit, "id": 2},
+    )
+    assert report.findings() == []
+
+
+def test_what_is_certain_stays() -> None:
+    lines = [send("w", P, 0, "a", "b", "c", transaction="t"), end("commit", "w", "t")]
+    again = end("commit", "w", "t", type="info")
+    assert "lost-write" in kinds(judged(*lines, again, poll("r", P, (0, "a"), (2, "c"))))
+
+
 def transaction(name: str, *sends: Line) -> list[Line]:
     return [*({**line, "transaction": name} for line in sends), end("commit", "w" + name, name)]
 
@@ -135,9 +156,14 @@ def test_orders_of_writes_that_contradict_each_other_are_g0() -> None:
     report = judged(*lines)
     assert report.holds
     assert "G0" in expected(report)
-    finding = judged(*lines, strict=True).findings("G0")[0]  # type: ignore[arg-type]
+    finding = judged(*lines, strict=True).findings(Kind.G0)[0]
     assert sorted(finding.steps) == ["1", "2"]
     assert sorted(finding.edges) == ["writes orders-0 0, 1", "writes orders-1 0, 1"]
+    read = [
+        poll("w1", "other-0", (0, "x"), transaction="1"),
+        *transaction("3", send("w3", "other-0", 0, "x")),
+    ]
+    assert "G1c" not in expected(judged(*lines, *read))
     in_order = [
         *transaction("1", send("w1", P, 0, "a"), send("w1", Q, 0, "b")),
         *transaction("2", send("w2", P, 1, "c"), send("w2", Q, 1, "d")),
@@ -148,11 +174,12 @@ def test_orders_of_writes_that_contradict_each_other_are_g0() -> None:
 def test_transactions_that_read_from_each_other_are_g1c() -> None:
     report = judged(*circle(isolation="read_committed"))
     assert kinds(report) == {"G1c"}
-    assert report.tallies["G1c"].unexpected == 1  # type: ignore[index]
+    assert report.tallies[Kind.G1C].unexpected == 1
     assert sorted(report.findings()[0].edges) == ["reads orders-0 0", "reads orders-1 0"]
     lenient = judged(*circle(isolation="read_uncommitted"))
     assert lenient.holds
     assert expected(lenient) == {"G1c"}
+    assert lenient.findings()[0].expected == "its reader is read_uncommitted"
     aborted = [*circle(isolation="read_committed")[:-1], end("abort", "w2", "2")]
     assert "G1c" not in kinds(judged(*aborted))
 

@@ -123,6 +123,7 @@ def _use_a_broker(uses: Uses) -> None:
     assert "lost" in use(f"fault list {control}")
     use(f"operation rebalance-group {control} --group readers", code=1)
     use(f"requests {control}")
+    use(f"telemetry {control}")
     use(f"clock advance 1h {control}")
     use(f"snapshot list {control}")
     use(f"tap {at} --stats")
@@ -142,6 +143,7 @@ def _use_a_cluster(uses: Uses) -> None:
 def _use_what_needs_no_broker(uses: Uses) -> None:
     use = uses.use
     use("config num.partitions")
+    assert '"part": "broker"' in use("doctor --port 0 --json")
     assert "request_api_key" in use("dissect 0000000d00120000000000010003616263")
     use("simulate --program transactions --seeds 1")
     assert "late-end-txn" in use("scenario list")

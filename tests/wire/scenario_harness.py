@@ -11,9 +11,12 @@ from aiokafka import AIOKafkaConsumer
 from aiokafka import TopicPartition as OfAiokafka
 from fencepost_broker import Broker, Cluster
 from fencepost_broker.server.scenarios.changed_password import MECHANISM, NEXT_PASSWORD, USER
+from fencepost_broker.server.scenarios.members import GROUP
 from fencepost_broker.server.scenarios.scenario import Facts, Scenario
 from fencepost_broker.server.scenarios.wire import Connection
 from fencepost_client import Consumer, TopicPartition
+
+from tests.support.waiting import polled
 
 READ_S = 20.0
 LOGIN = {
@@ -345,3 +348,45 @@ def for_librdkafka(login: Mapping[str, str]) -> dict[str, str]:
 
 
 READERS: list[Reader] = [ours, aiokafka, librdkafka]
+
+
+class Member:
+    """A member of a group with librdkafka, of whose rebalances none is left for `close`.
+
+    `close` with one that was not served may wait for ever, and it keeps Python's lock.
+    """
+
+    def __init__(self, bootstrap: str, **settings: str) -> None:
+        config: dict[str, Any] = {
+            "bootstrap.servers": bootstrap, "group.id": GROUP, "heartbeat.interval.ms": 50,
+            **{name.replace("_", "."): value for name, value in settings.items()},
+        }  # fmt: skip
+        self._consumer = confluent_kafka.Consumer(config)
+        self.errors: list[confluent_kafka.KafkaError] = []
+        self.assigned = self.revoked = 0
+        """How often it was told to begin, and to stop."""
+        self.close = self._consumer.close
+
+        def assigned(*_: object) -> None:
+            self.assigned += 1
+
+        def revoked(*_: object) -> None:
+            self.revoked += 1
+
+        self._consumer.subscribe(["orders"], on_assign=assigned, on_revoke=revoked, on_lost=revoked)
+
+    @property
+    def partitions(self) -> int:
+        """How many it reads."""
+        return len(self._consumer.assignment())
+
+    def poll_until(self, holds: Callable[[], object]) -> None:
+        """Let it work until something holds."""
+
+        def look() -> object:
+            message = self._consumer.poll(0.02)
+            if message is not None and message.error() is not None:
+                self.errors.append(message.error())
+            return holds()
+
+        polled(look)

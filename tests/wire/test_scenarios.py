@@ -7,17 +7,13 @@ import json
 import subprocess
 import sys
 import urllib.request
-from pathlib import Path
 
 import confluent_kafka
 import pytest
-from aiokafka import AIOKafkaProducer
-from aiokafka.errors import MessageSizeTooLargeError
-from fencepost_broker import Broker, blocking
+from fencepost_broker import blocking
 from fencepost_broker.cli.main import main
 from fencepost_broker.server.scenarios import SCENARIOS
 from fencepost_broker.server.scenarios.scenario import play
-from fencepost_broker.server.scenarios.wire import Connection
 
 from tests.wire.scenario_harness import (
     FACTS,
@@ -31,7 +27,6 @@ from tests.wire.scenario_harness import (
 )
 
 COMMAND = [sys.executable, "-m", "fencepost_broker", "scenario"]
-UP = [*COMMAND[:3], "up", "--port", "0"]
 
 
 def test_every_scenario_is_tried() -> None:
@@ -54,36 +49,7 @@ async def test_what_happens_and_what_clients_read(name: str) -> None:
 # -- what one scenario is about --------------------------------------------------------------------
 
 
-@pytest.mark.asyncio
-async def test_aiokafka_is_refused_a_large_batch() -> None:
-    async with (
-        SCENARIOS["large-batch-refused"].broker() as broker,
-        AIOKafkaProducer(bootstrap_servers=broker.bootstrap) as producer,
-    ):
-        with pytest.raises(MessageSizeTooLargeError):
-            await producer.send_and_wait("orders", b"x" * 2_000)
-
-
-@pytest.mark.asyncio
-@pytest.mark.parametrize(("idempotent", "records"), [(False, 2), (True, 1)])
-async def test_librdkafka_makes_a_duplicate_unless_it_is_idempotent(
-    idempotent: bool, records: int
-) -> None:
-    def send(bootstrap: str) -> None:
-        producer = confluent_kafka.Producer(
-            {"bootstrap.servers": bootstrap, "enable.idempotence": idempotent}
-        )
-        producer.produce("orders", b"paid")
-        assert producer.flush(READ_S) == 0
-
-    async with Broker(topics={"orders": 1}) as broker:
-        lost = broker.faults.drop_answer(api="Produce", times=1)
-        await asyncio.to_thread(send, broker.bootstrap)
-        async with Connection(broker) as connection:
-            assert (lost.fired, await connection.end_offset()) == (1, records)
-
-
-@pytest.mark.asyncio
+@pytest.mark.asyncio(loop_factories=["asyncio"])
 async def test_librdkafka_gets_no_offset_while_one_is_unstable() -> None:
     def committed(bootstrap: str, isolation: str) -> int:
         consumer = confluent_kafka.Consumer(
@@ -129,11 +95,10 @@ def test_explain(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", ["hanging-transaction", "leader-epoch-fenced"])
-def test_what_it_starts_stays_for_clients_and_http(name: str) -> None:
-    control = [] if SCENARIOS[name].brokers else ["--control", "0"]
+@pytest.mark.parametrize(("name", "end"), [("hanging-transaction", 5), ("leader-epoch-fenced", 1)])
+def test_what_it_starts_stays_for_clients_and_http(name: str, end: int) -> None:
     process = subprocess.Popen(
-        [*COMMAND, "run", name, "--port", "0", *control, "--json"],
+        [*COMMAND, "run", name, "--port", "0", "--control", "0", "--json"],
         stdout=subprocess.PIPE, text=True,
     )  # fmt: skip
     try:
@@ -141,10 +106,9 @@ def test_what_it_starts_stays_for_clients_and_http(name: str) -> None:
         told = json.loads(process.stdout.readline())
         assert (told["name"], told["facts"]) == (name, FACTS[name])
         assert read_by_librdkafka(told["bootstrap"]) == READABLE[name]
-        if control:
-            address = f"http://{told['control']}/v1/topics/orders/partitions/0"
-            with urllib.request.urlopen(address, timeout=READ_S) as answer:
-                assert json.load(answer)["last_stable_offset"] == FACTS[name]["last_stable_offset"]
+        address = f"http://{told['control']}/v1/topics/orders/partitions/0"
+        with urllib.request.urlopen(address, timeout=READ_S) as answer:
+            assert json.load(answer)["last_stable_offset"] == end
         process.terminate()
         assert process.wait(READ_S) == 0
     finally:
@@ -206,24 +170,11 @@ def test_what_a_running_broker_cannot_do_is_refused(
         assert broker.explain_partition("orders", 0) is None
 
 
-@pytest.mark.slow
-def test_a_scenario_at_a_cluster_that_runs(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    name = "half-a-cluster-behind-a-cut"
-    process = subprocess.Popen(
-        [*UP, "--brokers", "2", "--control", "0", "--run-dir", str(tmp_path), "--json"],
-        stdout=subprocess.PIPE, text=True,
-    )  # fmt: skip
-    try:
-        assert process.stdout is not None
-        told = json.loads(process.stdout.readline())
-        assert main(["scenario", "run", "late-end-txn", "--control", told["control"]]) == 1
+@pytest.mark.parametrize("name", ["half-a-cluster-behind-a-cut", "leader-epoch-fenced"])
+def test_a_scenario_at_a_cluster_that_runs(name: str, capsys: pytest.CaptureFixture[str]) -> None:
+    with blocking.Cluster(brokers=2, control=0) as cluster:
+        at = ["--control", str(cluster.control), "--json"]
+        assert main(["scenario", "run", "late-end-txn", *at]) == 1
         assert "needs a single broker, and this is a cluster of 2" in capsys.readouterr().err
-        assert main(["scenario", "run", name, "--control", told["control"], "--json"]) == 0
+        assert main(["scenario", "run", name, *at]) == 0
         assert json.loads(capsys.readouterr().out)["facts"] == FACTS[name]
-        process.terminate()
-        process.wait(READ_S)
-    finally:
-        process.kill()
-        process.communicate()

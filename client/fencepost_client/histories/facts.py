@@ -6,6 +6,7 @@ A record is a number from here on, and so is a transaction; what is known of the
 from __future__ import annotations
 
 from array import array
+from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -135,8 +136,8 @@ class Facts:
         self.reads_in: list[tuple[int, int, int, bool]] = []
         """A transaction, the partition and offset of what it has read, and whether its reader was
         read-committed."""
-        self.two_values: list[tuple[int, int, int, Name]] = []
-        """A partition, an offset, the record there, and the other value that was seen there."""
+        self.two_values: list[tuple[int, int, int, int]] = []
+        """A partition, an offset, and two records that are said to be there."""
 
     def client(self, process: Name) -> Client:
         """The client of a process."""
@@ -184,27 +185,37 @@ class Facts:
 
     def place(self, record: int, offset: int) -> None:
         """Its sender was told that a record is at this offset."""
-        log = self.partitions[self.partition[record]].log
+        partition = self.partition[record]
+        log = self.partitions[partition].log
         there = log.get(offset)
-        if there is not None and self.values[there] != self.values[record]:
-            self.two_values.append((self.partition[record], offset, there, self.values[record]))
-            return
-        if there is not None and there not in self.unsent:
-            if there != record:
-                self.two_values.append((self.partition[record], offset, there, self.values[record]))
-            return
         if there is not None:
+            if there not in self.unsent or self.values[there] != self.values[record]:
+                self.two_values.append((partition, offset, there, record))
+                return
             del self.unsent[there]
             self.offset[there] = UNKNOWN
         log[offset] = record
         self.offset[record] = offset
 
     def see(self, partition: int, offset: int, value: Name) -> None:
-        """A reader was given this value, and no record was known at its offset."""
+        """A reader was given this value, and no record with it was known at its offset."""
+        log = self.partitions[partition].log
+        there = log.get(offset)
         record = self.add_record(partition, value, None, UNKNOWN)
         self.unsent[record] = None
         self.offset[record] = offset
-        self.partitions[partition].log[offset] = record
+        log[offset] = record
+        if there is not None:
+            self.two_values.append((partition, offset, there, record))
+            self.seen[there] |= self._was_given(partition, offset)
+
+    def _was_given(self, partition: int, offset: int) -> bool:
+        """Whether a reader was given an offset; the last one is being given it now."""
+        times = 0
+        for session in self.partitions[partition].sessions:
+            place = bisect_left(session.offsets, offset)
+            times += place < len(session.offsets) and session.offsets[place] == offset
+        return times > 1
 
     def adopt(self) -> None:
         """Find the sends of records that were seen: of those with the value and without offset."""

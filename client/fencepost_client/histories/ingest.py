@@ -80,7 +80,9 @@ class Ingest:
         records = range(0)
         if operation.op == "commit":
             transaction = self.facts.transaction_of(operation.transaction)
-            self.facts.commit_line[transaction] = self.facts.line
+            # A commit whose outcome is not known may be asked for again.
+            if not self.facts.commit_line[transaction]:
+                self.facts.commit_line[transaction] = self.facts.line
         elif operation.op == "send":
             # Readers may be given the records before the sender hears of them.
             records = self._records(client, operation)
@@ -252,10 +254,8 @@ class Ingest:
             given.append(offset)
             last = offset
             there = log.get(offset)
-            if there is None:
+            if there is None or values[there] != value:
                 see(partition, offset, value)
-            elif values[there] != value:
-                facts.two_values.append((partition, offset, there, value))
         transaction = facts.transaction_of(operation.transaction)
         if transaction != UNKNOWN:
             facts.reads_in.extend(

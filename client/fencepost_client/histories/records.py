@@ -44,15 +44,26 @@ def check_records(facts: Facts, report: Report) -> None:
 
 
 def _check_offsets(facts: Facts, report: Report) -> None:
-    for partition, offset, there, value in facts.two_values:
-        name = facts.partitions[partition].name
-        report.add(
-            Finding(
-                Kind.INCONSISTENT_OFFSET,
-                f"{name} offset {offset} is {facts.values[there]!r:.80} and {value!r:.80}",
-                (facts.sent(there), f"somebody was told {value!r:.80} at offset {offset}"),
-            )
-        )
+    told: set[tuple[int, int, Name, Name]] = set()
+    for partition, offset, first, second in facts.two_values:
+        values = facts.values[first], facts.values[second]
+        if (partition, offset, *values) in told:
+            continue
+        told.update({(partition, offset, *values), (partition, offset, *values[::-1])})
+        place = f"{facts.partitions[partition].name} offset {offset}"
+        steps = (facts.sent(first), facts.sent(second), f"both are said to be at {place}")
+        text = f"{place} is {values[0]!r:.80} and {values[1]!r:.80}"
+        report.add(Finding(Kind.INCONSISTENT_OFFSET, text, steps))
+    displaced = {each: (place, at) for place, at, *records in facts.two_values for each in records}
+    for record, (partition, offset) in displaced.items():
+        there = facts.partitions[partition].log[offset]
+        if (
+            facts.seen[there]
+            and facts.senders[record] is not None
+            and facts.outcome(record) == State.COMMITTED
+            and not any(facts.seen[each] for each in facts.of_same_value(record))
+        ):
+            _add_loss(facts, record, "readers are given another record in its place", report)
 
 
 def _check_duplicates(facts: Facts, report: Report) -> None:
@@ -210,19 +221,26 @@ def _check_unread(
             continue
         place = bisect_right(starts, offset) - 1
         if place >= 0 and offset <= spans[place][1]:
-            acks = "" if sender.acks == "all" else f"its producer has acks={sender.acks}"
-            text = f"{facts.sent(record)}, and readers passed it without being given it"
-            steps = (
-                facts.sent(record),
-                "the send was acknowledged" if facts.transaction[record] == UNKNOWN
-                else facts.ended(facts.transaction[record]),
-                f"readers are given offsets before and after {offset}, and never it",
-            )  # fmt: skip
-            report.add(Finding(Kind.LOST_WRITE, text, steps, expected=acks))
+            why = f"readers are given offsets before and after {offset}, and never it"
+            _add_loss(facts, record, why, report)
         else:
             text = f"{facts.sent(record)}, and no reader came so far"
             why = "readers may have stopped before they came so far"
             report.add(Finding(Kind.UNSEEN_WRITE, text, (facts.sent(record),), expected=why))
+
+
+def _add_loss(facts: Facts, record: int, why: str, report: Report) -> None:
+    sender, transaction = facts.senders[record], facts.transaction[record]
+    is_lenient = sender is not None and sender.acks != "all"
+    end = "the send was acknowledged" if transaction == UNKNOWN else facts.ended(transaction)
+    report.add(
+        Finding(
+            Kind.LOST_WRITE,
+            f"{facts.sent(record)}, and {why}",
+            (facts.sent(record), end, why),
+            expected=f"its producer has acks={sender.acks}" if sender and is_lenient else "",
+        )
+    )
 
 
 def merged(spans: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:

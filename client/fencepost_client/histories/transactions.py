@@ -108,11 +108,8 @@ def _add_read(
     if record is None:
         return
     writer = facts.transaction[record]
-    if (
-        writer in (UNKNOWN, reader)
-        or facts.ends[writer] != State.COMMITTED
-        or facts.ends[reader] != State.COMMITTED
-    ):
+    # A reader that was aborted has no edge to another one, so it is in no cycle.
+    if writer in (UNKNOWN, reader) or facts.ends[writer] != State.COMMITTED:
         return
     if reader not in graph[writer]:
         graph[writer][reader] = f"reads {facts.partitions[partition].name} {offset}"

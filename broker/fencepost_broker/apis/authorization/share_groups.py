@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from typing import Any, Final
 
 from fencepost_protocol.errors import ErrorCode
+from fencepost_protocol.primitives import ZERO_UUID
 
 from fencepost_broker.apis.authorization.by_topics import module_of
 from fencepost_broker.apis.authorization.groups import (
@@ -42,7 +43,7 @@ def describe_share_group_offsets(asked: Asked) -> Verdict:
     unseen: dict[int, list[Any]] = {}
     for place, group in enumerate(message.groups):
         if not rights.of_group(Operation.DESCRIBE, group.group_id):
-            made[place] = make(group.group_id, [], _DENIED, _DENIED.name)
+            made[place] = make(group.group_id, [], _DENIED)
             continue
         if group.topics is not None:
             unseen[place] = [each for each in group.topics if not _sees(asked, each.topic_name)]
@@ -73,7 +74,7 @@ def _refused_rows(message: Any, topics: Iterable[Any]) -> list[Any]:
             topic.topic_name,
             partitions=[
                 module.DescribeShareGroupOffsetsResponsePartition(
-                    each, 0, 0, -1, _UNSEEN, _UNSEEN.name
+                    each, -1, 0, -1, _UNSEEN, _UNSEEN.name
                 )
                 for each in topic.partitions
             ],
@@ -88,10 +89,12 @@ def alter_share_group_offsets(asked: Asked) -> Verdict:
     if not asked.rights.of_group(Operation.READ, message.group_id):
         return refusal(asked, _DENIED)
     module = module_of(message)
+    known = asked.image.topics.by_name
     made = [
         module.AlterShareGroupOffsetsResponseTopic(
             topic.topic_name,
-            partitions=[
+            known[topic.topic_name].topic_id if topic.topic_name in known else ZERO_UUID,
+            [
                 module.AlterShareGroupOffsetsResponsePartition(
                     each.partition_index, _UNSEEN, _UNSEEN.name
                 )
@@ -130,6 +133,7 @@ def _rest(asked: Asked, made: list[Any]) -> Verdict:
     message.topics = [each for each in message.topics if each.topic_name not in refused]
 
     def complete(response: Any) -> None:
-        response.responses = [*response.responses, *made]
+        if not response.error_code:
+            response.responses = [*response.responses, *made]
 
-    return Rest(complete, is_left=bool(message.topics))
+    return Rest(complete)  # the group is checked even if no topic is left

@@ -39,6 +39,11 @@ def is_console(path: str) -> bool:
     return path in _FILES
 
 
+def missing_files() -> list[str]:
+    """Return the names of the page's files that are not installed."""
+    return [name for name, _ in _FILES.values() if not (_FOLDER / name).is_file()]
+
+
 def console_routes() -> list[web.RouteDef]:
     """Return the routes of the page's files."""
     return [web.get(path, _serve) for path in _FILES]

@@ -22,10 +22,10 @@ def page() -> str:
         "# Scenarios",
         "",
         "`fencepost scenario run NAME` starts a broker or a cluster in memory, makes the failure",
-        "happen, and prints what happened and what was seen. With `--port`, what it started keeps",
-        "running for clients; a broker also for HTTP, with `--control`. With `--control` alone, it",
-        "happens at the broker or the cluster that has this control port, which must be new and as",
-        "the scenario needs it. [In pytest](../how-to/test-with-pytest.md), a mark names the",
+        "happen, and prints what happened and what was seen. With `--port` and `--control`, what",
+        "it started keeps running for clients and HTTP. With `--control` alone, it happens at the",
+        "broker or the cluster that has this control port, if that is new and as the scenario",
+        "needs it. [In pytest](../how-to/test-with-pytest.md), a mark names the",
         "scenario: `@pytest.mark.fencepost(scenario=NAME)`.",
     ]
     for each in SCENARIOS.values():
@@ -57,7 +57,7 @@ def page() -> str:
 
 def for_console() -> str:
     """Return what the console shows of scenarios."""
-    fields = ("name", "summary", "seen", "clients", "remedy", "kip")
+    fields = ("name", "summary", "seen", "clients", "remedy", "kip", "brokers")
     told = [{name: getattr(each, name) for name in fields} for each in SCENARIOS.values()]
     return json.dumps(told, indent=1, ensure_ascii=False) + "\n"
 

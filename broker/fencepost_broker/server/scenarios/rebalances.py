@@ -126,6 +126,7 @@ STUCK: Final = Scenario(
     remedy="Short callbacks and a small max.poll.interval.ms, after which the client leaves. With"
     " the consumer protocol, the broker expels a member that does not revoke in time.",
     kip="KIP-848",
+    topics=("orders:2",),
     settings=AT_ONCE,
     run=_stuck,
 )

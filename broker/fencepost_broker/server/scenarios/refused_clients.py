@@ -41,12 +41,17 @@ async def _wrong_leader(broker: AnyBroker, tell: Tell) -> Facts:
         }
 
 
+async def take_right_away(connection: Connection) -> None:
+    """Deny clients to write to the topic."""
+    acl = AclCreation(_TOPIC, TOPIC, _LITERAL, _USER, "*", _WRITE, _DENY)
+    await connection.ask(CreateAclsRequest([acl]), _ACLS)
+
+
 async def _denied(broker: AnyBroker, tell: Tell) -> Facts:
     async with Connection(broker) as connection:
         before = await connection.produce(b"before")
         tell(f"A client may write to the topic ({before}).")
-        acl = AclCreation(_TOPIC, TOPIC, _LITERAL, _USER, "*", _WRITE, _DENY)
-        await connection.ask(CreateAclsRequest([acl]), _ACLS)
+        await take_right_away(connection)
         denied = await connection.produce(b"denied")
         tell(
             f"An ACL takes that right away: the next record gets {denied}, on the same connection."
