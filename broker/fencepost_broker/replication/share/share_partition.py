@@ -237,7 +237,9 @@ class SharePartition:
                 continue
             size = self._careful_size(each)
             if size is not None and taken:
-                return 0  # other records must not share the fate of one that nobody can process
+                return (
+                    0  # other records must not share the fate of one that no consumer can process
+                )
             begin, end = max(each.first, first), min(each.last, last)
             if size is not None:
                 end = min(end, begin + size - 1)
@@ -261,8 +263,8 @@ class SharePartition:
         """Return how many records are delivered of a range that has failed often.
 
         From half of the limit on, each delivery is of half as many of the records that came
-        together, and the last one is of a record alone, so that a record that nobody can process
-        does not take others with it.
+        together, and the last one is of a record alone, so that a record that no consumer can
+        process does not take others with it.
         """
         limit = self.limits.delivery_count
         many = max(_MANY_DELIVERIES_MIN, (limit + 1) // 2)

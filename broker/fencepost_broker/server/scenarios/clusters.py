@@ -1,4 +1,4 @@
-"""Scenarios of clusters: a leader that moves, and a part of the cluster that nobody reaches."""
+"""Scenarios of clusters: a leader that moves, and a part of the cluster that no client reaches."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ async def move_leader(cluster: AnyCluster, new: int) -> int:
 
 @asynccontextmanager
 async def cut_off(cluster: AnyCluster, broker_id: int) -> AsyncIterator[Fault]:
-    """Let nobody reach a broker, nor it the other one's records; the other one leads.
+    """Let no client reach a broker, and keep it from the records of the other one, which leads.
 
     Its heartbeats reach the controller, which lets it lead again when it has caught up.
     """

@@ -87,7 +87,7 @@ async def _stuck(broker: AnyBroker, tell: Tell) -> Facts:
         state = str(described.groups[0].group_state)
         tell(
             "The first one hangs in its revocation callback, and its heartbeats go on: after a"
-            f" minute the group is {state}, and nobody reads partition 1."
+            f" minute the group is {state}, and no member reads partition 1."
         )
         again = asyncio.ensure_future(old.join())
         await new.until_rebalance()
@@ -119,7 +119,7 @@ STORM: Final = Scenario(
 STUCK: Final = Scenario(
     name="stuck-cooperative-rebalance",
     summary="A member does not give up a partition that another one waits for",
-    seen="A new member has no partitions, or one of them is read by nobody, though the group is"
+    seen="A new member has no partitions, or one of them is read by no member, though the group is"
     " Stable and no client has an error.",
     clients="Consumers with the cooperative-sticky assignor (Java from 2.4, librdkafka from 1.6),"
     " if a member hangs in a rebalance callback or between two polls.",

@@ -1,7 +1,7 @@
 """The state of a share group. Only replay changes it.
 
 The epochs are those of a consumer group, but a member takes its whole assignment at once: several
-members may have a partition, so nobody has to give it up first. Only partitions whose state has
+members may have a partition, so none has to give it up first. Only partitions whose state has
 been initialized with the share coordinator are assigned.
 """
 
