@@ -138,7 +138,7 @@ class BrokerServer(SharedServer):
             FetchSessions(slots, chance),
             self._make_telemetry(chance) if settings.client_telemetry_enable else None,
             self.shares,
-            ShareSessions(self.shares.release),
+            ShareSessions(self.shares.release, self.shares.group_is_gone),
         )
         self.publishers.add(self.replicas, self.shares)
         config.listen(self.coordinators.use)

@@ -12,6 +12,7 @@ session ends with the connection that it was opened on, and the member's records
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from functools import partial
@@ -50,10 +51,19 @@ class ShareSession:
 class ShareSessions:
     """All sessions of a broker."""
 
-    def __init__(self, release: Callable[[SharePartitionKey, str], None]) -> None:
-        """``release`` is called for each partition of a session that ends."""
+    def __init__(
+        self,
+        release: Callable[[SharePartitionKey, str], None],
+        group_is_gone: Callable[[str], None],
+    ) -> None:
+        """``release`` is called for each partition of a session that ends.
+
+        ``group_is_gone`` is called when a group has no session left.
+        """
         self._release = release
+        self._group_is_gone = group_is_gone
         self._sessions: dict[tuple[str, str], ShareSession] = {}
+        self._of_group: Counter[str] = Counter()
 
     def __len__(self) -> int:
         return len(self._sessions)
@@ -67,13 +77,14 @@ class ShareSessions:
         limit: int,
     ) -> ShareSession | ErrorCode:
         """Begin a session in place of the member's former one."""
-        former = self._sessions.pop((group_id, member_id), None)
+        former = self._sessions.get((group_id, member_id))
         if former is not None:
-            former.client.at_end.pop(former, None)
+            self._remove(former)
         if len(self._sessions) >= limit:
             return ErrorCode.SHARE_SESSION_LIMIT_REACHED
         session = ShareSession(group_id, member_id, client, partitions=dict.fromkeys(keys))
         self._sessions[group_id, member_id] = session
+        self._of_group[group_id] += 1
         client.at_end[session] = partial(self.end, session)
         return session
 
@@ -91,9 +102,16 @@ class ShareSessions:
 
     def end(self, session: ShareSession) -> None:
         """End a session, and release the member's records."""
-        key = session.group_id, session.member_id
-        if self._sessions.get(key) is session:
-            del self._sessions[key]
-            session.client.at_end.pop(session, None)
-            for each in session.partitions:
-                self._release(each, session.member_id)
+        if self._sessions.get((session.group_id, session.member_id)) is not session:
+            return
+        self._remove(session)
+        for each in session.partitions:
+            self._release(each, session.member_id)
+        if not self._of_group[session.group_id]:
+            del self._of_group[session.group_id]
+            self._group_is_gone(session.group_id)
+
+    def _remove(self, session: ShareSession) -> None:
+        del self._sessions[session.group_id, session.member_id]
+        session.client.at_end.pop(session, None)
+        self._of_group[session.group_id] -= 1

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from copy import copy
+from dataclasses import dataclass
 from enum import IntEnum
 from operator import attrgetter
 from typing import Final
@@ -156,5 +157,7 @@ class InFlightRanges:
             return
         found = self._ranges[at]
         if found.first < offset <= found.last:
-            self._ranges.insert(at + 1, replace(found, first=offset))
+            rest = copy(found)
+            rest.first = offset
+            self._ranges.insert(at + 1, rest)
             found.last = offset - 1

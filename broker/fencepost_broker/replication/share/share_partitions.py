@@ -95,6 +95,8 @@ class LedSharePartition:
     """Why it is no longer used."""
     waiting: list[Then] = field(default_factory=list)
     """Called after the next write."""
+    is_used: bool = True
+    """Whether the group has a session here; if not, it is forgotten after the last write."""
 
 
 class SharePartitions(MetadataPublisher):
@@ -131,6 +133,7 @@ class SharePartitions(MetadataPublisher):
             if self._persister is None:
                 self._persister = self._make_persister()
             self._persister.read(key, partition.leader_epoch, partial(self._loaded, led))
+        led.is_used = True
         return led
 
     def _loaded(self, led: LedSharePartition, read: ReadState | ErrorCode) -> None:
@@ -185,6 +188,20 @@ class SharePartitions(MetadataPublisher):
             self._changed(led)
             led.partition.moved()
 
+    def group_is_gone(self, group_id: str) -> None:
+        """Forget the share partitions of a group without sessions, once all is written.
+
+        Offsets of a group without members can be changed, so the next member loads its state.
+        """
+        for led in list(self._led.values()):
+            if led.key.group_id == group_id:
+                led.is_used = False
+                self._forget_if_idle(led)
+
+    def _forget_if_idle(self, led: LedSharePartition) -> None:
+        if not (led.is_used or led.waiting or (led.state is not None and led.state.is_writing)):
+            self._drop(led, ErrorCode.NOT_LEADER_OR_FOLLOWER)
+
     def _changed(self, led: LedSharePartition) -> None:
         """Write what has changed, and note when the next lock ends."""
         state = led.state
@@ -219,6 +236,7 @@ class SharePartitions(MetadataPublisher):
             return
         if not error or led.waiting:
             self._changed(led)
+        self._forget_if_idle(led)
         led.partition.moved()
 
     # -- time ----------------------------------------------------------------------------------

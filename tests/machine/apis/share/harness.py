@@ -171,7 +171,7 @@ class Broker:
             lambda: self.coordinator, lambda _: self.settings, self.clock.now_ms
         )
         self.node.publishers.add(self.shares)
-        sessions = ShareSessions(self.shares.release)
+        sessions = ShareSessions(self.shares.release, self.shares.group_is_gone)
         self.context = replace(self.node.context, shares=self.shares, share_sessions=sessions)
 
     def append(self, count: int, number: int = 0, **options: Any) -> None:

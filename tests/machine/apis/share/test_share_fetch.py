@@ -302,3 +302,33 @@ def test_a_leader_that_moves_ends_the_wait_and_answers_what_is_being_written() -
     assert [each.responses[0].partitions[0].error_code for each in one.peer.answers] == [moved] * 2
     assert len(broker.shares) == 0
     assert one.acknowledge((2, 2, ACCEPT)).responses[0].partitions[0].error_code == moved
+
+
+def test_a_group_without_sessions_is_forgotten_and_its_next_member_loads_its_state() -> None:
+    broker = Broker()
+    broker.append(10)
+    one, two = Member(broker), Member(broker, OTHER)
+    one.fetch()
+    two.fetch()
+    one.fetch(epoch=-1)
+    assert given(two.fetch()) == [(0, 0, 9, 2)]
+    broker.coordinator.is_held = True
+    two.fetch(epoch=-1)
+    assert len(broker.shares) == 1, "a release is being written"
+    broker.coordinator.let_go()
+    assert len(broker.shares) == 0
+    key = SharePartitionKey("g", broker.topic_id, 0)
+    broker.coordinator.states[key] = ReadState(2, 7, [])
+    assert given(Member(broker).fetch()) == [(0, 7, 9, 1)]
+
+
+def test_a_member_that_comes_meanwhile_keeps_the_share_partition() -> None:
+    broker = Broker()
+    broker.append(10)
+    one, two = Member(broker), Member(broker, OTHER)
+    one.fetch()
+    broker.coordinator.is_held = True
+    one.fetch(epoch=-1)
+    assert given(two.fetch()) == [(0, 0, 9, 2)]
+    broker.coordinator.let_go()
+    assert len(broker.shares) == 1
