@@ -52,6 +52,7 @@ codegen-check: $(STAMP) ## fail when the generated modules are not what the sche
 	$(BIN)/python -m fencepost_broker.server.metrics.page --check
 	$(BIN)/python -m fencepost_broker.server.scenarios.page --check
 	$(BIN)/python -m fencepost_client.clients.settings_page --check
+	$(BIN)/python -m fencepost_client.histories.reference_page --check
 
 .PHONY: fmt
 fmt: $(STAMP) ## format the hand-written code
@@ -299,7 +300,7 @@ console-check: console/node_modules/.installed ## fail when the built page is no
 
 .PHONY: console-pictures
 console-pictures: $(STAMP) console/node_modules/.installed ## pictures of the console for docs/, by its tests
-	FENCEPOST_TEST_PICTURES=docs/pictures $(BIN)/pytest tests/console/test_pictures.py
+	FENCEPOST_TEST_PICTURES=docs/pictures $(BIN)/pytest tests/console/test_pages.py -k bytes_have_names
 
 .PHONY: docs
 docs: $(STAMP) ## write the generated pages of docs/
@@ -312,6 +313,7 @@ docs: $(STAMP) ## write the generated pages of docs/
 	$(BIN)/python -m fencepost_broker.server.metrics.page
 	$(BIN)/python -m fencepost_broker.server.scenarios.page
 	$(BIN)/python -m fencepost_client.clients.settings_page
+	$(BIN)/python -m fencepost_client.histories.reference_page
 
 .PHONY: docs-site
 docs-site: $(STAMP) ## build the documentation site in build/site

@@ -28,8 +28,6 @@ from fencepost_broker.server.embedded.snapshot import Snapshot
 from fencepost_broker.server.loop_thread import Call, LoopThread, enter, leave
 
 if TYPE_CHECKING:
-    from types import TracebackType
-
     from fencepost_broker.coordinator.runtime import marker_sender
     from fencepost_broker.network.recorder import Recorder
     from fencepost_broker.observability.explained import ExplainedPartition, ExplainedTransaction
@@ -103,12 +101,7 @@ class Broker:
         self.start()
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *exception: object) -> None:
         self.stop()
 
     # -- where it is ---------------------------------------------------------------------------
@@ -208,7 +201,7 @@ class Broker:
         return self._running_thread().run(lambda: self._broker.perform(operation))
 
     def play(self, scenario: Scenario) -> Outcome:
-        """Make a scenario happen; it needs a broker with ``scenario.options``."""
+        """Make a scenario of one broker happen; it needs one with ``scenario.options``."""
         from fencepost_broker.server.scenarios.scenario import play
 
         return self._running_thread().run(lambda: play(scenario, self._broker))
@@ -317,12 +310,7 @@ class Cluster:
         self.start()
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *exception: object) -> None:
         self.stop()
 
     @property
@@ -354,6 +342,12 @@ class Cluster:
     def start_broker(self, broker_id: int) -> None:
         """Start a broker that was stopped or killed, at its old address."""
         self._running_thread().run(lambda: self._cluster.start_broker(broker_id))
+
+    def play(self, scenario: Scenario) -> Outcome:
+        """Make a scenario of a cluster happen; it needs one with ``scenario.options``."""
+        from fencepost_broker.server.scenarios.scenario import play
+
+        return self._running_thread().run(lambda: play(scenario, self._cluster))
 
     @property
     def snapshots(self) -> Mapping[str, asyncio_cluster.ClusterSnapshot]:

@@ -83,6 +83,7 @@ if TYPE_CHECKING:
         TransactionalSource,
         exactly_once,
     )
+    from fencepost_client.clients.history import History
     from fencepost_client.clients.producer import Producer
     from fencepost_client.clients.share_consumer import ShareConsumer
     from fencepost_client.clients.transaction import Transaction
@@ -270,6 +271,7 @@ _HOMES: Final = {
         "UnsupportedSaslMechanismError",
         "UnsupportedVersionError",
     ),
+    "fencepost_client.clients.history": ("History",),
     "fencepost_client.metrics": (
         "Histogram",
         "RequestHook",
@@ -352,6 +354,7 @@ __all__ = [
     "HangingTransaction",
     "Headers",
     "Histogram",
+    "History",
     "IllegalStateError",
     "InvalidGroupIdError",
     "KafkaError",

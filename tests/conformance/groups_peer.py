@@ -48,7 +48,16 @@ DROPPED = {
     "version",
     "write_timestamp",
 }
-SORTED = {"assigned_partitions", "members", "groups", "topic_partitions", "topics"}
+SORTED = {
+    "assigned_partitions",
+    "deleting_topics",
+    "groups",
+    "initialized_topics",
+    "initializing_topics",
+    "members",
+    "topic_partitions",
+    "topics",
+}
 """What Kafka gives in an order of its own."""
 
 

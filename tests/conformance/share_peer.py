@@ -13,6 +13,10 @@ from fencepost_protocol.generated import read_share_group_state as reading
 from fencepost_protocol.generated import read_share_group_state_summary as summing
 from fencepost_protocol.generated import write_share_group_state as writing
 from fencepost_protocol.generated.find_coordinator import FindCoordinatorRequest
+from fencepost_protocol.generated.share_group_heartbeat import ShareGroupHeartbeatRequest
+from fencepost_protocol.generated.share_group_state_partition_metadata import (
+    ShareGroupStatePartitionMetadataKey,
+)
 from fencepost_protocol.primitives import uuid_text
 from fencepost_protocol.records.batch import split_batches
 from fencepost_protocol.records.reader import iter_records
@@ -21,7 +25,7 @@ from tests.conformance.groups_peer import KafkaSide
 from tests.support.waiting import polled
 
 SHARE_KEY = 2
-COMPARED = {"ShareSnapshotKey", "ShareUpdateKey"}
+ASSIGNMENTS = {"assigned_partitions", "topic_partitions"}
 
 
 class ShareSide(KafkaSide):
@@ -38,6 +42,40 @@ class ShareSide(KafkaSide):
             ),
             f"{key} has no coordinator",
         )
+
+    def plain(self, value: Any) -> Any:
+        """As in a ``Side``, but of an assignment only how many partitions it has."""
+        found = super().plain(value)
+        if isinstance(found, dict):
+            for name in ASSIGNMENTS & found.keys():
+                found[name] = sum(each["partitions"] or 0 for each in found[name])
+        return found
+
+    def wait_for_shares(self, group_id: str) -> None:
+        """Until no share partition of the group is about to be initialized or deleted."""
+
+        def is_settled() -> bool:
+            values = [
+                each.value
+                for each in self.records(group_id)
+                if isinstance(each.key, ShareGroupStatePartitionMetadataKey)
+            ]
+            last: Any = values[-1] if values else None
+            return last is None or not (last.initializing_topics or last.deleting_topics)
+
+        polled(is_settled, f"share partitions of {group_id} are not settled")
+
+    def beat(
+        self,
+        group: str,
+        member: str,
+        epoch: int,
+        topics: list[str] | None = None,
+        rack: str | None = None,
+    ) -> Any:
+        answer = self.ask(ShareGroupHeartbeatRequest(group, member, epoch, rack, topics))
+        self.wait_for_shares(group)
+        return answer
 
     def initialize(self, group: str, epoch: int, start: int = -1, number: int = 0) -> Any:
         row = initializing.PartitionData(number, epoch, start)
@@ -84,7 +122,7 @@ class ShareSide(KafkaSide):
             for each in share_log(self.kafka.data_dir)
             if each.key.group_id == group_id  # type: ignore[attr-defined]
         ]
-        return sorted(found, key=lambda each: each[2]["partition"])
+        return sorted(found, key=lambda each: (each[2]["topic_id"], each[2]["partition"]))
 
 
 def share_log(data_dir: Path) -> Iterator[LogRecord]:

@@ -27,6 +27,7 @@ from fencepost_protocol.primitives import ZERO_UUID
 
 from tests.conformance import authorizer_cases as asked
 from tests.conformance.controller_peer import presence
+from tests.conformance.share_access_cases import share_cases
 from tests.support.apache_kafka import ApacheKafka, KafkaUnavailableError
 from tests.support.up import ClosedError, Up, Wire
 
@@ -49,8 +50,9 @@ MADE_UP = {
 
 
 SHUFFLED = {
-    "AddPartitionsToTxn", "ConsumerGroupDescribe", "CreateTopics", "DeleteRecords", "DeleteTopics",
-    "DescribeTopicPartitions", "Fetch", "ListGroups", "ListOffsets", "Metadata", "Produce",
+    "AddPartitionsToTxn", "AlterShareGroupOffsets", "ConsumerGroupDescribe", "CreateTopics",
+    "DeleteRecords", "DeleteShareGroupOffsets", "DeleteTopics", "DescribeTopicPartitions", "Fetch",
+    "ListGroups", "ListOffsets", "Metadata", "Produce",
 }  # fmt: skip
 """What Kafka answers in the order of a hash map, or as its parts are done."""
 
@@ -162,7 +164,10 @@ def ours() -> Iterator[Side]:
 
 def test_the_same_answers(kafka: Side, ours: Side) -> None:
     sides = kafka, ours
-    all_cases = [list(asked.cases(side.prepare())) for side in sides]
+    all_cases = []
+    for side in sides:
+        ids = side.prepare()
+        all_cases.append([*asked.cases(ids), *share_cases(ids)])
     different = []
     for theirs, mine in zip(*all_cases, strict=True):
         answers = [

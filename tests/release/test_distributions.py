@@ -100,7 +100,7 @@ def test_the_client_works_without_a_broker_and_its_needs(
         archive.extractall(tmp_path)
     script = """
 import sys
-allowed = {"construct", "crc32c", "cramjam", "backports", "compression"}
+allowed = {"construct", "crc32c", "cramjam", "msgspec", "backports", "compression"}
 class Finder:
     def find_spec(self, name, path=None, target=None):
         first = name.partition(".")[0]

@@ -25,6 +25,9 @@ QUICK: Final = {
     "group.consumer.heartbeat.interval.ms": 100,
     "group.consumer.min.assignment.interval.ms": 0,
     "group.consumer.assignment.interval.ms": 0,
+    "group.share.min.heartbeat.interval.ms": 100,
+    "group.share.heartbeat.interval.ms": 100,
+    "group.share.assignment.interval.ms": 0,
     "transaction.abort.timed.out.transaction.cleanup.interval.ms": 100,
 }
 """The same groups in less time."""

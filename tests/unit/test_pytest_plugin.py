@@ -37,6 +37,15 @@ def test_a_clock_of_each_ones_own(fencepost, days):
 def test_a_scenario_has_happened(fencepost):
     assert fencepost.explain_partition("orders", 0).high_watermark == 6
 
+@pytest.mark.fencepost(scenario="leader-epoch-fenced")
+def test_a_scenario_has_happened_in_a_cluster(fencepost_cluster):
+    assert sorted(fencepost_cluster.brokers) == [1, 2]
+    assert fencepost_cluster.brokers[2].explain_partition("orders", 0).high_watermark == 1
+
+@pytest.mark.fencepost(scenario="leader-epoch-fenced")
+def test_a_broker_is_no_cluster(fencepost):
+    pass
+
 @pytest.mark.fencepost({"orders": 3})
 def test_options_have_names(fencepost):
     pass
@@ -214,7 +223,8 @@ def run(tmp_path: Path, pytestconfig: pytest.Config) -> Callable[..., str]:
 
 def test_the_fixture_in_tests_of_ones_own(run: Callable[..., str]) -> None:
     printed = run(TESTS)
-    assert "6 passed, 2 errors" in printed, printed
+    assert "7 passed, 3 errors" in printed, printed
+    assert "leader-epoch-fenced needs the fixture fencepost_cluster, not fencepost" in printed
     assert "there is no scenario 'aborted-records'; there are late-end-txn" in printed
     assert 'options of @pytest.mark.fencepost need names, as topics={"orders": 3}' in printed
 

@@ -18,6 +18,7 @@ pytestmark = pytest.mark.asyncio
 
 BEAT = HeartbeatRequest("g", 1, "m")
 VERSION = 4
+LATE_MS = 100
 
 
 def beat(number: int, group: str = "g") -> bytes:
@@ -45,6 +46,7 @@ CASES: dict[str, tuple[dict[str, Any], list[bytes], bytes]] = {
         [beat(1), beat(2)],
         answer(1) + answer(2),
     ),
+    "slow-close": ({"ms": 1}, [beat(1), beat(2)], answer(1) + answer(2)),
     "throttle": ({"ms": 3}, [beat(1), beat(2)], answer(1, throttle_ms=3) + answer(2)),
 }
 CLOSES = ("drop-request", "drop-answer", "disconnect", "cut-answer")
@@ -92,6 +94,18 @@ async def test_an_act(name: str) -> None:
         assert (fault.fired, seen) == (1, wanted)
         client.writer.close()
         await playing
+
+
+async def test_the_broker_s_close_is_told_late() -> None:
+    async with played() as this:
+        client, broker = await this.connect()
+        this.proxy.faults.add(rule("slow-close", ms=LATE_MS))
+        client.send(beat(1))
+        await broker.frame()
+        began = asyncio.get_running_loop().time()
+        broker.writer.close()
+        assert await client.reader.read() == b""
+        assert asyncio.get_running_loop().time() - began >= LATE_MS / 1000
 
 
 @pytest.mark.parametrize("act", ["hold", "blackhole"])

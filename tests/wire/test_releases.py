@@ -29,10 +29,10 @@ NOT_SERVED = {
     "2.8": {4, 5, 6, 7, 38, 39, 40, 41, 56},
     "3.9": {38, 39, 40, 41, 80, 81},
     "4.0": {38, 39, 40, 41, 80, 81},
-    "4.3": {38, 39, 40, 41, *range(76, 82), *range(83, 93)},
+    "4.3": {38, 39, 40, 41, 80, 81, 88, 89},
 }
-"""Between brokers and ZooKeeper, delegation tokens, voters, share groups, streams groups."""
-FEATURES_OFF = {"kraft.version", "share.version", "streams.version"}
+"""Between brokers and ZooKeeper, delegation tokens, voters, streams groups."""
+FEATURES_OFF = {"kraft.version", "streams.version"}
 
 
 def release(name: str) -> Release:

@@ -1,4 +1,4 @@
-"""Scenarios of disks, clocks and certificates: what unmodified clients notice of them."""
+"""Scenarios of disks and certificates: what unmodified clients notice of them."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ import ssl
 
 import confluent_kafka
 import pytest
-from aiokafka import AIOKafkaConsumer, AIOKafkaProducer, TopicPartition
+from aiokafka import AIOKafkaProducer
 from aiokafka.errors import KafkaConnectionError
 from fencepost_broker import Broker, DiskFull
 from fencepost_broker.server.scenarios.expired_certificate import AUTHORITY, TlsEnd
-from fencepost_broker.server.scenarios.wire import Connection, TransactionalProducer
+from fencepost_broker.server.scenarios.wire import Connection
 
 from tests.support.waiting import until
 
@@ -73,36 +73,6 @@ async def test_librdkafka_sends_again_until_there_is_room() -> None:
         full.remove()
         assert await is_flushed(producer)
         assert await end_offset(broker) == 1
-
-
-# -- a clock that is set back ----------------------------------------------------------------------
-
-
-@pytest.mark.asyncio
-async def test_aiokafka_waits_for_as_long_as_the_clock_was_set_back() -> None:
-    async with (
-        Broker(topics={"orders": 1}, clock="manual") as broker,
-        Connection(broker) as connection,
-    ):
-        transaction = TransactionalProducer(connection)
-        await transaction.start()
-        await transaction.send(b"first")
-        broker.clock.jump(hours=-2)
-        await connection.produce(b"second")
-        consumer = AIOKafkaConsumer(
-            bootstrap_servers=broker.bootstrap,
-            auto_offset_reset="earliest",
-            isolation_level="read_committed",
-        )
-        await consumer.start()
-        try:
-            consumer.assign([TopicPartition("orders", 0)])
-            broker.clock.advance(hours=1)
-            assert await consumer.getmany(timeout_ms=200) == {}
-            broker.clock.advance(hours=1, minutes=2)
-            assert (await asyncio.wait_for(consumer.getone(), WAIT_S)).value == b"second"
-        finally:
-            await consumer.stop()
 
 
 # -- a certificate that expires --------------------------------------------------------------------

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import time
 from collections.abc import Awaitable, Callable
 from typing import Any
 
@@ -11,47 +10,41 @@ import confluent_kafka
 import pytest
 from aiokafka import AIOKafkaConsumer, AIOKafkaProducer
 from aiokafka import TopicPartition as OfAiokafka
-from aiokafka.errors import CommitFailedError, OffsetOutOfRangeError, TopicAuthorizationFailedError
+from aiokafka.errors import CommitFailedError, OffsetOutOfRangeError
 from fencepost_broker import Broker
 from fencepost_broker.operations import RemoveMember
 from fencepost_broker.server.scenarios import SCENARIOS
-from fencepost_broker.server.scenarios.group_members import GROUP
+from fencepost_broker.server.scenarios.members import GROUP
+from fencepost_broker.server.scenarios.refused_clients import QUOTA, set_quota
 from fencepost_client import Admin, TopicPartition
+
+from tests.wire.scenario_harness import READ_S, Member
 
 # These are about clients, which have threads of their own: one loop will do.
 pytestmark = pytest.mark.asyncio(loop_factories=["asyncio"])
-READ_S = 20.0
 NO_BROKER = 99
 
 
-async def send_by_aiokafka(bootstrap: str) -> str:
-    """Send a record; return the error, or an empty text."""
+async def send_by_aiokafka(bootstrap: str) -> None:
+    """Send a record."""
     async with AIOKafkaProducer(bootstrap_servers=bootstrap) as producer:
-        try:
-            await producer.send_and_wait("orders", b"order")
-        except TopicAuthorizationFailedError as error:
-            return type(error).__name__
-    return ""
+        await producer.send_and_wait("orders", b"order")
 
 
-async def send_by_librdkafka(bootstrap: str) -> str:
-    """Send a record; return the error, or an empty text."""
-    told: list[str] = []
+async def send_by_librdkafka(bootstrap: str) -> None:
+    """Send a record."""
 
     def send() -> None:
         producer = confluent_kafka.Producer({"bootstrap.servers": bootstrap})
-        producer.produce(
-            "orders",
-            b"order",
-            on_delivery=lambda error, _: told.append(error.name() if error else ""),
-        )
+        producer.produce("orders", b"order", on_delivery=lambda error, _: told.append(error))
         assert producer.flush(READ_S) == 0
 
+    told: list[Any] = []
     await asyncio.to_thread(send)
-    return told[0]
+    assert told == [None]
 
 
-Send = Callable[[str], Awaitable[str]]
+Send = Callable[[str], Awaitable[None]]
 SENDERS = (send_by_aiokafka, send_by_librdkafka)
 
 
@@ -61,22 +54,8 @@ async def test_producers_outlast_metadata_that_lie(send: Send) -> None:
         lies = broker.faults.change_answer(
             {"topics[].partitions[].leader_id": NO_BROKER}, api="Metadata", times=3
         )
-        assert await send(broker.bootstrap) == ""
+        await send(broker.bootstrap)
         assert lies.fired >= 1
-
-
-@pytest.mark.parametrize(
-    ("send", "told"),
-    [
-        (send_by_aiokafka, "TopicAuthorizationFailedError"),
-        (send_by_librdkafka, "TOPIC_AUTHORIZATION_FAILED"),
-    ],
-)
-async def test_producers_are_told_that_a_right_is_gone(send: Send, told: str) -> None:
-    async with SCENARIOS["acl-taken-away"].broker() as broker:
-        assert await send(broker.bootstrap) == ""
-        broker.faults.error("TOPIC_AUTHORIZATION_FAILED", api="Produce")
-        assert await send(broker.bootstrap) == told
 
 
 async def test_librdkafka_tells_that_it_is_throttled() -> None:
@@ -86,15 +65,15 @@ async def test_librdkafka_tells_that_it_is_throttled() -> None:
         producer = confluent_kafka.Producer(
             {"bootstrap.servers": bootstrap, "throttle_cb": told.append}
         )
-        producer.produce("orders", b"order")
+        producer.produce("orders", b"x" * 15_000)
         assert producer.flush(READ_S) == 0
         while not told:
             producer.poll(0.1)
 
     async with SCENARIOS["throttled-client"].broker() as broker:
-        broker.faults.throttle(100, api="Produce", times=1)
+        await set_quota(broker, QUOTA)
         await asyncio.to_thread(send, broker.bootstrap)
-    assert told[0].throttle_time == pytest.approx(0.1)
+    assert told[0].throttle_time == pytest.approx(5, abs=1)
 
 
 async def test_aiokafka_learns_by_its_commit_that_it_was_expelled() -> None:
@@ -194,10 +173,10 @@ async def test_librdkafka_tells_offset_out_of_range_without_a_reset() -> None:
 
 async def test_librdkafka_ends_when_another_has_its_instance_id() -> None:
     def error_of_the_first(bootstrap: str) -> confluent_kafka.KafkaError:
-        first = Static(bootstrap)
-        first.poll_until(lambda: first.is_assigned)
-        second = Static(bootstrap)
-        second.poll_until(lambda: second.is_assigned)
+        first = Member(bootstrap, group_instance_id="reader-1")
+        first.poll_until(lambda: first.assigned)
+        second = Member(bootstrap, group_instance_id="reader-1")
+        second.poll_until(lambda: second.assigned)
         first.poll_until(lambda: first.errors)
         second.close()
         first.close()
@@ -209,35 +188,23 @@ async def test_librdkafka_ends_when_another_has_its_instance_id() -> None:
     assert "FENCED_INSTANCE_ID" in error.str() or "fenced" in error.str()
 
 
-class Static:
-    """A static member, of whose rebalances none is left for `close`.
-
-    `close` of a librdkafka with one that was not served may wait for ever, with Python's lock.
-    """
-
-    def __init__(self, bootstrap: str) -> None:
-        self._consumer = confluent_kafka.Consumer(
-            {
-                "bootstrap.servers": bootstrap, "group.id": GROUP, "group.instance.id": "reader-1",
-                "heartbeat.interval.ms": 50,
-            }
+async def test_aiokafka_is_told_that_another_has_its_instance_id() -> None:
+    async with SCENARIOS["static-member-replaced"].broker() as broker:
+        await send_by_aiokafka(broker.bootstrap)
+        first, second = (
+            AIOKafkaConsumer(
+                "orders", bootstrap_servers=broker.bootstrap, group_id=GROUP,
+                group_instance_id="reader-1", auto_offset_reset="earliest",
+                enable_auto_commit=False, heartbeat_interval_ms=60_000, session_timeout_ms=300_000,
+            )
+            for _ in range(2)
         )  # fmt: skip
-        self.errors: list[confluent_kafka.KafkaError] = []
-        self.is_assigned = False
-        self.close = self._consumer.close
-
-        def assigned(*_: object) -> None:
-            self.is_assigned = True
-
-        def revoked(*_: object) -> None:
-            self.is_assigned = False
-
-        self._consumer.subscribe(["orders"], on_assign=assigned, on_revoke=revoked, on_lost=revoked)
-
-    def poll_until(self, holds: Callable[[], object]) -> None:
-        until = time.monotonic() + READ_S
-        while not holds():
-            assert time.monotonic() < until
-            message = self._consumer.poll(0.05)
-            if message is not None:
-                self.errors.append(message.error())
+        try:
+            await first.start()
+            await asyncio.wait_for(first.getone(), READ_S)
+            await second.start()
+            with pytest.raises(CommitFailedError):  # its OffsetCommit has no instance id
+                await first.commit()
+        finally:
+            await second.stop()
+            await first.stop()

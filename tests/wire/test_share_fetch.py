@@ -6,9 +6,6 @@ import asyncio
 from typing import Any
 
 import pytest
-from fencepost_broker.apis import registry
-from fencepost_broker.apis.share_groups import SHARE_APIS, SHARE_GROUPS_ARE_SERVED
-from fencepost_broker.server import broker_server
 from fencepost_protocol.errors import ErrorCode
 from fencepost_protocol.generated import initialize_share_group_state as initializing
 from fencepost_protocol.generated import share_acknowledge as a
@@ -21,15 +18,6 @@ pytestmark = pytest.mark.asyncio
 
 NONE = ErrorCode.NONE
 ACCEPT, RELEASE = [1], [2]
-
-
-@pytest.fixture(autouse=True)
-def served(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Serve them, whatever ApiVersions lists by default."""
-    if not SHARE_GROUPS_ARE_SERVED:
-        everything = (*registry.SERVED, *SHARE_APIS)
-        monkeypatch.setattr(registry, "SERVED", everything)
-        monkeypatch.setattr(broker_server, "SERVED", everything)
 
 
 class Member:

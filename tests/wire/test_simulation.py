@@ -12,11 +12,9 @@ import threading
 import time
 import uuid
 from collections.abc import Callable, Coroutine
-from pathlib import Path
 from typing import Any
 
 import pytest
-from fencepost_broker.cli.main import main
 from fencepost_broker.simulation import (
     Simulation,
     SimulationError,
@@ -24,9 +22,12 @@ from fencepost_broker.simulation import (
     SimulationStuckError,
     simulate,
 )
-from fencepost_broker.simulation.network import HOST, SOCKET_BYTES, process_name
+from fencepost_broker.simulation.cluster import in_process
+from fencepost_broker.simulation.network import HOST, SOCKET_BYTES
+from fencepost_broker.simulation.process import Process
 from fencepost_broker.simulation.programs import PROGRAMS
-from fencepost_broker.simulation.simulation import Program, in_process, run_seed
+from fencepost_broker.simulation.runs import run_seed
+from fencepost_broker.simulation.simulation import Program
 from fencepost_broker.storage.log import reading
 from fencepost_client import Consumer, Producer
 
@@ -104,29 +105,6 @@ def test_a_group_reads_what_was_committed_while_a_broker_stops() -> None:
         assert found == list(range(30))
 
     simulate(program, 5)
-
-
-PROGRAM = """
-async def right(sim):
-    await sim.cluster(brokers=1)
-
-async def wrong(sim):
-    assert sim.seed != 6, "six"
-"""
-
-
-def test_the_command_runs_a_program_of_the_user_and_says_which_seed_failed(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    (tmp_path / "my_simulated_program.py").write_text(PROGRAM)
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(sys, "path", list(sys.path))
-    assert main(["simulate", "my_simulated_program:right", "--seed", "9"]) == 0
-    assert capsys.readouterr().out.startswith("seed 9 ")
-    assert main(["simulate", "my_simulated_program:wrong", "--first", "5"]) == 1
-    assert "seed 6 failed: AssertionError: six" in capsys.readouterr().err
-    for wrong in (["my_simulated_program:none"], ["x"], ["--program", "none"], []):
-        assert main(["simulate", *wrong]) == 2
 
 
 # -- time and chance -----------------------------------------------------------------------------
@@ -256,15 +234,15 @@ def test_bytes_come_back_in_order_and_the_end_after_them() -> None:
 
 def test_a_cut_keeps_back_what_is_sent_until_it_is_healed() -> None:
     async def program(sim: Simulation) -> None:
-        await in_process("server", asyncio.start_server(echo, HOST, PORT))
+        await in_process(Process("server"), asyncio.start_server(echo, HOST, PORT))
         reader, writer = await asyncio.open_connection(HOST, PORT)
-        sim.network.cut("server", process_name.get())
+        sim.network.cut("server", "program")
         writer.write(b"hello")
         with pytest.raises(TimeoutError):
             await asyncio.wait_for(reader.read(5), 60)
         with pytest.raises(TimeoutError):
             await asyncio.wait_for(asyncio.open_connection(HOST, PORT), 60)
-        sim.network.heal("server", process_name.get())
+        sim.network.heal("server", "program")
         assert await reader.readexactly(5) == b"hello"
         writer.close()
 
@@ -283,6 +261,7 @@ def test_a_reset_is_seen_at_both_ends() -> None:
 
         await asyncio.start_server(serve, HOST, PORT)
         reader, writer = await asyncio.open_connection(HOST, PORT)
+        await asyncio.sleep(1)
         sim.network.reset(next(iter(sim.network.ends)))
         with pytest.raises(ConnectionResetError):
             await reader.read()

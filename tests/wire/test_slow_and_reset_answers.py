@@ -12,11 +12,14 @@ from fencepost_protocol.generated.api_versions import ApiVersionsRequest
 from fencepost_protocol.generated.metadata import MetadataRequest
 
 from tests.support.broker import Client
+from tests.support.waiting import until
 
 pytestmark = pytest.mark.asyncio
 
 PIECE = 10
 BYTES_PER_S = 10_000
+LATE_MS = 100
+HOUR_MS = 3_600_000
 
 
 async def test_an_answer_is_sent_slowly_in_pieces_and_the_next_one_after_it() -> None:
@@ -54,6 +57,41 @@ async def test_a_connection_is_reset(act: str) -> None:
         with pytest.raises(ConnectionResetError):
             await reader.read()
         writer.close()
+
+
+async def ask_and_wait_for_the_close(broker: Broker) -> float:
+    """Ask for metadata; return how long after its answer the connection is closed."""
+    address = broker.addresses[0]
+    reader, writer = await asyncio.open_connection(address.host, address.port)
+    writer.write(encode_request(MetadataRequest(), 12, 1, "c"))
+    await reader.readexactly(int.from_bytes(await reader.readexactly(4)))
+    began = asyncio.get_running_loop().time()
+    assert await reader.read() == b""
+    writer.close()
+    return asyncio.get_running_loop().time() - began
+
+
+async def test_a_close_is_told_late() -> None:
+    async with Broker() as broker:
+        broker.faults.slow_close(LATE_MS, api="Metadata", times=1)
+        broker.faults.disconnect(api="Metadata")
+        # The answer may be read a little after it was sent.
+        assert await ask_and_wait_for_the_close(broker) >= LATE_MS / 2000
+        assert broker.faults.list()[0].fired == 1
+
+
+@pytest.mark.parametrize("is_closing", [False, True])
+async def test_a_close_is_not_late_when_the_broker_stops(*, is_closing: bool) -> None:
+    async with Broker(settings={"shutdown.timeout.ms": HOUR_MS}) as broker:
+        late = broker.faults.slow_close(HOUR_MS, api="Metadata")
+        if is_closing:
+            broker.faults.disconnect(api="Metadata")
+        asked = asyncio.ensure_future(ask_and_wait_for_the_close(broker))
+        await late.wait_until_fired()
+        await until(lambda: broker.stats()["connections"]["bytes_out"])
+        stopping = asyncio.ensure_future(broker.stop())
+        await until(stopping.done)
+        await asked
 
 
 async def test_a_drop_is_silent_or_a_reset() -> None:

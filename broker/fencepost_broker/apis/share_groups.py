@@ -1,19 +1,30 @@
-"""The APIs of share groups (KIP-932): they are served all together, or none of them."""
+"""The APIs of share groups (KIP-932): a part of the table in ``registry``."""
 
 from __future__ import annotations
 
 from typing import Final
 
+from fencepost_protocol.errors import ErrorCode
 from fencepost_protocol.generated.index import ApiKey
 
-from fencepost_broker.apis.cutting import WHOLE
+from fencepost_broker.apis.cutting import WHOLE, Cut
 from fencepost_broker.apis.request import encode_with_records
-from fencepost_broker.apis.served import Later, Served
-
-SHARE_GROUPS_ARE_SERVED: Final[bool] = False
-"""Whether ApiVersions lists them: not before ShareFetch and ShareAcknowledge are among them."""
+from fencepost_broker.apis.served import Later, Longest, Served
 
 SHARE_APIS: Final = (
+    Served(
+        ApiKey.SHARE_GROUP_HEARTBEAT,
+        Later("groups.share_groups", "share_group_heartbeat"),
+        rights="share_groups:share_group_heartbeat",
+        large=WHOLE,
+        longest=Longest(ErrorCode.INVALID_REQUEST, ("subscribed_topic_names",)),
+    ),
+    Served(
+        ApiKey.SHARE_GROUP_DESCRIBE,
+        Later("groups.share_groups", "share_group_describe"),
+        rights="share_groups:share_group_describe",
+        large=Cut("group_ids"),
+    ),
     Served(
         ApiKey.SHARE_FETCH,
         Later("share.share_fetch", "share_fetch"),
@@ -31,7 +42,7 @@ SHARE_APIS: Final = (
         Served(
             key,
             Later("groups.share_state", "share_group_state"),
-            rights="whole:everybody",
+            rights="share_groups:share_group_state",
             large=WHOLE,
         )
         for key in (
@@ -41,5 +52,25 @@ SHARE_APIS: Final = (
             ApiKey.DELETE_SHARE_GROUP_STATE,
             ApiKey.READ_SHARE_GROUP_STATE_SUMMARY,
         )
+    ),
+    Served(
+        ApiKey.DESCRIBE_SHARE_GROUP_OFFSETS,
+        Later("groups.share_offsets", "describe_share_group_offsets"),
+        rights="share_groups:describe_share_group_offsets",
+        large=WHOLE,
+    ),
+    Served(
+        ApiKey.ALTER_SHARE_GROUP_OFFSETS,
+        Later("groups.share_groups", "alter_share_group_offsets"),
+        rights="share_groups:alter_share_group_offsets",
+        large=WHOLE,
+        longest=Longest(ErrorCode.INVALID_REQUEST, ("topics.partitions",)),
+    ),
+    Served(
+        ApiKey.DELETE_SHARE_GROUP_OFFSETS,
+        Later("groups.share_groups", "delete_share_group_offsets"),
+        rights="share_groups:delete_share_group_offsets",
+        large=WHOLE,
+        longest=Longest(ErrorCode.INVALID_REQUEST, ("topics",)),
     ),
 )

@@ -18,6 +18,12 @@ _ORDERED = (
     ("group.consumer.heartbeat.interval.ms", "group.consumer.max.heartbeat.interval.ms"),
     ("group.consumer.min.assignment.interval.ms", "group.consumer.assignment.interval.ms"),
     ("group.consumer.assignment.interval.ms", "group.consumer.max.assignment.interval.ms"),
+    ("group.share.min.session.timeout.ms", "group.share.session.timeout.ms"),
+    ("group.share.session.timeout.ms", "group.share.max.session.timeout.ms"),
+    ("group.share.min.heartbeat.interval.ms", "group.share.heartbeat.interval.ms"),
+    ("group.share.heartbeat.interval.ms", "group.share.max.heartbeat.interval.ms"),
+    ("group.share.min.assignment.interval.ms", "group.share.assignment.interval.ms"),
+    ("group.share.assignment.interval.ms", "group.share.max.assignment.interval.ms"),
     ("log.cleaner.min.compaction.lag.ms", "log.cleaner.max.compaction.lag.ms"),
     ("transaction.state.log.min.isr", "transaction.state.log.replication.factor"),
     ("replica.fetch.wait.max.ms", "replica.lag.time.max.ms"),
@@ -25,7 +31,10 @@ _ORDERED = (
 )
 """Pairs of settings: the first must not be above the second."""
 
-_BELOW = (("group.consumer.heartbeat.interval.ms", "group.consumer.session.timeout.ms"),)
+_BELOW = (
+    ("group.consumer.heartbeat.interval.ms", "group.consumer.session.timeout.ms"),
+    ("group.share.heartbeat.interval.ms", "group.share.session.timeout.ms"),
+)
 """Pairs of settings: the first must be below the second."""
 
 _FETCH, _FETCH_OF_FOLLOWERS = 1, 15

@@ -158,6 +158,15 @@ class Disconnect(Act, tag="disconnect"):
     """Send the answer, then close the connection."""
 
 
+class SlowClose(Act, tag="slow-close"):
+    """Tell the client late that its connection is closed, whenever and why ever that happens.
+
+    The request itself is carried out.
+    """
+
+    ms: Annotated[Milliseconds, Meta(description="how much later, in milliseconds")]
+
+
 class CutAnswer(Act, tag="cut-answer"):
     """Send the first bytes of the answer, then close the connection."""
 
@@ -223,6 +232,7 @@ AnyAct: TypeAlias = (
     | SlowAnswer
     | ReorderAnswer
     | Disconnect
+    | SlowClose
     | CutAnswer
     | CorruptRequest
     | CorruptAnswer

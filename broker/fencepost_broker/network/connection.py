@@ -113,6 +113,8 @@ class Connection(asyncio.BufferedProtocol):
         self.parked_at_ns = 0
         self._closing = False
         self._finishing = False
+        self.closes_late_s = 0.0
+        """How much later than it is closed the client is told so."""
 
     # -- the loop's side -----------------------------------------------------------------------
 
@@ -469,7 +471,7 @@ class Connection(asyncio.BufferedProtocol):
             if self._held_by & _MUTED:
                 self.unmute()  # calls this again
                 return
-            if not self.is_idle:
+            if not (self.is_idle or self._closing):
                 return  # this is called again
         self._closing = True
         self._let_go()
@@ -481,7 +483,11 @@ class Connection(asyncio.BufferedProtocol):
         self._out += answer
         self._out_bytes += sum(map(len, answer))
         self._flush()
-        self.transport.close()
+        if self.closes_late_s and not self._finishing:
+            loop = asyncio.get_running_loop()
+            loop.call_later(self.closes_late_s, self.transport.close)
+        else:
+            self.transport.close()
 
     def _let_go(self) -> None:
         """Discard all requests that are not carried out yet."""

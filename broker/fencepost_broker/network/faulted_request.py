@@ -50,6 +50,7 @@ from fencepost_broker.faults.rule import (
     Run,
     Side,
     SlowAnswer,
+    SlowClose,
     Throttle,
 )
 from fencepost_broker.faults.rules import FaultRules, Held, LoadedRule
@@ -73,6 +74,8 @@ class ClientConnection(Peer, Protocol):
     """A client's connection, as far as rules act on it."""
 
     transport: asyncio.Transport | None
+    closes_late_s: float
+    """How much later than it is closed the client is told so."""
 
     def end(self, *, answer: Pieces) -> None:
         """Close the connection after the last answer."""
@@ -155,6 +158,13 @@ class Faults:
         """Return the rules that fire on a request."""
         message = decoded(api, request)
         return self.rules.match(Arrived(api, request, message, self.states))
+
+    def fire(self, api: Served, request: Request, carry_out: CarryOut, encode: Encode) -> bool:
+        """Carry out a request as the rules that fire on it say; return whether any does."""
+        fired = self.match(api, request) if self.takes(request.api_key) else []
+        if fired:
+            self.start(api, request, fired, carry_out, encode)
+        return bool(fired)
 
     def start(
         self,
@@ -266,12 +276,15 @@ class _FaultedRequest:
             connection.refuse_parked(request, error)
 
     async def _decide(self) -> None:
-        """Forget the rules that do not fire, as the cluster counts."""
+        """Forget the rules that do not fire, as the cluster counts; note a late close."""
         faults = self._faults
         if faults.rules.counter is not None:
             message = decoded(self._api, self._request)
             arrived = Arrived(self._api, self._request, message, faults.states)
             self._fired = await faults.rules.decided(self._fired, arrived)
+        for rule in self._fired:
+            if isinstance(rule.rule.act, SlowClose):
+                self.connection.closes_late_s = rule.rule.act.ms / 1000
 
     async def _answer(self) -> Answer:
         request = self._request

@@ -199,17 +199,16 @@ class Gate:
     def _fires(self, connection: Connection, request: Request) -> bool:
         """Let fault rules carry out a step of the login; return whether any fires on it."""
         faults, api_key = self._server.faults, request.api_key
-        if faults is None or api_key not in _LOGIN_APIS or not faults.takes(api_key):
+        if faults is None or api_key not in _LOGIN_APIS:
             return False
         if request.version not in self.metrics.apis[api_key].requests:
             return False  # it is refused
         api, *_ = self._server.apis[api_key]
-        fired = faults.match(api, request)
-        if fired:
-            self._count(request)
-            faults.start(api, request, fired, self._carry_out, self._server.encode)
-            self._server.park(connection, request)
-        return bool(fired)
+        if not faults.fire(api, request, self._carry_out, self._server.encode):
+            return False
+        self._count(request)
+        self._server.park(connection, request)
+        return True
 
     def _carry_out(self, request: Request) -> Answer:
         """Carry out a step of the login that rules have fired on, up to its answer."""

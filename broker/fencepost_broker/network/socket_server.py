@@ -121,8 +121,7 @@ class SocketServer:
     ) -> tuple[str, int]:  # fmt: skip
         """Bind one listener and return its address; ``serve`` starts to accept.
 
-        ``front`` makes the dispatcher of a connection until it is authenticated. With TLS and
-        without ``front``, the user is the name in the client's certificate.
+        ``front`` makes the dispatcher of a login. With TLS alone, the certificate names the user.
         """
         limits = self._limits
         if tls is not None and front is None:
@@ -277,12 +276,9 @@ class SocketServer:
         api, steps, large_from = self.apis[request.api_key]
         answer: Answer | None
         faults = self.faults
-        if faults is not None and faults.takes(request.api_key):
-            fired = faults.match(api, request)
-            if fired:
-                faults.start(api, request, fired, self._handle, self.encode)
-                self.park(connection, request)
-                return None
+        if faults is not None and faults.fire(api, request, self._handle, self.encode):
+            self.park(connection, request)
+            return None
         if len(request.frame) >= large_from and self._large.takes(request):
             self._large.start(self._context, request, api, steps)
             answer = None
@@ -417,8 +413,7 @@ class SocketServer:
             from fencepost_broker.network.tls import user_of
 
             connection.user = user_of(connection.transport) or ANONYMOUS
-        excess = self.connection_quotas.open(connection)
-        if excess is not None:
+        if (excess := self.connection_quotas.open(connection)) is not None:
             if self._watcher is not None:
                 self._watcher.dropped(connection, excess)
             return False

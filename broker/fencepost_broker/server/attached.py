@@ -52,7 +52,12 @@ def attach(control: str | int, token: str | None = None) -> AttachedBroker:
     ``ControlError`` if the port cannot be reached, or refuses one. They take a millisecond, for
     which they block the event loop; those that may take long are coroutines.
     """
-    return AttachedBroker(_client(control, token), Fault)
+    return attach_to(_client(control, token))
+
+
+def attach_to(port: ControlClient) -> AttachedBroker:
+    """Attach by a client of the control port."""
+    return AttachedBroker(port, Fault)
 
 
 def attach_blocking(control: str | int, token: str | None = None) -> BlockingAttachedBroker:
@@ -86,6 +91,10 @@ class Attached(Generic[F]):
         """``host:port`` for a client's ``bootstrap.servers``; in a cluster, of all brokers."""
         found: str = self._port.ask("GET", "/v1/brokers")["bootstrap"]
         return found
+
+    def broker_ids(self) -> list[int]:
+        """Return the ids of the brokers of the cluster."""
+        return [each["broker_id"] for each in self._port.ask("GET", "/v1/brokers")["brokers"]]
 
     def stats(self) -> dict[str, Any]:
         """Return counters of requests, errors, latencies, topics, ...; in a cluster, by node id."""

@@ -336,6 +336,10 @@ class Faults(Generic[F]):
         """Send the answer, then close the connection."""
         return self._add(rules.Disconnect(), options)
 
+    def slow_close(self, ms: int, **options: Unpack[Options]) -> F:
+        """Tell the client so much later that its connection is closed, whenever that happens."""
+        return self._add(rules.SlowClose(ms=ms), options)
+
     def cut_answer(self, count: int, **options: Unpack[Options]) -> F:
         """Send the first ``count`` bytes of the answer, then close the connection."""
         return self._add(rules.CutAnswer(bytes=count), options)

@@ -45,7 +45,7 @@ def fencepost(request: pytest.FixtureRequest) -> Iterator[Broker]:
     from fencepost_broker.blocking import Broker
 
     options = _options(request)
-    scenario = _scenario(request, options.pop("scenario", None))
+    scenario = _scenario(request, options.pop("scenario", None), "fencepost")
     with Broker(**(scenario.options if scenario else {}), **options) as broker:
         if scenario is not None:
             broker.play(scenario)
@@ -112,16 +112,20 @@ def fencepost_session(
 def fencepost_cluster(request: pytest.FixtureRequest) -> Iterator[Cluster]:
     """A cluster of this test's own: a controller and three brokers, or `brokers=2` in the mark.
 
-    Its other options are the mark's, as those of `fencepost`.
+    Its other options are the mark's, as those of `fencepost`. It takes scenarios of clusters.
     """
     from fencepost_broker.blocking import Cluster
 
-    with Cluster(**_options(request)) as cluster:
+    options = _options(request)
+    scenario = _scenario(request, options.pop("scenario", None), "fencepost_cluster")
+    with Cluster(**(scenario.options if scenario else {}), **options) as cluster:
+        if scenario is not None:
+            cluster.play(scenario)
         _report_on(request, cluster)
         yield cluster
 
 
-def _scenario(request: pytest.FixtureRequest, name: str | None) -> Scenario | None:
+def _scenario(request: pytest.FixtureRequest, name: str | None, fixture: str) -> Scenario | None:
     if name is None:
         return None
     from fencepost_broker.server.scenarios import SCENARIOS
@@ -131,7 +135,12 @@ def _scenario(request: pytest.FixtureRequest, name: str | None) -> Scenario | No
             f"{request.node.nodeid}: there is no scenario {name!r};"
             f" there are {', '.join(SCENARIOS)}"
         )
-    return SCENARIOS[name]
+    scenario = SCENARIOS[name]
+    if fixture != (needed := "fencepost_cluster" if scenario.brokers else "fencepost"):
+        raise pytest.UsageError(
+            f"{request.node.nodeid}: {name} needs the fixture {needed}, not {fixture}"
+        )
+    return scenario
 
 
 def _options(request: pytest.FixtureRequest) -> dict[str, Any]:

@@ -4,18 +4,25 @@
 own code are the real ones; what is simulated is below them: the event loop, its time, the network,
 and chance. The same seed gives the same run.
 
-    simulation.py   runs a program with seeds, and what the program is given
+    runs.py         runs a program with seeds
+    shrinking.py    leaves out faults that a failing run does not need
+    tap.py          names the requests that processes send to each other
+    simulation.py   what the program is given
+    cluster.py      clusters whose nodes are processes of the simulation
+    faults.py       a plan of faults that is drawn from the seed, and what each fault does
+    process.py      processes, which are killed and paused, and have clocks of their own
     loop.py         an event loop whose time jumps to the next timer
     network.py      connections in memory, with latency, cuts and resets
+    disk.py         disks in memory, which a power cut sets back
     escapes.py      time and chance of a program come from the simulation; threads are refused
-    faults.py       brokers that stop, ways that are cut, connections that break, by a seed
     programs.py     programs that ``fencepost simulate`` has by itself
 """
 
 from __future__ import annotations
 
 from fencepost_broker.simulation.loop import SimulationError, SimulationStuckError
-from fencepost_broker.simulation.simulation import Run, Simulation, SimulationFailedError, simulate
+from fencepost_broker.simulation.runs import Run, SimulationFailedError, simulate
+from fencepost_broker.simulation.simulation import Simulation
 
 __all__ = [
     "Run",

@@ -20,10 +20,14 @@ from typing import Any, Final
 
 from fencepost_broker.network.worker_threads import WorkerThreads
 from fencepost_broker.simulation.loop import SimLoop, SimulationError
+from fencepost_broker.simulation.process import current_process
+from fencepost_broker.storage.disk.faulty import LoadedDiskFault
 
 EPOCH_S: Final = 1_767_225_600
 """When simulations begin: 2026-01-01."""
 _NS: Final = 1_000_000_000
+_WORK_S: Final = (0.000_1, 0.003)
+"""What work takes that is done in a thread outside of simulations: a sync, for instance."""
 _LEFT_ALONE: Final = (
     "_pytest", "asyncio", "concurrent", "coverage", "execnet", "multiprocessing", "pluggy",
     "pytest", "queue", "sched", "selectors", "subprocess", "threading", "xdist",
@@ -39,10 +43,15 @@ class _World:
         self.chance = Random()  # noqa: S311 - no secrets
 
     def time(self) -> float:
-        return _time() if self.loop is None else EPOCH_S + self.loop.time()
+        return _time() if self.loop is None else EPOCH_S + self.wall_s(self.loop)
 
     def time_ns(self) -> int:
-        return _time_ns() if self.loop is None else EPOCH_S * _NS + self.monotonic_ns()
+        return (
+            _time_ns() if self.loop is None else EPOCH_S * _NS + int(self.wall_s(self.loop) * _NS)
+        )
+
+    def wall_s(self, loop: SimLoop) -> float:
+        return current_process.get().wall_s(loop.time())
 
     def monotonic(self) -> float:
         return _monotonic() if self.loop is None else self.loop.time()
@@ -88,15 +97,22 @@ def closed_world(loop: SimLoop, chance: Random) -> Iterator[None]:
         if isinstance(value, BuiltinFunctionType) and value in _FAKES
     ]
     seed, state = random.Random.seed, random.getstate()
-    run, start = WorkerThreads.run, threading.Thread.start
+    run, start, wait = WorkerThreads.run, threading.Thread.start, LoadedDiskFault.wait
+    slow_s = 0.0
 
     def seeded(self: Random, a: Any = None, version: int = 2) -> None:
         seed(self, chance.getrandbits(64) if a is None else a, version)
 
     def at_once(self: WorkerThreads, work: Callable[[], None], done: Callable[[], None]) -> None:
-        del self
+        nonlocal slow_s
+        slow_s = chance.uniform(*_WORK_S)
+        self._untold += 1
         work()
-        loop.call_soon(done)
+        loop.call_later(slow_s, self._tell, done)
+
+    def waited(self: LoadedDiskFault) -> None:
+        nonlocal slow_s
+        slow_s += self.fault.delay_ms() / 1000
 
     def refused(self: threading.Thread) -> None:
         raise SimulationError(f"a simulation has no threads: {self.name}")
@@ -105,6 +121,7 @@ def closed_world(loop: SimLoop, chance: Random) -> Iterator[None]:
         setattr(module, name, _FAKES[value])
     random.Random.seed = seeded  # type: ignore[method-assign]
     WorkerThreads.run = at_once  # type: ignore[method-assign]
+    LoadedDiskFault.wait = waited  # type: ignore[method-assign]
     threading.Thread.start = refused  # type: ignore[method-assign]
     random.seed(chance.getrandbits(64))
     _world.loop, _world.chance = loop, chance
@@ -112,6 +129,7 @@ def closed_world(loop: SimLoop, chance: Random) -> Iterator[None]:
         yield
     finally:
         _world.loop = None
+        LoadedDiskFault.wait = wait  # type: ignore[method-assign]
         threading.Thread.start = start  # type: ignore[method-assign]
         WorkerThreads.run = run  # type: ignore[method-assign]
         random.Random.seed = seed  # type: ignore[method-assign]

@@ -1,70 +1,290 @@
-"""Faults of a simulated cluster: brokers that stop, ways that are cut, connections that break."""
+"""Faults of a simulation: a plan is drawn from the seed beforehand, and then carried out.
+
+A fault of a plan is data, so a plan can be made smaller: without some of its faults, the others
+stay as they are. Each seed has a mix of its own: it leaves out about half of the kinds.
+
+At most one broker is down at a time: Kafka promises nothing if more than one of three loses what it
+has not synced.
+"""
 
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from random import Random
-from typing import Final
+from typing import TYPE_CHECKING, Final, NamedTuple, TypeVar
 
-from fencepost_broker.simulation.network import Network
-from fencepost_broker.simulation.simulation import SimulatedCluster, Simulation
+from fencepost_broker.storage.disk.faults import DiskFault, DiskFull, FailingSync, SlowDisk
 
-_KINDS: Final = ("stop", "cut", "cut one way", "reset", "slow")
+if TYPE_CHECKING:
+    from fencepost_broker.simulation.cluster import SimulatedCluster
+    from fencepost_broker.simulation.loop import SimLoop
+    from fencepost_broker.simulation.restarting import Restarting
+    from fencepost_broker.simulation.timeline import Timeline
+
+_LASTS_S: Final = (0.05, 0.5, 2.0, 6.0)
 _SLOW_S: Final = (0.05, 0.3)
+_SYNC_MS: Final = 500
+_JUMPS_S: Final = (-30.0, -1.0, 1.0, 30.0)
+_DRIFTS: Final = (-0.05, -0.001, 0.001, 0.05)
+_T = TypeVar("_T")
 
 
-class Faults:
-    """Makes faults one after another; each seed has a mix of its own."""
+class Fault(NamedTuple):
+    """A fault of a plan."""
 
-    def __init__(self, sim: Simulation, cluster: SimulatedCluster, intensity: float = 0.5) -> None:
-        """``intensity`` is 0 (hardly any) to 1 (no rest between them)."""
-        self._network: Network = sim.network
+    number: int
+    kind: str
+    at_s: float
+    """When it begins, after the plan does."""
+    lasts_s: float
+    first: float
+    """A number from 0 to 1 that selects a broker, process or connection of those that there are."""
+    second: float
+    """The same for another one, or for what happens to it."""
+
+    def __str__(self) -> str:
+        return f"fault {self.number}: {self.kind}"
+
+
+def draw_plan(
+    random: Random, kinds: Iterable[str], intensity: float, for_s: float, first_number: int = 0
+) -> list[Fault]:
+    """Draw faults from a seed; ``intensity`` is 0 (hardly any) to 1 (several at a time)."""
+    if not 0 <= intensity <= 1:
+        raise ValueError(f"the intensity is 0 to 1, not {intensity}")
+    weights = {each: random.choice((0.0, random.random())) for each in kinds}
+    if not any(weights.values()):
+        weights = dict.fromkeys(weights, 1.0)
+    mean_s = 8.0 * (1 - intensity) ** 2 + 0.4
+    plan: list[Fault] = []
+    at_s = random.expovariate(1 / mean_s)
+    while at_s < for_s:
+        [kind] = random.choices(list(weights), list(weights.values()))
+        number = first_number + len(plan)
+        lasts_s = random.choice(_LASTS_S)
+        plan.append(Fault(number, kind, at_s, lasts_s, random.random(), random.random()))
+        at_s += random.expovariate(1 / mean_s)
+    return plan
+
+
+class FaultsOfCluster:
+    """Carries out the faults of a plan."""
+
+    def __init__(
+        self,
+        loop: SimLoop,
+        cluster: SimulatedCluster,
+        timeline: Timeline,
+        restarting: Mapping[str, Restarting],
+    ) -> None:
+        """``restarting`` are the processes that may be killed, by name."""
+        self._loop = loop
+        self._network = loop.network
+        self._timeline = timeline
+        self._restarting = restarting
         self._cluster = cluster
-        self._random = Random(f"faults {sim.seed}")  # noqa: S311 - no secrets
-        self._rest_s = 4.0 * (1 - intensity) + 0.05
-        self._weights = [self._random.random() for _ in _KINDS]
+        self._is_one_down = False
 
-    async def make(self, count: int) -> None:
-        """Make so many faults, and mend each."""
-        for _ in range(count):
-            await asyncio.sleep(self._random.uniform(0.05, self._rest_s))
-            [kind] = self._random.choices(_KINDS, self._weights)
-            lasts_s = self._random.choice((0.05, 0.5, 2.0, 6.0))
-            match kind:
-                case "stop":
-                    await self._stop(lasts_s)
-                case "cut" | "cut one way":
-                    await self._cut(lasts_s, is_one_way=kind == "cut one way")
-                case "reset":
-                    await self._reset()
-                case _:
-                    await self._slow(lasts_s)
+    async def run(self, plan: Iterable[Fault]) -> None:
+        """Begin each fault at its time, and return after the last one has ended."""
+        start_s = self._loop.time()
+        async with asyncio.TaskGroup() as group:
+            for fault in plan:
+                await asyncio.sleep(start_s + fault.at_s - self._loop.time())
+                group.create_task(self._one(fault))
 
-    async def _stop(self, for_s: float) -> None:
-        broker = self._random.choice(list(self._cluster.brokers))
+    async def _one(self, fault: Fault) -> None:
+        if not self._cluster.brokers or len(self._names()) < 2:
+            self._note(fault, "not done: too little runs")
+        elif fault.kind in _OF_A_BROKER:
+            if self._is_one_down:
+                self._note(fault, "not done: a broker is down")
+                return
+            self._is_one_down = True
+            try:
+                await _OF_A_BROKER[fault.kind](self, fault, self._broker(fault))
+            finally:
+                self._is_one_down = False
+        else:
+            await _OTHERS[fault.kind](self, fault)
+
+    def _note(self, fault: Fault, what: str) -> None:
+        self._timeline.note(f"{fault}: {what}")
+
+    def _begin(self, fault: Fault, what: str) -> None:
+        self._timeline.faults[fault.kind] += 1
+        self._note(fault, what)
+
+    def _broker(self, fault: Fault) -> int:
+        return _selected(fault.first, sorted(self._cluster.brokers))
+
+    # -- brokers ---------------------------------------------------------------------------------
+
+    async def _stop(self, fault: Fault, broker: int) -> None:
+        self._begin(fault, f"broker {broker} stops for {fault.lasts_s:g} s")
         await self._cluster.stop_broker(broker)
-        await asyncio.sleep(for_s)
-        await self._cluster.start_broker(broker)
+        await self._start_again(fault, broker)
 
-    async def _cut(self, for_s: float, *, is_one_way: bool) -> None:
-        names = sorted({each.process for each in self._network.ends})
-        one, other = self._random.sample(names, 2)
-        ways = [(one, other)] if is_one_way else [(one, other), (other, one)]
+    async def _kill(self, fault: Fault, broker: int) -> None:
+        self._begin(fault, f"broker {broker} is killed for {fault.lasts_s:g} s")
+        await self._cluster.kill(broker)
+        await self._start_again(fault, broker)
+
+    async def _cut_power(self, fault: Fault, broker: int) -> None:
+        if not self._cluster.is_in_sync:
+            self._note(fault, "not done: a replica is not in sync")
+            return
+        self._begin(fault, f"broker {broker} loses power for {fault.lasts_s:g} s")
+        await self._cluster.kill(broker, power_cut=True)
+        await self._start_again(fault, broker)
+        await self._cluster.wait_until_in_sync()
+
+    async def _skew(self, fault: Fault, broker: int) -> None:
+        by_s = _selected(fault.second, _JUMPS_S)
+        self._begin(fault, f"broker {broker} is killed; after it, its clock is {by_s:+g} s ahead")
+        await self._cluster.kill(broker)
+        self._cluster.processes[broker].clock_ahead_s = by_s
+        await self._start_again(fault, broker)
+
+    async def _start_again(self, fault: Fault, broker: int) -> None:
+        await asyncio.sleep(fault.lasts_s)
+        await self._cluster.start_surely(broker)
+        self._note(fault, f"broker {broker} runs again")
+
+    async def _pause(self, fault: Fault, broker: int) -> None:
+        self._begin(fault, f"broker {broker} stands still for {fault.lasts_s:g} s")
+        self._cluster.pause(broker)
+        await asyncio.sleep(fault.lasts_s)
+        self._cluster.resume(broker)
+
+    async def _disk(self, fault: Fault, broker: int, what: DiskFault) -> None:
+        node = self._cluster.brokers[broker]
+        self._begin(fault, f"of broker {broker}, for {fault.lasts_s:g} s")
+        loaded = node.disk.add(what)
+        await asyncio.sleep(fault.lasts_s)
+        loaded.remove()
+        self._note(fault, f"it has changed {loaded.fired} operations")
+        if what.reason and broker in self._cluster.brokers:
+            # A log takes no records after a failed sync until its broker is started again.
+            await self._cluster.kill(broker)
+            await self._cluster.start_surely(broker)
+
+    async def _disk_full(self, fault: Fault, broker: int) -> None:
+        await self._disk(fault, broker, DiskFull(after_bytes=int(fault.second * 100_000)))
+
+    async def _failing_sync(self, fault: Fault, broker: int) -> None:
+        await self._disk(fault, broker, FailingSync())
+
+    # -- others ----------------------------------------------------------------------------------
+
+    async def _slow_disk(self, fault: Fault) -> None:
+        await self._disk(fault, self._broker(fault), SlowDisk(sync_ms=_SYNC_MS))
+
+    async def _jump(self, fault: Fault) -> None:
+        broker, by_s = self._broker(fault), _selected(fault.second, _JUMPS_S)
+        self._begin(fault, f"the clock of broker {broker} jumps by {by_s:+g} s")
+        self._cluster.processes[broker].clock_ahead_s += by_s
+
+    async def _drift(self, fault: Fault) -> None:
+        broker, by = self._broker(fault), _selected(fault.second, _DRIFTS)
+        self._begin(fault, f"the clock of broker {broker} gains {by:+g} s each second")
+        process = self._cluster.processes[broker]
+        process.set_drift(by, self._loop.time())
+        await asyncio.sleep(fault.lasts_s)
+        process.set_drift(0, self._loop.time())
+
+    def _names(self) -> list[str]:
+        return sorted({each.process.name for each in self._network.ends})
+
+    def _two(self, fault: Fault) -> tuple[str, str]:
+        names = self._names()
+        one = _selected(fault.first, names)
+        names.remove(one)
+        return one, _selected(fault.second, names)
+
+    async def _cut(self, fault: Fault) -> None:
+        one, other = self._two(fault)
+        self._begin(fault, f"nothing gets between {one} and {other} for {fault.lasts_s:g} s")
+        await self._cut_ways(fault, [(one, other), (other, one)])
+
+    async def _cut_one_way(self, fault: Fault) -> None:
+        one, other = self._two(fault)
+        self._begin(fault, f"nothing gets from {one} to {other} for {fault.lasts_s:g} s")
+        await self._cut_ways(fault, [(one, other)])
+
+    async def _cut_ways(self, fault: Fault, ways: list[tuple[str, str]]) -> None:
         for way in ways:
             self._network.cut(*way)
-        await asyncio.sleep(for_s)
+        await asyncio.sleep(fault.lasts_s)
         for way in ways:
             self._network.heal(*way)
 
-    async def _reset(self) -> None:
-        for _ in range(self._random.randint(1, 12)):
-            ends = list(self._network.ends)
-            if ends:
-                self._network.reset(self._random.choice(ends))
-            await asyncio.sleep(self._random.uniform(0, 0.05))
+    async def _slow_link(self, fault: Fault) -> None:
+        one, other = self._two(fault)
+        self._begin(fault, f"the way from {one} to {other} is slow for {fault.lasts_s:g} s")
+        self._network.slow(one, other, _SLOW_S)
+        await asyncio.sleep(fault.lasts_s)
+        self._network.slow(one, other, None)
 
-    async def _slow(self, for_s: float) -> None:
-        before = self._network.latency_s
-        self._network.latency_s = _SLOW_S
-        await asyncio.sleep(for_s)
+    async def _slow(self, fault: Fault) -> None:
+        self._begin(fault, f"the network is slow for {fault.lasts_s:g} s")
+        before, self._network.latency_s = self._network.latency_s, _SLOW_S
+        await asyncio.sleep(fault.lasts_s)
         self._network.latency_s = before
+
+    async def _drip(self, fault: Fault) -> None:
+        self._begin(fault, f"bytes arrive one by one for {fault.lasts_s:g} s")
+        self._network.is_dripping = True
+        await asyncio.sleep(fault.lasts_s)
+        self._network.is_dripping = False
+
+    async def _reset(self, fault: Fault) -> None:
+        ends = list(self._network.ends)
+        if ends:
+            end = _selected(fault.first, ends)
+            self._begin(fault, f"a connection breaks: {end}")
+            self._network.reset(end)
+
+    async def _half_open(self, fault: Fault) -> None:
+        ends = list(self._network.ends)
+        if ends:
+            end = _selected(fault.first, ends)
+            self._begin(fault, f"a connection is half open: {end}")
+            self._network.vanish(end)
+
+    async def _restart_process(self, fault: Fault) -> None:
+        names = sorted(self._restarting)
+        if names:
+            name = _selected(fault.first, names)
+            self._begin(fault, f"{name} is killed, and started again")
+            self._restarting[name].kill()
+
+
+def _selected(number: float, among: Sequence[_T]) -> _T:
+    return among[int(number * len(among))]
+
+
+_OF_A_BROKER: Final[Mapping[str, Callable[[FaultsOfCluster, Fault, int], Awaitable[None]]]] = {
+    "stop": FaultsOfCluster._stop,
+    "kill": FaultsOfCluster._kill,
+    "power cut": FaultsOfCluster._cut_power,
+    "restart with another time": FaultsOfCluster._skew,
+    "pause": FaultsOfCluster._pause,
+    "disk full": FaultsOfCluster._disk_full,
+    "failing fsync": FaultsOfCluster._failing_sync,
+}
+_OTHERS: Final[Mapping[str, Callable[[FaultsOfCluster, Fault], Awaitable[None]]]] = {
+    "slow disk": FaultsOfCluster._slow_disk,
+    "clock jump": FaultsOfCluster._jump,
+    "clock drift": FaultsOfCluster._drift,
+    "cut": FaultsOfCluster._cut,
+    "cut one way": FaultsOfCluster._cut_one_way,
+    "slow way": FaultsOfCluster._slow_link,
+    "slow network": FaultsOfCluster._slow,
+    "byte by byte": FaultsOfCluster._drip,
+    "reset": FaultsOfCluster._reset,
+    "half open": FaultsOfCluster._half_open,
+    "restart of a process": FaultsOfCluster._restart_process,
+}
+KINDS: Final = (*_OF_A_BROKER, *_OTHERS)

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import asyncio
+import heapq
 import socket
 import threading
+from collections import deque
 from collections.abc import Callable
 from random import Random
 from typing import Any, Final, NoReturn
 
 from fencepost_broker.simulation.network import HOST, Network
+from fencepost_broker.simulation.process import Process, ProcessHandle, ProcessTimer
 
 TURN_S: Final = 0.000_02
 """What a turn of the loop takes, so that time passes also for a program that never waits."""
@@ -50,6 +53,10 @@ class _Timers:
         self._loop.advance(TURN_S)
         return []
 
+    def begin(self) -> None:
+        """Count turns from now on."""
+        self._turns = 0
+
     def close(self) -> None:
         """There is nothing to close."""
 
@@ -67,9 +74,14 @@ class SimLoop(asyncio.BaseEventLoop):
     def __init__(self, random: Random) -> None:
         super().__init__()
         self._now = 0.0
+        self._ready: deque[asyncio.Handle]
+        self._scheduled: list[asyncio.TimerHandle]
         self._selector = _Timers(self)
         self._thread = threading.get_ident()
         self.network = Network(self, random)
+        self._killed: list[Process] = []
+        self._kept: list[Any] = []
+        """What killed processes were about: if it were let go, its ``finally`` would run."""
 
     # -- time ------------------------------------------------------------------------------------
 
@@ -86,6 +98,42 @@ class SimLoop(asyncio.BaseEventLoop):
 
     def _write_to_self(self) -> None:
         """No other thread waits for the loop."""
+
+    # -- callbacks -------------------------------------------------------------------------------
+
+    def call_soon(  # type: ignore[override]
+        self, callback: Callable[..., object], *args: Any, context: Any = None
+    ) -> asyncio.Handle:
+        """Call in the next turn, if the process of the context runs."""
+        self._check_closed()  # type: ignore[attr-defined]
+        handle = ProcessHandle(callback, args, self, context)
+        self._ready.append(handle)
+        return handle
+
+    def call_at(  # type: ignore[override]
+        self, when: float, callback: Callable[..., object], *args: Any, context: Any = None
+    ) -> asyncio.TimerHandle:
+        """Call at a time, or later if the process of the context is paused then."""
+        self._check_closed()  # type: ignore[attr-defined]
+        timer = ProcessTimer(when, callback, args, self, context)
+        heapq.heappush(self._scheduled, timer)
+        timer._scheduled = True  # type: ignore[attr-defined]
+        return timer
+
+    # -- processes -------------------------------------------------------------------------------
+
+    def kill(self, process: Process, *, silently: bool = False) -> None:
+        """End a process as SIGKILL does; ``silently``, its machine goes away with it."""
+        self._kept += [asyncio.all_tasks(self), list(self.network.ends), list(process.held)]
+        self.network.end(process, silently=silently)
+        process.end()
+        self._killed.append(process)
+
+    def revive(self) -> None:
+        """Let what was killed clean up, after the run."""
+        self._selector.begin()
+        for process in self._killed:
+            process.runs = True
 
     # -- threads ---------------------------------------------------------------------------------
 

@@ -2,8 +2,8 @@
 
 A connection has two ends. What an end writes arrives at the other after a latency, in order,
 sometimes in two pieces. A cut between two processes keeps back what is on its way until it is
-healed, as TCP does; a reset loses it. Each process is known by its name: code belongs to the
-process in whose context it runs (``process_name``).
+healed, as TCP does; a reset loses it. Code belongs to the process in whose context it runs
+(``current_process``); cuts and slow ways are between names of processes.
 """
 
 from __future__ import annotations
@@ -12,10 +12,12 @@ import asyncio
 import struct
 from collections import deque
 from collections.abc import Callable
-from contextvars import ContextVar
+from contextvars import Context, copy_context
 from hashlib import blake2b
 from random import Random
 from typing import Any, Final
+
+from fencepost_broker.simulation.process import OUTSIDE, Process, current_process
 
 HOST: Final = "127.0.0.1"
 FIRST_PORT: Final = 20_000
@@ -26,10 +28,11 @@ _PIECE_BYTES: Final = 64 << 10
 """The most that a protocol is given at once."""
 _LATENCY_S: Final = (0.0001, 0.002)
 _SPLIT_CHANCE: Final = 0.02
+_GAP_S, _DRIP_S = 1e-9, 0.000_1
+"""The least time between two pieces."""
+_SINGLE_BYTES: Final = 12
+"""So many bytes of what is written arrive one by one where pieces are small; the rest at once."""
 _EVENT: Final = struct.Struct(">dIIB").pack
-
-process_name: Final[ContextVar[str]] = ContextVar("process_name", default="program")
-"""The process that code belongs to."""
 
 
 class Network:
@@ -40,14 +43,19 @@ class Network:
         self._random = random
         self._servers: dict[int, Server] = {}
         self._next_port = FIRST_PORT
-        self._numbers = 0
+        self.numbers = 0
         self._cuts: dict[tuple[str, str], int] = {}
-        """How often the way from one process to another is cut."""
         self._healed = asyncio.Event()
+        self._slow: dict[tuple[str, str], tuple[float, float]] = {}
+        self._vanished: dict[End, None] = {}
         self.ends: dict[End, None] = {}
         """The open ends, in the order in which they were opened."""
         self.latency_s = _LATENCY_S
         """The least and the greatest latency."""
+        self.is_dripping = False
+        """Whether what is sent arrives a byte at a time."""
+        self.tap: Callable[[End, bytes], object] = lambda _end, _data: None
+        """Called with what each end writes."""
         self._hash = blake2b(digest_size=16)
 
     # -- what is seen ----------------------------------------------------------------------------
@@ -88,33 +96,34 @@ class Network:
         self, make: Callable[[], asyncio.BaseProtocol], port: int
     ) -> tuple[End, asyncio.BaseProtocol]:
         """Connect to a port; raises ``ConnectionRefusedError`` if nothing listens there."""
+        process = current_process.get()
+        name = process.name
         await asyncio.sleep(2 * self.draw_latency_s())
         server = self._servers.get(port)
-        name = process_name.get()
         while server is not None and (
-            self.is_cut(name, server.process) or self.is_cut(server.process, name)
+            self.is_cut(name, server.process.name) or self.is_cut(server.process.name, name)
         ):
             self._healed.clear()
             await self._healed.wait()
             server = self._servers.get(port)
         if server is None:
             raise ConnectionRefusedError(111, f"nothing listens at {HOST}:{port}")
-        self._numbers += 2
+        self.numbers += 2
         mine, theirs = (HOST, self._free_port()), (HOST, port)
-        client = End(self, self._loop, self._numbers, name, mine, theirs)
-        accepted = End(self, self._loop, self._numbers + 1, server.process, theirs, mine)
+        client = End(self, self._loop, self.numbers, copy_context(), mine, theirs)
+        accepted = End(self, self._loop, self.numbers + 1, server.context, theirs, mine)
         client.other, accepted.other = accepted, client
         self.ends[client] = self.ends[accepted] = None
         protocol = make()
         client.set_protocol(protocol)
         protocol.connection_made(client)
-        server.accept(accepted)
+        self._loop.call_soon(server.accept, accepted, context=server.context)
         return client, protocol
 
     # -- faults ----------------------------------------------------------------------------------
 
     def is_cut(self, source: str, target: str) -> bool:
-        """Whether nothing gets from one process to another."""
+        """Return whether nothing gets from one process to another."""
         return (source, target) in self._cuts
 
     def cut(self, source: str, target: str) -> None:
@@ -129,20 +138,72 @@ class Network:
             return
         self._healed.set()
         for end in list(self.ends):
-            if end.process == target and end.other.process == source:
-                end.deliver()
+            if end.process.name == target and end.other.process.name == source:
+                end.deliver_soon()
 
     def reset(self, end: End) -> None:
         """Break a connection, as a router does that has forgotten it."""
         for each in (end, end.other):
             each.lose(ConnectionResetError(104, "the connection was reset"))
 
-    def draw_latency_s(self) -> float:
+    def end(self, process: Process, *, silently: bool = False) -> None:
+        """Close what a process has open that has ended.
+
+        The other ends see resets; ``silently``, they see nothing until a process of this name
+        starts and answers them, as after a power cut.
+        """
+        for server in list(self._servers.values()):
+            if server.process is process:
+                server.close()
+        for end in list(self.ends):
+            if end.process is process:
+                if silently:
+                    self.vanish(end)
+                else:
+                    end.abort()
+
+    def vanish(self, end: End) -> None:
+        """Let an end go away without a word: the other one is half open."""
+        self._vanished[end] = None
+        end.lose(ConnectionResetError(104, "the connection is gone"))
+
+    def started(self, name: str) -> None:
+        """Note that a process runs again, which knows nothing of the former one's connections."""
+        for end in list(self._vanished):
+            if end.process.name == name:
+                del self._vanished[end]
+                end.reset_other()
+
+    def slow(self, source: str, target: str, latency_s: tuple[float, float] | None) -> None:
+        """Set the least and the greatest latency from one process to another."""
+        if latency_s is None:
+            self._slow.pop((source, target), None)
+        else:
+            self._slow[source, target] = latency_s
+
+    def mend(self) -> None:
+        """Heal all cuts and slow ways, and end what is half open."""
+        for way, count in list(self._cuts.items()):
+            for _ in range(count):
+                self.heal(*way)
+        self._slow.clear()
+        self.latency_s, self.is_dripping = _LATENCY_S, False
+        for end in list(self._vanished):
+            del self._vanished[end]
+            end.reset_other()
+
+    def draw_latency_s(self, source: str = "", target: str = "") -> float:
         """Draw how long bytes are on their way."""
-        return self._random.uniform(*self.latency_s)
+        least, greatest = self.latency_s
+        if self._slow:
+            least, greatest = self._slow.get((source, target), self.latency_s)
+        return least + (greatest - least) * self._random.random()
 
     def pieces(self, data: bytes) -> list[bytes]:
         """Return the pieces in which bytes arrive."""
+        if self.is_dripping:
+            single = [data[at : at + 1] for at in range(min(len(data), _SINGLE_BYTES))]
+            return [*single, data[_SINGLE_BYTES:]] if len(data) > _SINGLE_BYTES else single
         if len(data) > 1 and self._random.random() < _SPLIT_CHANCE:
             place = self._random.randrange(1, len(data))
             return [*self.pieces(data[:place]), *self.pieces(data[place:])]
@@ -179,13 +240,18 @@ class Server(asyncio.AbstractServer):
         self._loop = loop
         self._make = make
         self.port = port
-        self.process = process_name.get()
+        self.process = current_process.get()
+        self.context = copy_context()
         self.sockets = [_Socket((HOST, port))]
         self.is_accepting = False
+        self._is_closed = False
         self._backlog: deque[End] = deque()
 
     def accept(self, end: End) -> None:
         """Take a connection, or keep it until the server accepts."""
+        if self._is_closed:
+            end.abort()
+            return
         self._backlog.append(end)
         if self.is_accepting:
             self._accept_all()
@@ -193,6 +259,8 @@ class Server(asyncio.AbstractServer):
     def _accept_all(self) -> None:
         while self._backlog:
             end = self._backlog.popleft()
+            if end.is_closing():
+                continue
             protocol = self._make()
             end.set_protocol(protocol)
             protocol.connection_made(end)
@@ -200,7 +268,7 @@ class Server(asyncio.AbstractServer):
 
     def close(self) -> None:
         """Stop listening."""
-        self.is_accepting = False
+        self.is_accepting, self._is_closed = False, True
         self._network.forget(self)
         while self._backlog:
             self._network.reset(self._backlog.popleft())
@@ -237,15 +305,16 @@ class End(asyncio.Transport):
         network: Network,
         loop: asyncio.AbstractEventLoop,
         number: int,
-        process: str,
+        context: Context,
         here: tuple[str, int],
         there: tuple[str, int],
     ) -> None:
         super().__init__({"sockname": here, "peername": there, "socket": _Socket(here)})
         self._network = network
         self._loop = loop
-        self._number = number
-        self.process = process
+        self.number = number
+        self._context = context
+        self.process: Process = context.get(current_process, OUTSIDE)
         self._protocol: asyncio.BaseProtocol | None = None
         self._is_closing = False
         self._is_paused = False
@@ -286,26 +355,33 @@ class End(asyncio.Transport):
     def resume_reading(self) -> None:
         """Read again."""
         self._is_paused = False
-        self._loop.call_soon(self.deliver)
+        self.deliver_soon()
+
+    def deliver_soon(self) -> None:
+        """Give the protocol what has arrived, in its own process."""
+        self._loop.call_soon(self.deliver, context=self._context)
 
     def _arrives(self, data: bytes | None) -> None:
         if not self._is_closing:
             self._arrived.append(data)
             self.deliver()
 
+    def __repr__(self) -> str:
+        return f"{self.process.name} to {self.other.process.name}"
+
     def deliver(self) -> None:
         """Give the protocol what has arrived."""
         while self._arrived and self._may_read():
             data = self._arrived.popleft()
             if data is None:
-                self._network.note(self._number, 1, b"")
+                self._network.note(self.number, 1, b"")
                 protocol = self.get_protocol()
                 if not isinstance(protocol, asyncio.Protocol | asyncio.BufferedProtocol):
                     raise TypeError(f"a simulation does not know protocols like {protocol!r}")
                 if not protocol.eof_received():
                     self.close()
                 return
-            self._network.note(self._number, 0, data)
+            self._network.note(self.number, 0, data)
             self._feed(data)
             self.other.was_read(len(data))
 
@@ -314,7 +390,7 @@ class End(asyncio.Transport):
             not self._is_paused
             and not self._is_closing
             and self._protocol is not None
-            and not self._network.is_cut(self.other.process, self.process)
+            and not self._network.is_cut(self.other.process.name, self.process.name)
         )
 
     def _feed(self, data: bytes) -> None:
@@ -339,6 +415,7 @@ class End(asyncio.Transport):
         content = bytes(data)
         if self._is_closing or not content:
             return
+        self._network.tap(self, content)
         for piece in self._network.pieces(content):
             self._send(piece)
         self._unread += len(content)
@@ -348,12 +425,13 @@ class End(asyncio.Transport):
 
     def writelines(self, list_of_data: Any) -> None:
         """Send bytes."""
-        self.write(b"".join(bytes(each) for each in list_of_data))
+        self.write(b"".join(list_of_data))
 
     def _send(self, data: bytes | None) -> None:
-        # Timers of the same instant have no order of their own.
-        self._last_s = max(self._loop.time() + self._network.draw_latency_s(), self._last_s + 1e-9)
-        self._loop.call_at(self._last_s, self.other._arrives, data)
+        gap_s = _DRIP_S if self._network.is_dripping else _GAP_S
+        latency_s = self._network.draw_latency_s(self.process.name, self.other.process.name)
+        self._last_s = max(self._loop.time() + latency_s, self._last_s + gap_s)
+        self._loop.call_at(self._last_s, self.other._arrives, data, context=self.other._context)
 
     def was_read(self, size: int) -> None:
         """Note that the other end has read bytes of this one."""
@@ -361,7 +439,11 @@ class End(asyncio.Transport):
         if self._is_full and self._unread <= self._low + SOCKET_BYTES:
             self._is_full = False
             if not self._is_closing:
-                self.get_protocol().resume_writing()
+                self._loop.call_soon(self._resume_writing, context=self._context)
+
+    def _resume_writing(self) -> None:
+        if not self._is_closing and not self._is_full:
+            self.get_protocol().resume_writing()
 
     def set_write_buffer_limits(self, high: int | None = None, low: int | None = None) -> None:
         """Set how many unsent bytes pause the protocol, and how few resume it."""
@@ -385,8 +467,6 @@ class End(asyncio.Transport):
         if not self._is_closing:
             self._send(None)
 
-    # -- the end ---------------------------------------------------------------------------------
-
     def close(self) -> None:
         """Close after what was written."""
         if not self._is_closing:
@@ -396,9 +476,14 @@ class End(asyncio.Transport):
     def abort(self) -> None:
         """Close at once; the other end sees a reset."""
         if not self._is_closing:
-            reset = ConnectionResetError(104, "the other end has reset the connection")
-            self._loop.call_later(self._network.draw_latency_s(), self.other.lose, reset)
+            self.reset_other()
             self._end(None)
+
+    def reset_other(self) -> None:
+        """Let the other end see a reset."""
+        reset = ConnectionResetError(104, "the other end has reset the connection")
+        latency_s = self._network.draw_latency_s(self.process.name, self.other.process.name)
+        self._loop.call_later(latency_s, self.other.lose, reset, context=self.other._context)
 
     def lose(self, error: OSError) -> None:
         """Lose the connection."""
@@ -409,6 +494,6 @@ class End(asyncio.Transport):
         self._is_closing = True
         self._arrived.clear()
         self._network.ends.pop(self, None)
-        self._network.note(self._number, 2, b"")
+        self._network.note(self.number, 2, b"")
         if self._protocol is not None:
-            self._loop.call_soon(self._protocol.connection_lost, error)
+            self._loop.call_soon(self._protocol.connection_lost, error, context=self._context)

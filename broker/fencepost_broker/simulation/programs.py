@@ -10,16 +10,18 @@ from typing import Final
 from fencepost_client import Consumer, KafkaError, Producer, TopicPartition
 
 from fencepost_broker.config import Value
-from fencepost_broker.simulation.faults import Faults
 from fencepost_broker.simulation.simulation import Program, Simulation
 
 _TOPICS: Final = ("orders", "invoices")
 _PARTITIONS: Final = 2
 _WRITERS: Final = 2
+_REST_S: Final = 0.2
 _ABORT_CHANCE: Final = 0.2
+_FAULTS_S: Final = 20.0
 _SETTINGS: Final[Mapping[str, Value]] = {
     "broker.session.timeout.ms": 3000,
     "broker.heartbeat.interval.ms": 300,
+    "replica.fetch.wait.max.ms": 500,
     "min.insync.replicas": 2,
     "transaction.state.log.min.isr": 2,
 }
@@ -48,7 +50,7 @@ class _Writer:
                     while not is_over.is_set():
                         number += 1
                         await self._transaction(producer, b"%s-%d" % (self._name.encode(), number))
-                        await asyncio.sleep(0.05)
+                        await asyncio.sleep(_REST_S)
             except KafkaError:
                 await asyncio.sleep(0.2)  # with the next producer
 
@@ -92,7 +94,8 @@ async def transactions(sim: Simulation, brokers: int = 3) -> None:
         sim.start(each.run(cluster.bootstrap, is_over), f"writer-{number}")
         for number, each in enumerate(writers)
     ]
-    await Faults(sim, cluster).make(8)
+    sim.start_faults(for_s=_FAULTS_S)
+    await sim.quiet()
     await asyncio.sleep(5)
     is_over.set()
     for task in tasks:

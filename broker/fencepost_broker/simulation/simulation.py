@@ -1,92 +1,54 @@
-"""Runs a program with many seeds."""
+"""What a program of a simulation is given."""
 
 from __future__ import annotations
 
 import asyncio
-import time
 from collections.abc import Callable, Coroutine, Iterable, Mapping
 from contextlib import suppress
-from contextvars import copy_context
-from dataclasses import dataclass
 from random import Random
 from typing import Any, Final, TypeAlias
 
 from fencepost_broker.config import Value
-from fencepost_broker.server.embedded.cluster import CONTROLLER_ID, Cluster
-from fencepost_broker.simulation.escapes import closed_world
-from fencepost_broker.simulation.loop import SimLoop, SimulationError
-from fencepost_broker.simulation.network import process_name
+from fencepost_broker.simulation.cluster import SimulatedCluster, in_process
+from fencepost_broker.simulation.faults import KINDS, Fault, FaultsOfCluster, draw_plan
+from fencepost_broker.simulation.loop import SimLoop
+from fencepost_broker.simulation.process import Process
+from fencepost_broker.simulation.restarting import Restarting
+from fencepost_broker.simulation.timeline import Timeline
 
 Program: TypeAlias = Callable[["Simulation"], Coroutine[Any, Any, object]]
-WITHIN_S: Final = 3600.0
-"""The virtual time that a program may take."""
 _SETTINGS: Final[Mapping[str, Value]] = {"tap.enable": False}
-_cpu_s: Final = time.process_time
-
-
-@dataclass(frozen=True)
-class Run:
-    """How a program ran with a seed."""
-
-    seed: int
-    hash: str
-    """Over all bytes that were received, and when: two equal runs have the same."""
-    simulated_s: float
-    cpu_s: float
-    error: BaseException | None = None
-
-    @property
-    def verdict(self) -> str:
-        """``ok``, or the error in a line."""
-        if self.error is None:
-            return "ok"
-        text = str(self.error).partition("\n")[0]
-        return f"{type(self.error).__name__}: {text}"[:500]
-
-
-class SimulationFailedError(AssertionError):
-    """A program failed with a seed; the cause is its error."""
-
-    def __init__(self, program: Program, run: Run) -> None:
-        name = getattr(program, "__name__", "program")
-        super().__init__(
-            f"{name} failed with seed {run.seed} after {run.simulated_s:.3f} virtual seconds:"
-            f" {run.verdict}; run it again with simulate({name}, [{run.seed}])"
-        )
-        self.run = run
-
-
-class SimulatedCluster(Cluster):
-    """A cluster whose brokers are processes of the simulation: ``broker-1`` and on."""
-
-    async def _start(self, node_id: int, topics: Any = ()) -> None:
-        name = "controller" if node_id == CONTROLLER_ID else f"broker-{node_id}"
-        await in_process(name, super()._start(node_id, topics))
-
-
-async def in_process(name: str, work: Coroutine[Any, Any, Any]) -> Any:
-    """Do work as a process of the simulation."""
-    context = copy_context()
-    context.run(process_name.set, name)
-    return await asyncio.get_running_loop().create_task(work, context=context)
 
 
 class Simulation:
     """What a program is given: clusters, processes of its own, and faults."""
 
-    def __init__(self, seed: int, loop: SimLoop) -> None:
+    def __init__(self, seed: int, loop: SimLoop, kept: frozenset[int] | None = None) -> None:
+        """``kept`` are the numbers of the only faults that happen; by default, all do."""
         self.seed = seed
         self.random = Random(f"program {seed}")  # noqa: S311 - no secrets
         """Chance for the program."""
         self.network = loop.network
+        self.timeline = Timeline(loop)
+        """What has happened, and when: the faults, and what the program notes."""
+        self.planned: list[Fault] = []
+        """All faults that were drawn from the seed."""
+        self.restarting: dict[str, Restarting] = {}
+        """The processes that faults kill, by name."""
+        self._kept = kept
         self._loop = loop
         self._clusters: list[SimulatedCluster] = []
         self._tasks: list[asyncio.Task[Any]] = []
+        self._faults: list[asyncio.Task[None]] = []
 
     @property
     def now_s(self) -> float:
         """Virtual seconds since the start."""
         return self._loop.time()
+
+    def note(self, text: str) -> None:
+        """Add a line to the timeline, which is printed if the program fails."""
+        self.timeline.note(text)
 
     async def cluster(
         self,
@@ -96,103 +58,81 @@ class Simulation:
     ) -> SimulatedCluster:
         """Start a controller and brokers; they are stopped at the end of the run."""
         cluster = SimulatedCluster(
-            brokers=brokers, topics=topics, settings={**_SETTINGS, **(settings or {})}
+            self._loop,
+            Random(f"disks {self.seed} {len(self._clusters)}"),  # noqa: S311 - no secrets
+            self.timeline.reached,
+            brokers=brokers,
+            topics=topics,
+            settings={**_SETTINGS, **(settings or {})},
         )
         self._clusters.append(cluster)
         await cluster.start()
         return cluster
 
-    def start(self, work: Coroutine[Any, Any, Any], name: str = "") -> asyncio.Task[Any]:
-        """Run a part of the program as a process of its own."""
+    # -- processes -------------------------------------------------------------------------------
+
+    def start(
+        self,
+        work: Coroutine[Any, Any, Any] | Callable[[], Coroutine[Any, Any, Any]],
+        name: str = "",
+        *,
+        restart: bool = False,
+    ) -> asyncio.Task[Any]:
+        """Run a part of the program as a process of its own.
+
+        With ``restart``, ``work`` is a coroutine function. Faults kill the process at any
+        ``await``, and start it again, until the function returns.
+        """
         name = name or f"process-{len(self._tasks) + 1}"
-        task = self._loop.create_task(in_process(name, work), name=name)
+        if not restart:
+            running = work() if callable(work) else work
+            task = self._loop.create_task(in_process(Process(name), running), name=name)
+        elif not callable(work):
+            raise TypeError("a process that is started again is a coroutine function")
+        else:
+            restarting = self.restarting[name] = Restarting(self._loop, name, work)
+            task = self._loop.create_task(restarting.run(), name=name)
+            task.add_done_callback(lambda _: self.restarting.pop(name, None))
         self._tasks.append(task)
         return task
 
+    def kill(self, name: str) -> None:
+        """Kill a process that was started with ``restart``; it starts again at once."""
+        self.restarting[name].kill()
+
+    # -- faults ----------------------------------------------------------------------------------
+
+    def start_faults(self, intensity: float = 0.5, for_s: float = 60.0) -> None:
+        """Let faults happen from now on; ``quiet`` waits for their end.
+
+        ``intensity`` is 0 (hardly any) to 1 (several at a time). Each seed has a mix of its own.
+        """
+        for cluster in self._clusters:
+            first = len(self.planned)
+            random = Random(f"faults {self.seed} {first}")  # noqa: S311 - no secrets
+            plan = draw_plan(random, KINDS, intensity, for_s, first)
+            self.planned += plan
+            happening = [each for each in plan if self._kept is None or each.number in self._kept]
+            run = FaultsOfCluster(self._loop, cluster, self.timeline, self.restarting)
+            self._faults.append(self._loop.create_task(run.run(happening)))
+
+    async def quiet(self) -> None:
+        """Wait until the faults have ended, and what was cut or stopped is well again."""
+        faults, self._faults = self._faults, []
+        for each in faults:
+            await each
+        self.network.mend()
+        for cluster in self._clusters:
+            await cluster.heal()
+        self.note("all is quiet")
+
     async def close(self) -> None:
         """End all processes and clusters."""
-        for task in self._tasks:
+        self.network.mend()
+        for task in (*self._faults, *self._tasks):
             task.cancel()
-        for task in self._tasks:
+        for task in (*self._faults, *self._tasks):
             with suppress(Exception, asyncio.CancelledError):
                 await task
         for cluster in self._clusters:
             await cluster.stop()
-
-
-def run_seed(program: Program, seed: int, within_s: float = WITHIN_S) -> Run:
-    """Run a program with a seed."""
-    if asyncio._get_running_loop() is not None:
-        raise RuntimeError("a simulation runs an event loop of its own: start it outside of one")
-    begun_s = _cpu_s()
-    loop = SimLoop(Random(f"network {seed}"))  # noqa: S311 - no secrets
-    loop.set_exception_handler(lambda _, context: unheard.append(context))
-    unheard: list[dict[str, Any]] = []
-    error: BaseException | None = None
-    with closed_world(loop, Random(f"chance {seed}")):  # noqa: S311 - no secrets
-        asyncio.set_event_loop(loop)
-        try:
-            loop.run_until_complete(_bounded(program, Simulation(seed, loop), within_s))
-        except Exception as raised:  # noqa: BLE001 - it is the run's result
-            error = raised
-        if error is None and unheard:
-            error = _unheard(unheard[0])
-        digest, simulated_s = loop.network.digest, loop.time()
-        try:
-            _end(loop)
-        finally:
-            asyncio.set_event_loop(None)
-            loop.close()
-    return Run(seed, digest, simulated_s, _cpu_s() - begun_s, error)
-
-
-async def _bounded(program: Program, simulation: Simulation, within_s: float) -> None:
-    try:
-        async with asyncio.timeout(within_s) as limit:
-            try:
-                await program(simulation)
-            finally:
-                await simulation.close()
-    except TimeoutError:
-        if limit.expired():
-            raise SimulationError(f"the program has not ended within {within_s:g} s") from None
-        raise
-
-
-def _end(loop: SimLoop) -> None:
-    """Cancel what is left, and close connections."""
-    tasks = sorted(asyncio.all_tasks(loop), key=lambda task: task.get_name())
-    for task in tasks:
-        task.cancel()
-    if tasks:
-        with suppress(SimulationError):
-            loop.run_until_complete(asyncio.gather(*tasks, return_exceptions=True))
-    for end in list(loop.network.ends):
-        end.abort()
-
-
-def _unheard(context: Mapping[str, Any]) -> BaseException:
-    error: BaseException | None = context.get("exception")
-    return error if error is not None else SimulationError(str(context.get("message")))
-
-
-def simulate(
-    program: Program,
-    seeds: int | Iterable[int] = 100,
-    *,
-    within_s: float = WITHIN_S,
-    told: Callable[[Run], object] = lambda _: None,
-) -> list[Run]:
-    """Run a program with each seed; the first failure ends it.
-
-    ``seeds`` are 0 to ``seeds - 1``, or those that are given. Raises ``SimulationFailedError``,
-    which names the seed and has the program's error as its cause.
-    """
-    runs = []
-    for seed in range(seeds) if isinstance(seeds, int) else seeds:
-        run = run_seed(program, seed, within_s)
-        told(run)
-        runs.append(run)
-        if run.error is not None:
-            raise SimulationFailedError(program, run) from run.error
-    return runs

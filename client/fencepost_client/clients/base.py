@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
+from contextlib import AbstractContextManager, nullcontext
 from types import TracebackType
-from typing import Self
+from typing import TYPE_CHECKING, Any, Self
 
 from fencepost_client.errors import IllegalStateError
 from fencepost_client.network.client_settings import ClientSettings
 from fencepost_client.network.network_client import NetworkClient
+
+if TYPE_CHECKING:
+    from fencepost_client.clients.history import ClientHistory
+    from fencepost_client.histories.operations import Kind
 
 
 class BaseClient:
     """Has a :class:`NetworkClient` from ``start`` on; ``async with`` starts and closes it."""
 
     _client: NetworkClient | None = None
+    _history: ClientHistory | None = None
 
     def __init__(self, settings: ClientSettings) -> None:
         self._client_settings = settings
@@ -47,6 +53,12 @@ class BaseClient:
             self._stop()
             self._client = None  # start may be called again
             raise
+
+    def _recorded(self, op: Kind, **fields: Any) -> AbstractContextManager[None]:
+        """Write an operation to the history, if there is one."""
+        if self._history is None:
+            return nullcontext()
+        return self._history.operation(op, **fields)
 
     async def close(self) -> None:
         """Close the connections."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import nullcontext
-from typing import Any, Final, Unpack
+from typing import TYPE_CHECKING, Any, Final, Unpack
 
 from fencepost_client.clients.classic_membership import ClassicMembership, Membership
 from fencepost_client.clients.fetch_loop import FetchLoop
@@ -48,6 +48,9 @@ from fencepost_client.types import (
     OffsetAndMetadata,
     TopicPartition,
 )
+
+if TYPE_CHECKING:
+    from fencepost_client.clients.history import History
 
 _RESETS: Final = {"earliest": EARLIEST, "latest": LATEST, "none": None}
 CLOSE_COMMIT_MS: Final = 10_000
@@ -110,6 +113,7 @@ class Consumer(PartitionReader):
         retry_backoff_max_ms: int = 1_000,
         metadata_max_age_ms: int = 300_000,
         metrics: RequestMetrics | None = None,
+        history: History | None = None,
         **security: Unpack[SecuritySettings],
     ) -> None:
         check_settings("Consumer", CONSUMER, locals())
@@ -136,6 +140,8 @@ class Consumer(PartitionReader):
             metrics=metrics,
         )
         super().__init__(client_settings, fetch_settings, max_poll_records)
+        if history is not None:
+            self._history = history.client(client_id)
         self._member_settings = None
         if group_id is not None:
             classic = MemberSettings(
@@ -171,6 +177,13 @@ class Consumer(PartitionReader):
                 client, settings, self._heartbeat_interval_ms, loop.wake
             )
         await client.start()
+
+    async def start(self) -> None:
+        """Connect."""
+        isolation = "read_committed" if self._fetch_settings.read_committed else "read_uncommitted"
+        group = "" if self._member_settings is None else self._group_id()
+        with self._recorded("open", isolation=isolation, group=group):
+            await super().start()
 
     async def _exit(self, *, is_failure: bool) -> None:
         await self.close(commit=not is_failure)
@@ -387,16 +400,17 @@ class Consumer(PartitionReader):
             where: offset if isinstance(offset, OffsetAndMetadata) else OffsetAndMetadata(offset)
             for where, offset in (self._to_commit() if offsets is None else offsets).items()
         }
-        membership = self._membership
+        membership, history = self._membership, self._history
         while given:
             group = membership.metadata()
             if self._wanted is not None and group.generation_id < 0:
                 # Without a generation, the commit would be that of a program outside of the group.
                 raise CommitFailedError(state="committing offsets outside of the group")
             try:
-                await client.run(
-                    commit_offsets(group, given, client.backoff(), client.metadata.topic_id)
-                )
+                with nullcontext() if history is None else history.offsets(group.group_id, given):
+                    await client.run(
+                        commit_offsets(group, given, client.backoff(), client.metadata.topic_id)
+                    )
             except CommitFailedError:
                 if not await membership.has_moved_on(group) or not membership.has_kept(given):
                     raise

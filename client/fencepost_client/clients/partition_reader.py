@@ -63,6 +63,8 @@ class PartitionReader(BaseClient):
         for where in {TopicPartition(r.topic, r.partition) for r in self._pending}:
             if where not in loop.fetcher.positions:
                 self._drop_pending(where)
+        if self._history is not None and new:
+            self._history.line("assign")
         for where in new:
             self._connected().cluster.want(where.topic, self._connected().now_ms())
         loop.run_soon()
@@ -131,6 +133,8 @@ class PartitionReader(BaseClient):
         while True:
             await self._keep_up()
             found = take(limit)
+            if self._history is not None:
+                self._history.polled(found, loop.fetcher.positions)
             left = deadline - client.loop.time()
             if found or left <= 0 or (until and self._has_reached(until)):
                 return found
@@ -230,6 +234,9 @@ class PartitionReader(BaseClient):
         ``until`` is the end of a range: until the next ``seek``, no more records from that offset
         on are fetched than come with the last batch of the range.
         """
+        if self._history is not None:
+            at = offset if isinstance(offset, int) else offset.offset
+            self._history.moved(partition, at)
         if isinstance(offset, OffsetAndMetadata):
             self._position(partition).seek(offset.offset, offset.leader_epoch, until)
         else:
@@ -240,14 +247,18 @@ class PartitionReader(BaseClient):
     def seek_to_beginning(self, *partitions: TopicPartition) -> None:
         """Read on from the first offset of these partitions, or of all assigned ones."""
         for where in partitions or self.assignment():
-            self._position(where).seek_to_time(EARLIEST)
-            self._drop_pending(where)
+            self._seek_to_time(where, EARLIEST)
 
     def seek_to_end(self, *partitions: TopicPartition) -> None:
         """Read on from the end of these partitions, or of all assigned ones."""
         for where in partitions or self.assignment():
-            self._position(where).seek_to_time(LATEST)
-            self._drop_pending(where)
+            self._seek_to_time(where, LATEST)
+
+    def _seek_to_time(self, where: TopicPartition, time_ms: int) -> None:
+        if self._history is not None:
+            self._history.moved(where)
+        self._position(where).seek_to_time(time_ms)
+        self._drop_pending(where)
 
     def pause(self, *partitions: TopicPartition) -> None:
         """Return no records of these partitions until ``resume``."""

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, Unpack
+from contextlib import AbstractContextManager, nullcontext
+from typing import TYPE_CHECKING, Any, Literal, Unpack
 
 from fencepost_client.clients.record_sender import RecordSender
 from fencepost_client.clients.transaction import GroupMember, Transaction, abort_at_last
@@ -34,6 +35,9 @@ from fencepost_client.types import (
     OffsetAndMetadata,
     TopicPartition,
 )
+
+if TYPE_CHECKING:
+    from fencepost_client.clients.history import History
 
 
 class Producer(RecordSender):
@@ -71,6 +75,7 @@ class Producer(RecordSender):
         retry_backoff_max_ms: int = 1_000,
         metadata_max_age_ms: int = 300_000,
         metrics: RequestMetrics | None = None,
+        history: History | None = None,
         **security: Unpack[SecuritySettings],
     ) -> None:
         check_settings("Producer", PRODUCER, locals())
@@ -107,6 +112,8 @@ class Producer(RecordSender):
         if transactional_id is not None:
             manager = TransactionManager(transactional_id, transaction_timeout_ms, chance)
         super().__init__(client_settings, settings, accumulator, manager)
+        if history is not None:
+            self._history = history.client(client_id)
         self._transaction_timeout_ms = transaction_timeout_ms
         self._consumer: GroupMember | None = None
         self.is_abort_given_up = False
@@ -170,7 +177,14 @@ class Producer(RecordSender):
 
     async def start(self) -> None:
         """Connect; a transactional producer also gets its producer id and fences earlier ones."""
-        await super().start()
+        settings = self._settings
+        with self._recorded(
+            "open",
+            acks="all" if settings.acks < 0 else str(settings.acks),
+            idempotent=settings.idempotent,
+            transactional_id=settings.transactional_id or "",
+        ):
+            await super().start()
 
     async def _exit(self, *, is_failure: bool) -> None:
         await self.close(flush=not is_failure)
@@ -229,6 +243,8 @@ class Producer(RecordSender):
                 )
         manager.begin(client.connections.feature("transaction.version"), registration)
         self.is_abort_given_up = False
+        if self._history is not None:
+            self._history.begin_transaction()
         self._accumulator.allow(registration.partitions if registration is not None else None)
         if registration is not None:
             sender_loop.run()
@@ -242,7 +258,8 @@ class Producer(RecordSender):
             # A batch that failed has ended the transaction, and the next call raises its error.
             sender_loop.failures.clear()
             await sender_loop.added()
-        sender_loop.begin_epoch(await client.run(manager.end(commit=True)))
+        with self._recorded_end("commit"):
+            sender_loop.begin_epoch(await client.run(manager.end(commit=True)))
 
     async def abort(self) -> None:
         """Drop waiting records, and abort."""
@@ -256,7 +273,8 @@ class Producer(RecordSender):
         await sender_loop.returned()
         await sender_loop.added()
         sender_loop.failures.clear()
-        sender_loop.begin_epoch(await client.run(manager.end(commit=False)))
+        with self._recorded_end("abort"):
+            sender_loop.begin_epoch(await client.run(manager.end(commit=False)))
 
     async def send_offsets(
         self,
@@ -282,7 +300,15 @@ class Producer(RecordSender):
         }
         client, sender_loop = self._started()
         await sender_loop.added()
-        await client.run(self._transactional().send_offsets(given, group))
+        history = self._history
+        with nullcontext() if history is None else history.offsets(group.group_id, given):
+            await client.run(self._transactional().send_offsets(given, group))
+
+    def _recorded_end(self, op: Literal["commit", "abort"]) -> AbstractContextManager[None]:
+        # Without a transaction, the call raises an error.
+        if self._history is None or not self._history.transaction:
+            return nullcontext()
+        return self._history.operation(op, transaction=self._history.transaction)
 
     def _transactional(self) -> TransactionManager:
         if self._manager is None:

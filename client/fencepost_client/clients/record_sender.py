@@ -57,7 +57,7 @@ class RecordSender(BaseClient):
 
     async def _begin(self, client: NetworkClient) -> None:
         loop = self._sender_loop = SenderLoop(
-            client, self._accumulator, self._settings, self._manager
+            client, self._accumulator, self._settings, self._manager, self._history
         )
         await client.start()
         if self._manager is not None:

@@ -10,7 +10,7 @@ import asyncio
 import contextlib
 import warnings
 from collections import deque
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from fencepost_protocol.generated.index import ApiKey
 
@@ -30,6 +30,9 @@ from fencepost_client.producer.sender_settings import SenderSettings
 from fencepost_client.producer.transaction_manager import VERSION_2, TransactionManager
 from fencepost_client.types import TopicPartition
 
+if TYPE_CHECKING:
+    from fencepost_client.clients.history import ClientHistory
+
 _PRODUCE_BY_NAME_UP_TO: Final = 12
 """Produce v13 needs topic ids, which brokers before Apache Kafka 2.8 do not have."""
 _PRODUCE_BEFORE_VERSION_2: Final = 11
@@ -45,6 +48,7 @@ class SenderLoop:
         accumulator: Accumulator,
         settings: SenderSettings,
         manager: TransactionManager | None,
+        history: ClientHistory | None = None,
     ) -> None:
         self.error: Exception | None = None
         """The error that has ended the producer."""
@@ -56,6 +60,7 @@ class SenderLoop:
         self._accumulator = accumulator
         self._settings = settings
         self._manager = manager
+        self._history = history
         self._timer: asyncio.TimerHandle | None = None
         self._timer_ms = 0
         self._is_due = False
@@ -165,6 +170,10 @@ class SenderLoop:
         ids = {
             batch.topic: self._client.metadata.topic_id(batch.topic) for _, batch in produce.batches
         }
+        if self._history is not None:
+            for _, batch in produce.batches:
+                if batch.values and batch.whole is None:  # the first time
+                    self._history.sending(batch)
         known = {name: topic_id for name, topic_id in ids.items() if topic_id is not None}
         version_max = None if len(known) == len(ids) else _PRODUCE_BY_NAME_UP_TO
         if not is_version_2:
@@ -213,6 +222,8 @@ class SenderLoop:
 
     def _finished(self, batch: Batch) -> None:
         self.unfinished.pop(batch, None)
+        if self._history is not None:
+            self._history.sent(batch)
         if batch.error is not None:
             self.failures.append(batch)
         tell_waiters(batch)

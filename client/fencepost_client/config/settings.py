@@ -211,6 +211,10 @@ COMMON: Final = _by_keyword(
     Setting("", "metrics", Kind.ANY, "a RequestMetrics that counts requests and their times"),
 )  # fmt: skip
 
+_HISTORY: Final = Setting(
+    "", "history", Kind.ANY, "a History that writes what this client does, for `fencepost check`"
+)
+
 PRODUCER: Final = COMMON | _by_keyword(
     Setting(
         "acks", "acks", Kind.TEXT, "which replicas must have a record before it is acknowledged",
@@ -264,6 +268,7 @@ PRODUCER: Final = COMMON | _by_keyword(
         "", "partitioner", Kind.ANY,
         "the function that chooses a key's partition of so many; by default Kafka's murmur2",
     ),
+    _HISTORY,
 )  # fmt: skip
 
 ADMIN: Final = COMMON | _by_keyword(
@@ -274,6 +279,7 @@ ADMIN: Final = COMMON | _by_keyword(
 )  # fmt: skip
 
 CONSUMER: Final = ADMIN | _by_keyword(
+    _HISTORY,
     Setting(
         "auto.commit.interval.ms", "auto_commit_interval_ms", Kind.INTEGER,
         "how often positions are committed with enable_auto_commit",

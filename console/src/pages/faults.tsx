@@ -230,6 +230,7 @@ interface Scenario {
   clients: string;
   remedy: string;
   kip: string;
+  brokers: number;
 }
 
 function Scenarios() {
@@ -250,7 +251,11 @@ function Scenarios() {
             <dd>{each.remedy}</dd>
             <dt>Run it</dt>
             <dd>
-              <code>fencepost scenario run {each.name} --port 9192 --control 9180</code>
+              <code>fencepost scenario run {each.name} --port 9192 --control 9180</code>, or here, if nothing has happened here
+              yet{each.brokers > 0 && ` and there are ${each.brokers} brokers`}:{" "}
+              <code>
+                fencepost scenario run {each.name} --control {location.host}
+              </code>
             </dd>
           </dl>
         </details>

@@ -7,7 +7,7 @@ import { give, given, linkTo } from "../route";
 import { about, steps, useAnswer } from "../store";
 import { duration, many, timeOfDay } from "../text";
 import { Timeline } from "../timeline/draw";
-import { draw, isAbout, partitionName, PROTOCOL, withIds } from "../timeline/model";
+import { draw, isAbout, partitionName, PROTOCOL, prepare } from "../timeline/model";
 import { sentence, whoIs } from "../timeline/words";
 import type { ListedTransaction, PartitionExplained, Step, TransactionExplained } from "../types";
 import { Button, Card, Empty, Page, Table, Tag, Text, Wrong } from "../ui";
@@ -25,7 +25,7 @@ export function TransactionsPage() {
   const version = steps.version.value;
 
   const shown = useMemo(() => {
-    const all = withIds(frozen ?? steps.items);
+    const all = prepare(frozen ?? steps.items);
     return followed ? all.filter((each) => isAbout(each, followed)) : all;
   }, [version, frozen, followed]);
   const end = Math.min(until ?? shown.length, shown.length);
@@ -69,7 +69,7 @@ export function TransactionsPage() {
               picture={picture}
               selected={selected}
               isFollowing={until === null && frozen === null && selected < 0}
-              onSelect={(at) => setSelected(at === selected ? -1 : at)}
+              onSelect={setSelected}
               onFollow={(follow) => give({ follow })}
             />
             <div class="scrub">
@@ -146,7 +146,11 @@ function Steps(props: { steps: Step[]; selected: number; onSelect: (at: number) 
       <Table label="Steps" head={["Time", "Who", "What", "API or state"]}>
         {listed.map(({ each, at }) => (
           <tr key={at} class={at === props.selected ? "pick picked" : "pick"} onClick={() => props.onSelect(at)}>
-            <td class="time">{timeOfDay(each.at_ms)}</td>
+            <td class="time">
+              <button type="button" class="link" aria-pressed={at === props.selected} onClick={(e) => (e.stopPropagation(), props.onSelect(at))}>
+                {timeOfDay(each.at_ms)}
+              </button>
+            </td>
             <td>
               <Text of={whoIs(each)} none={`producer ${each.producer_id}`} />
             </td>
@@ -243,23 +247,38 @@ function Explained(props: { id: string }) {
       {data.partitions.length > 0 && (
         <Table label={`Partitions of ${props.id}`} head={["Partition", "Begins at", "LSO", "High watermark", "Who holds the LSO"]}>
           {data.partitions.map((each) => (
-            <tr key={partitionName(each)}>
-              <td>
-                <a href={linkTo("topics", { topic: each.topic, partition: each.partition })}>
-                  <Text of={partitionName(each)} />
-                </a>
-              </td>
-              <td class="number">{each.start_offset ?? ""}</td>
-              <td class="number">{each.last_stable_offset}</td>
-              <td class="number">{each.high_watermark}</td>
-              <td>
-                <Holder of={each} />
-              </td>
-            </tr>
+            <PartitionRow key={partitionName(each)} of={each} transaction={data} />
           ))}
         </Table>
       )}
     </article>
+  );
+}
+
+function PartitionRow(props: { of: PartitionExplained; transaction: TransactionExplained }) {
+  const { of, transaction } = props;
+  // The coordinator's broker may have no replica of it, or an old one.
+  const isElsewhere = of.leader_id !== transaction.coordinator_id;
+  const { data } = useAnswer<PartitionExplained>(isElsewhere ? path`/v1/topics/${of.topic}/partitions/${of.partition}` : null, 2000);
+  let told = data ?? of;
+  if (told.holder && told.holder.producer_id === transaction.producer_id) {
+    const { transactional_id, state } = transaction;
+    told = { ...told, holder: { ...told.holder, transactional_id, state, hangs: false } };
+  }
+  return (
+    <tr>
+      <td>
+        <a href={linkTo("topics", { topic: of.topic, partition: of.partition })}>
+          <Text of={partitionName(of)} />
+        </a>
+      </td>
+      <td class="number">{of.start_offset ?? told.holder?.start_offset ?? ""}</td>
+      <td class="number">{told.last_stable_offset}</td>
+      <td class="number">{told.high_watermark}</td>
+      <td>
+        <Holder of={told} />
+      </td>
+    </tr>
   );
 }
 

@@ -60,7 +60,20 @@ export function Timeline(props: {
           </button>
         ))}
       </div>
-      <div class="picture" ref={box} tabIndex={0} role="region" aria-label="Timeline, the same as the list of steps below">
+      <div
+        class="picture"
+        ref={box}
+        tabIndex={0}
+        role="region"
+        aria-label="Timeline, the same as the list of steps below; the arrow keys go from step to step"
+        onKeyDown={(event) => {
+          const by = { ArrowLeft: -1, ArrowRight: 1 }[event.key];
+          if (by === undefined) return;
+          event.preventDefault();
+          const last = picture.columns.length - 1;
+          props.onSelect(selected < 0 ? last : Math.min(last, Math.max(0, selected + by)));
+        }}
+      >
         <svg width={picture.width} height={picture.height} viewBox={`0 0 ${picture.width} ${picture.height}`} aria-hidden="true">
           <defs>
             <pattern id="waiting" width="8" height="8" patternUnits="userSpaceOnUse" patternTransform="rotate(45)">

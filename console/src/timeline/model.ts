@@ -10,6 +10,8 @@ export const HEADING = 22;
 export const AXIS = 22;
 const LETTER = 6.6;
 const PAUSE_MS = 1000;
+/** A request that waited for less is drawn without its wait. */
+const SHORT_MS = 250;
 const PAUSE_WIDTH = 64;
 const HUES = 6;
 
@@ -119,10 +121,21 @@ export const partitionName = (each: { topic: string; partition: number }): strin
 
 const producerOf = (step: Step): string => step.transactional_id ?? step.client_id ?? step.address;
 
-/** Gives markers, which know only a producer id, the transactional id that states had with it. */
-export function withIds(steps: Step[]): Step[] {
+const requestOf = (step: Step): string => `${step.broker} ${step.number}`;
+
+/**
+ * Prepares steps for the picture: brokers' steps in the order of time, without waits that were over
+ * at once (for followers, for a disk), and markers, which know only a producer id, with the
+ * transactional id that states had with it.
+ */
+export function prepare(steps: Step[]): Step[] {
+  const answered = new Map<string, number>();
+  for (const step of steps) if (step.what === "answer") answered.set(requestOf(step), step.at_ms);
+  const isOver = (step: Step) => (answered.get(requestOf(step)) ?? Infinity) - step.at_ms < SHORT_MS;
+  const kept = steps.filter((step) => step.what !== "waits" || !isOver(step));
+  if (new Set(kept.map((step) => step.broker)).size > 1) kept.sort((a, b) => a.at_ms - b.at_ms);
   const ids = new Map<number, string>();
-  return steps.map((step) => {
+  return kept.map((step) => {
     if (step.transactional_id !== null) {
       if (step.producer_id >= 0) ids.set(step.producer_id, step.transactional_id);
       return step;
@@ -169,10 +182,10 @@ export function draw(steps: Step[], zoom: number): Picture {
     width: 0, height,
   };
   const { columns, arrows, labels, bars, marks } = picture;
-  const sent = new Map<number, { at: number; marks: Mark[] }>();
+  const sent = new Map<string, Mark[]>();
   const states = new Map<string, Bar>();
   const open = new Map<string, Bar>();
-  const parked = new Map<number, Bar>();
+  const parked = new Map<string, Bar>();
   let x = 16;
   let before = 0;
 
@@ -204,23 +217,31 @@ export function draw(steps: Step[], zoom: number): Picture {
         return kind === "group" ? [{ column, y: at, text: "offsets", kind: "sent" as const, hue }] : [];
       });
       marks.push(...made);
-      sent.set(step.number, { at: column, marks: made });
+      sent.set(requestOf(step), made);
     } else if (step.what === "waits") {
       const y = lane("producer", producerOf(step)).y;
       const bar: Bar = { column, x, end: -1, y, text: "waits", number: 0, kind: "parked", hue };
-      parked.set(step.number, bar);
+      parked.set(requestOf(step), bar);
       bars.push(bar);
       text = "waits";
     } else if (step.what === "answer") {
       const y = lane("producer", producerOf(step)).y;
       text = Object.keys(step.errors).join(", ");
       const bad = text !== "";
-      close(parked.get(step.number), x);
+      close(parked.get(requestOf(step)), x);
+      if (step.api === "EndTxn" && !bad && !states.has(step.transactional_id ?? "")) {
+        // A proxy sees neither states nor markers: the answer is the last that it knows.
+        for (const [key, bar] of open) {
+          if (!key.endsWith(` ${step.transactional_id}`)) continue;
+          close(bar, x);
+          open.delete(key);
+        }
+      }
       const to = targets(step);
       const from = to.length ? lane(to[0]!.kind, to[0]!.name).y : y;
       arrows.push({ column, from, to: [y], kind: "answer", bad, hue });
       if (bad) labels.push({ column, y, number: 0, text, tone: "bad" });
-      sent.get(step.number)?.marks.forEach((mark, at) => {
+      sent.get(requestOf(step))?.forEach((mark, at) => {
         mark.kind = bad ? "refused" : step.api === "Produce" ? "records" : "offsets";
         if (step.api === "Produce" && !bad) mark.text = rangeOf(step.partitions[at]!);
       });

@@ -9,8 +9,6 @@ const REQUESTS: Record<string, string> = {
   InitProducerId: "asks for a producer id and an epoch",
   AddPartitionsToTxn: "adds partitions to its transaction",
   AddOffsetsToTxn: "adds a group's offsets to its transaction",
-  TxnOffsetCommit: "commits offsets with its transaction",
-  OffsetCommit: "commits offsets",
 };
 
 const STATES: Record<string, string> = {
@@ -35,6 +33,8 @@ export function sentence(step: Step): string {
         const count = step.partitions.reduce((sum, each) => sum + each.records, 0);
         return `sends ${many(count, "record")} to ${at}`;
       }
+      if (step.api === "OffsetCommit") return `commits offsets of group ${step.group}`;
+      if (step.api === "TxnOffsetCommit") return `commits offsets of group ${step.group} with its transaction`;
       if (step.api === "EndTxn") return `asks to ${step.state} its transaction`;
       return (REQUESTS[step.api] ?? "asks") + (step.group ? ` of group ${step.group}` : "");
     case "waits":

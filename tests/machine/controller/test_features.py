@@ -117,6 +117,7 @@ class TestFirstRecords:
             ("metadata.version", 30),
             ("eligible.leader.replicas.version", 1),
             ("group.version", 1),
+            ("share.version", 1),
             ("transaction.version", 2),
         ]
         # By which it is judged who is eligible.
@@ -125,7 +126,8 @@ class TestFirstRecords:
     def test_level_0_is_left_out(self) -> None:
         levels = {TV: 0, "eligible.leader.replicas.version": 0}
         image = Cluster(levels=levels).image
-        assert image.features.levels == {"metadata.version": 30, "group.version": 1}
+        ours = {"metadata.version": 30, "group.version": 1, "share.version": 1}
+        assert image.features.levels == ours
         assert not image.configs.by_resource
 
     @pytest.mark.parametrize("levels", [{TV: 3}, {"metadata.version": 29}, {"nope": 1}])

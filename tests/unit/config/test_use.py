@@ -6,14 +6,14 @@ import re
 from pathlib import Path
 
 import pytest
-from fencepost_broker.config import AnySetting, Settings, TopicSettings
+from fencepost_broker.config import AnySetting, Settings, SettingsOfGroup, TopicSettings
 
 BROKER = Path(__file__).parents[3] / "broker" / "fencepost_broker"
 CONFIG = BROKER / "config"
 NO_USE = {"tables", "checks.py"}
 """Where settings are declared, and compared with each other: that is no use."""
 BY_NAMES_PUT_TOGETHER = re.compile(
-    r"compression\.(gzip|lz4|zstd)\.level|group\.consumer\.(min|max)\..+"
+    r"compression\.(gzip|lz4|zstd)\.level|group\.(consumer|share)\.(min|max)\..+"
 )
 ONLY_CHECKED = {"ssl.keystore.type", "ssl.truststore.type", "ssl.principal.mapping.rules"}
 """One value is possible; others are refused."""
@@ -28,8 +28,14 @@ def sources() -> str:
 
 
 SOURCES = sources()
-AS_SYNONYM = {name for each in TopicSettings.settings.values() for name, _ in each.synonyms}
-"""Settings of the broker that topics fall back on: a topic's setting uses them."""
+AS_SYNONYM = {
+    name
+    for table in (TopicSettings, SettingsOfGroup)
+    for each in table.settings.values()
+    if not each.ignored
+    for name, _ in each.synonyms
+}
+"""Settings of the broker that topics and groups fall back on: their own settings use them."""
 
 
 def is_used(setting: AnySetting) -> bool:
@@ -41,7 +47,9 @@ def is_used(setting: AnySetting) -> bool:
     )
 
 
-ALL = [*Settings.settings.values(), *TopicSettings.settings.values()]
+ALL = [
+    each for table in (Settings, TopicSettings, SettingsOfGroup) for each in table.settings.values()
+]
 
 
 @pytest.mark.parametrize("setting", ALL, ids=lambda setting: setting.name)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, Final
 
 from fencepost_protocol.errors import ErrorCode
@@ -69,6 +70,11 @@ def delete_groups(asked: Asked) -> Verdict:
 
 def consumer_group_describe(asked: Asked) -> Verdict:
     """Check DESCRIBE of each group, and of the topics of its members."""
+    return describe_members_topics(asked, ("assignment", "target_assignment"))
+
+
+def describe_members_topics(asked: Asked, assignments: Sequence[str]) -> Verdict:
+    """Check DESCRIBE of each group, and of the topics in its members' assignments, by name."""
     message, rights = asked.message, asked.rights
     denied = [each for each in message.group_ids if not rights.of_group(Operation.DESCRIBE, each)]
     message.group_ids = [each for each in message.group_ids if each not in denied]
@@ -79,7 +85,9 @@ def consumer_group_describe(asked: Asked) -> Verdict:
         text = "the group has topics that the client may not describe"
         told = [
             group
-            if all(rights.of_topic(Operation.DESCRIBE, each) for each in _topics_of(group))
+            if all(
+                rights.of_topic(Operation.DESCRIBE, each) for each in _topics_of(group, assignments)
+            )
             else make(ErrorCode.TOPIC_AUTHORIZATION_FAILED, text, group.group_id)
             for group in response.groups
         ]
@@ -89,12 +97,12 @@ def consumer_group_describe(asked: Asked) -> Verdict:
     return Rest(complete, is_left=bool(message.group_ids))
 
 
-def _topics_of(group: Any) -> set[str]:
+def _topics_of(group: Any, assignments: Sequence[str]) -> set[str]:
     return {
         topic.topic_name
         for member in group.members
-        for assignment in (member.assignment, member.target_assignment)
-        for topic in assignment.topic_partitions
+        for name in assignments
+        for topic in getattr(member, name).topic_partitions
     }
 
 

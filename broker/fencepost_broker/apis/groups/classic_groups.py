@@ -31,6 +31,7 @@ from fencepost_protocol.generated.sync_group import SyncGroupRequest, SyncGroupR
 from fencepost_broker.apis.coordinator_requests import answer_when_durable
 from fencepost_broker.apis.groups.requests import ParkedGroupRequest, ask, ask_all, ask_one, refusal
 from fencepost_broker.apis.request import Answer, Request
+from fencepost_broker.coordinator.group.share.commands import Errand
 
 if TYPE_CHECKING:
     from fencepost_broker.apis.context import BrokerContext
@@ -114,7 +115,7 @@ def describe_groups(
 def delete_groups(
     context: BrokerContext, request: Request, message: DeleteGroupsRequest
 ) -> Answer | None:
-    """Answer DeleteGroups, versions 0 to 2."""
+    """Answer DeleteGroups, versions 0 to 2; the state of share groups goes first."""
     group_ids = list(dict.fromkeys(message.groups_names))
 
     def answer(told: list[Any]) -> Answer:
@@ -128,6 +129,11 @@ def delete_groups(
         ask_one(context, request, group_id, DeleteGroupsRequest([group_id]))
         for group_id in group_ids
     ]
+    if any(isinstance(told, Errand) for _, told in parts):
+        from fencepost_broker.apis.groups.share_deletion import ShareDeletion
+
+        ShareDeletion(context, request, parts, answer).begin()
+        return None
     return answer_when_durable(request, parts, answer)
 
 

@@ -20,7 +20,7 @@ from fencepost_protocol.generated.consumer_group_heartbeat import (
 )
 
 from fencepost_broker.apis.coordinator_requests import answer_when_durable
-from fencepost_broker.apis.groups.requests import ask, ask_one, refusal
+from fencepost_broker.apis.groups.requests import ask, ask_one, has_feature, refusal
 from fencepost_broker.apis.request import Answer, Request
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ def consumer_group_heartbeat(
     context: BrokerContext, request: Request, message: ConsumerGroupHeartbeatRequest
 ) -> Answer | None:
     """Answer ConsumerGroupHeartbeat, versions 0 and 1."""
-    if not _is_enabled(context):
+    if not has_feature(context, _FEATURE):
         return _heartbeat_refused(message, ErrorCode.UNSUPPORTED_VERSION)
     return ask(context, request, message.group_id, message, _heartbeat_refused)
 
@@ -56,7 +56,7 @@ def consumer_group_describe(
             groups += [DescribedGroup(code, None, group_id)] if code else each.groups
         return ConsumerGroupDescribeResponse(groups=groups)
 
-    if not _is_enabled(context):
+    if not has_feature(context, _FEATURE):
         return answer([ErrorCode.UNSUPPORTED_VERSION] * len(message.group_ids))
     authorized = message.include_authorized_operations
     parts = [
@@ -64,8 +64,3 @@ def consumer_group_describe(
         for group_id in message.group_ids
     ]
     return answer_when_durable(request, parts, answer)
-
-
-def _is_enabled(context: BrokerContext) -> bool:
-    """Whether the cluster's features (``group.version``) allow such groups."""
-    return context.image.features.levels.get(_FEATURE, 0) > 0

@@ -17,6 +17,11 @@ if TYPE_CHECKING:
     from fencepost_broker.apis.request import Answer, Request
 
 
+def has_feature(context: BrokerContext, feature: str) -> bool:
+    """Whether the cluster's level of a feature, such as ``group.version``, is above 0."""
+    return context.image.features.levels.get(feature, 0) > 0
+
+
 Refused = Callable[[Any, ErrorCode], "Message"]
 """Builds the response to a request that no machine carried out, or whose write failed."""
 

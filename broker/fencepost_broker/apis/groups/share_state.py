@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from fencepost_protocol.apis import Message
 from fencepost_protocol.errors import ErrorCode
 
 from fencepost_broker.apis.controller.brokers_only import may_ask
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
     from fencepost_broker.apis.context import BrokerContext
 
 
-def share_group_state(context: BrokerContext, request: Request, message: Any) -> Answer | None:
+def share_group_state(context: BrokerContext, request: Request, message: Message) -> Answer | None:
     """Answer the five requests about the state of share partitions."""
     rows = asked_of(message)
     if not may_ask(context, request):

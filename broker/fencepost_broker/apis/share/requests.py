@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from fencepost_broker.apis.context import BrokerContext
     from fencepost_broker.apis.request import Request
 
+SHARE_VERSION: Final = "share.version"
 _MEMBER_ID_MAX: Final = 36
 
 

@@ -17,8 +17,9 @@ from fencepost_protocol.generated.share_acknowledge import (
     ShareAcknowledgeTopicResponse,
 )
 
+from fencepost_broker.apis.groups.requests import has_feature
 from fencepost_broker.apis.request import Answer, Request
-from fencepost_broker.apis.share.requests import Acknowledging, Leaders, refused_ids
+from fencepost_broker.apis.share.requests import SHARE_VERSION, Acknowledging, Leaders, refused_ids
 from fencepost_broker.apis.share.sessions import FINAL_EPOCH, FIRST_EPOCH, ShareSession
 from fencepost_broker.replication.share.share_partitions import SharePartitionKey
 
@@ -30,6 +31,8 @@ def share_acknowledge(
     context: BrokerContext, request: Request, message: ShareAcknowledgeRequest
 ) -> Answer | None:
     """Answer ShareAcknowledge, versions 1 and 2."""
+    if not has_feature(context, SHARE_VERSION):
+        return ShareAcknowledgeResponse(error_code=ErrorCode.UNSUPPORTED_VERSION)
     group_id, member_id = message.group_id, message.member_id
     wrong = refused_ids(group_id, member_id)
     if wrong is not None:

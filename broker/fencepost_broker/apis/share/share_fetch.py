@@ -17,8 +17,15 @@ from fencepost_protocol.generated.share_fetch import (
     ShareFetchResponse,
 )
 
+from fencepost_broker.apis.groups.requests import has_feature
 from fencepost_broker.apis.request import Answer, Request
-from fencepost_broker.apis.share.requests import Acknowledging, Leaders, find, refused_ids
+from fencepost_broker.apis.share.requests import (
+    SHARE_VERSION,
+    Acknowledging,
+    Leaders,
+    find,
+    refused_ids,
+)
 from fencepost_broker.apis.share.sessions import FINAL_EPOCH, FIRST_EPOCH, ShareSession
 from fencepost_broker.replication.partition import Partition
 from fencepost_broker.replication.share.fetched import bytes_of, fetched_batches
@@ -42,6 +49,8 @@ def share_fetch(
     context: BrokerContext, request: Request, message: ShareFetchRequest
 ) -> Answer | None:
     """Answer ShareFetch, versions 1 and 2."""
+    if not has_feature(context, SHARE_VERSION):
+        return ShareFetchResponse(error_code=ErrorCode.UNSUPPORTED_VERSION)
     wrong = refused_ids(message.group_id, message.member_id) or _refusal(message)
     if wrong is not None:
         return ShareFetchResponse(error_code=ErrorCode.INVALID_REQUEST, error_message=wrong)
@@ -120,6 +129,7 @@ class ShareFetching:
         self._session = session
         self._acknowledging = acknowledging
         self._is_final = message.share_session_epoch == FINAL_EPOCH
+        self._is_first = message.share_session_epoch == FIRST_EPOCH
         self._fetches = not (self._is_final or message.is_renew_ack)
         self._max_wait_ms = message.max_wait_ms
         self._max_bytes = message.max_bytes
@@ -127,7 +137,6 @@ class ShareFetching:
         self._wanted = AcquireLimits(
             message.max_records, AcquireMode(message.share_acquire_mode), max(message.batch_size, 1)
         )
-        self._is_first = message.share_session_epoch == FIRST_EPOCH
         self._led: dict[SharePartitionKey, LedSharePartition] = {}
         self._answers: dict[SharePartitionKey, PartitionData] = {}
         self._waits_at: list[Partition] = []

@@ -13,10 +13,17 @@ from typing import TYPE_CHECKING, Any, Final
 from fencepost_client.commands.output import write, write_json
 from fencepost_protocol.commands import Command, number
 
-from fencepost_broker.config.values.endpoints import PORT_MAX
+from fencepost_broker.cli.control_client import run_at_control_port
+from fencepost_broker.config.values.endpoints import (
+    PORT_MAX,
+    check_control_address,
+    parse_control_address,
+)
 
 if TYPE_CHECKING:
+    from fencepost_broker.server.control.client import ControlClient
     from fencepost_broker.server.embedded.broker import Broker
+    from fencepost_broker.server.embedded.cluster import Cluster
     from fencepost_broker.server.scenarios.scenario import Outcome, Scenario
 
 EPILOG: Final = """\
@@ -25,8 +32,11 @@ examples:
   fencepost scenario explain late-end-txn
   fencepost scenario run late-end-txn --json
   fencepost scenario run late-end-txn --port 9092 --control 9093     and keep its broker running
-exit code: 0 done, 2 invalid arguments, 3 cannot listen on the address, 130 interrupted
+  fencepost scenario run late-end-txn --control 127.0.0.1:9093       at a broker that runs
+exit code: 0 done, 1 it cannot happen at the broker that runs, 2 invalid arguments, 3 cannot listen
+on the address, 130 interrupted
 """
+EXIT_REFUSED: Final = 1
 EXIT_ADDRESS: Final = 3
 
 
@@ -36,17 +46,22 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.formatter_class = argparse.RawDescriptionHelpFormatter
     parser.add_argument(
         "action", choices=("list", "explain", "run"),
-        help="list all, explain one, or run one in a broker of its own",
+        help="list all, explain one, or run one in a broker or a cluster of its own",
     )  # fmt: skip
     parser.add_argument("name", nargs="?", metavar="NAME", help="name of the scenario")
     parser.add_argument(
         "--port", type=number("a port", PORT_MAX), metavar="N",
-        help="with run: leave the broker running at this port (0: a free one) until it is stopped",
+        help="with run: leave the broker running at this port (0: a free one) until it is stopped;"
+        " the brokers of a cluster have the next ones",
     )  # fmt: skip
     parser.add_argument(
-        "--control", type=number("a port", PORT_MAX), metavar="PORT",
-        help="with --port: open the control port there, HTTP and JSON (0: a free one)",
+        "--control", metavar="[HOST:]PORT",
+        help="with run: the control port of the broker or the cluster to run it at; with --port:"
+        " open the control port there, HTTP and JSON (0: a free one)",
     )  # fmt: skip
+    parser.add_argument(
+        "--control-token-file", metavar="FILE", help="a file with the control port's token"
+    )
     parser.add_argument("--json", action="store_true", help="print JSON; with --port, one line")
 
 
@@ -56,8 +71,11 @@ def run(options: argparse.Namespace) -> int:
 
     if options.port is not None and options.action != "run":
         return _wrong("--port is for run")
-    if options.control is not None and options.port is None:
-        return _wrong("--control needs --port")
+    if options.control is not None:
+        if options.action != "run":
+            return _wrong("--control is for run")
+        if wrong := check_control_address(options.control):
+            return _wrong(f"--control {wrong}")
     if options.action == "list":
         if options.name is not None:
             return _wrong("list takes no NAME")
@@ -71,6 +89,8 @@ def run(options: argparse.Namespace) -> int:
         _explain(scenario, as_json=options.json)
     elif options.port is not None:
         return _serve(scenario, options)
+    elif options.control is not None:
+        return _run_at(scenario, options)
     else:
         _tell(asyncio.run(_run(scenario)), as_json=options.json)
     return 0
@@ -84,53 +104,78 @@ def _wrong(what: str) -> int:
 async def _run(scenario: Scenario) -> Outcome:
     from fencepost_broker.server.scenarios.scenario import play
 
-    async with scenario.broker() as broker:
-        return await play(scenario, broker)
+    async with scenario.cluster() if scenario.brokers else scenario.broker() as place:
+        return await play(scenario, place)
+
+
+def _run_at(scenario: Scenario, options: argparse.Namespace) -> int:
+    """Make a scenario happen at the broker or the cluster of a control port."""
+    from fencepost_broker.server.attached import attach_to
+    from fencepost_broker.server.scenarios.running import CannotHappenError, play_at
+
+    def at(port: ControlClient) -> None:
+        outcome = asyncio.run(play_at(scenario, attach_to(port)))
+        _tell(outcome, as_json=options.json)
+
+    options.control = parse_control_address(options.control)
+    try:
+        return run_at_control_port(options, at)
+    except CannotHappenError as error:
+        sys.stderr.write(f"fencepost scenario: {error}\n")
+        return EXIT_REFUSED
 
 
 class _Played:
-    """A broker whose start ends when a scenario has happened in it."""
+    """A broker or a cluster whose start ends when a scenario has happened in it."""
 
     outcome: Outcome
     on_failure: Callable[[str], None]
 
-    def __init__(self, scenario: Scenario, broker: Broker) -> None:
+    def __init__(self, scenario: Scenario, place: Broker | Cluster) -> None:
         self._scenario = scenario
-        self._broker = broker
+        self._place = place
 
     async def start(self) -> None:
+        from fencepost_broker.server.embedded.broker import Broker
         from fencepost_broker.server.scenarios.scenario import play
 
-        self._broker.on_failure = self.on_failure
-        await self._broker.start()
+        if isinstance(self._place, Broker):
+            self._place.on_failure = self.on_failure
+        await self._place.start()
         try:
-            self.outcome = await play(self._scenario, self._broker)
+            self.outcome = await play(self._scenario, self._place)
         except BaseException:
-            await self._broker.stop()
+            await self._place.stop()
             raise
 
     async def stop(self) -> bool:
-        return await self._broker.stop()
+        return await self._place.stop() is not False
 
 
 def _serve(scenario: Scenario, options: argparse.Namespace) -> int:
-    """Make a scenario happen, and serve clients until the broker is stopped."""
+    """Make a scenario happen, and serve clients until the broker or the cluster is stopped."""
     from fencepost_broker.network.listeners import ListenError
     from fencepost_broker.server.embedded.broker import Broker
+    from fencepost_broker.server.embedded.cluster import Cluster
     from fencepost_broker.server.running import run_loop, run_until_stopped
 
-    broker = Broker(**scenario.options, port=options.port, control=options.control)
-    played = _Played(scenario, broker)
+    make = Cluster if scenario.brokers else Broker
+    place = make(
+        **scenario.options, port=options.port, control=options.control,
+        control_token_file=options.control_token_file,
+    )  # fmt: skip
+    played = _Played(scenario, place)
 
     def ready() -> None:
+        control = place.control
         if options.json:
-            at = {"bootstrap": broker.bootstrap, "control": broker.control}
+            at = {"bootstrap": place.bootstrap, "control": control}
             write(json.dumps(at | asdict(played.outcome)))
         else:
             _tell(played.outcome, as_json=False)
-            write(f"\nready at {broker.bootstrap}, until it is stopped")
-            if broker.control is not None:
-                write(f"console and control port at http://{broker.control}")
+            write(f"\nready at {place.bootstrap}, until it is stopped")
+            if control is not None:
+                write(f"console and control port at http://{control}")
         sys.stdout.flush()
 
     try:

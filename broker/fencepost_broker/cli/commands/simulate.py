@@ -5,21 +5,28 @@ from __future__ import annotations
 import argparse
 import json
 import sys
-from collections.abc import Callable
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator
+from functools import partial
 from importlib import import_module
+from multiprocessing import get_context
 from typing import TYPE_CHECKING, Final
 
 from fencepost_client.commands.output import write
 from fencepost_protocol.commands import Command
 
 if TYPE_CHECKING:
-    from fencepost_broker.simulation.simulation import Program, Run
+    from fencepost_broker.simulation.runs import Run
+    from fencepost_broker.simulation.simulation import Program
 
+RIGHT: Final = "ok"
 EPILOG: Final = """\
 examples:
   fencepost simulate --program transactions --seeds 20
   fencepost simulate tests.my_program:program --seeds 1000 --first 5000 --json
-  fencepost simulate --program transactions --seed 17
+  fencepost simulate --program transactions --seeds 1000 --jobs 2
+  fencepost simulate --program transactions --seed 17 --until 12.5 --tap
 exit code: 0 all seeds were right, 1 one was not, 2 invalid arguments, 130 interrupted
 """
 
@@ -43,34 +50,109 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--within", type=float, default=3600.0, metavar="SECONDS",
         help="virtual time that a program may take (3600)",
     )  # fmt: skip
+    parser.add_argument(
+        "--jobs", type=int, default=1, metavar="N", help="processes that run seeds (1)"
+    )
+    parser.add_argument(
+        "--until", type=float, metavar="SECONDS", help="with --seed: stop at this virtual time"
+    )
+    parser.add_argument(
+        "--tap", action="store_true", help="with --seed: print each request and answer"
+    )
+    parser.add_argument(
+        "--no-shrink", action="store_true", help="do not look for the faults that a failure needs"
+    )
     parser.add_argument("--json", action="store_true", help="print a JSON line for each seed")
 
 
 def run(options: argparse.Namespace) -> int:
     """Run the program, and return the exit code."""
-    from fencepost_broker.simulation.simulation import SimulationFailedError, simulate
-
     try:
         program = _program(options)
     except (ValueError, ImportError) as error:
         sys.stderr.write(f"fencepost simulate: {error}\n")
         return 2
-    first, count = options.first, options.seeds
     if options.seed is not None:
-        first, count = options.seed, 1
-    told = _told_as_json if options.json else _told
-    try:
-        simulate(program, range(first, first + count), within_s=options.within, told=told)
-    except SimulationFailedError as error:
-        sys.stderr.write(f"fencepost simulate: seed {error.run.seed} failed: {error.run.verdict}\n")
-        return 1
+        return _replay(program, options)
+    total = Total(options.seeds)
+    for run in _runs(program, options):
+        (_told_as_json if options.json else _told)(run)
+        total.add(run)
+        if run.verdict != RIGHT:
+            return _failed(program, run, options)
+    if not options.json:
+        write("\n".join(total.lines()))
     return 0
+
+
+def _runs(program: Program, options: argparse.Namespace) -> Iterator[Run]:
+    """Run all seeds, in this process or in others."""
+    from fencepost_broker.simulation.runs import run_seed
+
+    seeds = range(options.first, options.first + options.seeds)
+    if options.jobs == 1:
+        yield from (run_seed(program, seed, options.within) for seed in seeds)
+        return
+    with get_context("spawn").Pool(options.jobs) as pool:
+        yield from pool.imap(partial(_run_elsewhere, options), seeds)
+
+
+def _run_elsewhere(options: argparse.Namespace, seed: int) -> Run:
+    """Run a seed; errors of programs are for their own process only."""
+    from fencepost_broker.simulation.runs import run_seed
+
+    return run_seed(_program(options), seed, options.within).without_error()
+
+
+def _replay(program: Program, options: argparse.Namespace) -> int:
+    from fencepost_broker.simulation.runs import run_seed
+
+    within_s = options.within if options.until is None else options.until
+    tell = write if options.tap else None
+    run = run_seed(program, options.seed, within_s, tell=tell)
+    (_told_as_json if options.json else _told)(run)
+    if options.until is not None and run.simulated_s >= within_s:
+        _tell_timeline(run, options)
+        return 0
+    return 0 if run.verdict == RIGHT else _failed(program, run, options)
+
+
+def _failed(program: Program, run: Run, options: argparse.Namespace) -> int:
+    """Tell what has failed, with as few faults as it needs."""
+    from fencepost_broker.simulation.runs import run_seed
+    from fencepost_broker.simulation.shrinking import shrink
+
+    sys.stderr.write(f"fencepost simulate: seed {run.seed} failed: {run.verdict}\n")
+    if not options.no_shrink and run.planned:
+        if run.error is None:  # it ran in another process
+            run = run_seed(program, run.seed, options.within)
+        run = shrink(program, run, options.within)
+        sys.stderr.write(
+            f"{sum(run.faults.values())} of {len(run.planned)} faults are enough: {run.verdict}\n"
+        )
+    _tell_timeline(run, options)
+    name = options.user_program or f"--program {options.program}"
+    sys.stderr.write(f"again: fencepost simulate {name} --seed {run.seed} --tap\n")
+    return 1
+
+
+def _tell_timeline(run: Run, options: argparse.Namespace) -> None:
+    if options.json:
+        told = {"timeline": [{"at_s": round(at_s, 6), "what": what} for at_s, what in run.timeline]}
+        write(json.dumps(told))
+    else:
+        for at_s, what in run.timeline:
+            write(f"{at_s:11.6f}  {what}")
 
 
 def _program(options: argparse.Namespace) -> Program:
     """Return the program of the options; raises ``ValueError`` or ``ImportError``."""
     from fencepost_broker.simulation.programs import PROGRAMS
 
+    if options.seed is None and (options.tap or options.until is not None):
+        raise ValueError("--tap and --until need --seed")
+    if options.jobs < 1:
+        raise ValueError(f"--jobs {options.jobs}: it is at least 1")
     if (options.user_program is None) == (options.program is None):
         raise ValueError("give either MODULE:FUNCTION or --program NAME")
     if options.program is None:
@@ -113,9 +195,47 @@ def _told_as_json(run: Run) -> None:
         "simulated_s": round(run.simulated_s, 6),
         "cpu_s": round(run.cpu_s, 3),
         "verdict": run.verdict,
+        "faults": dict(sorted(run.faults.items())),
+        "steps": dict(sorted(run.steps.items())),
     }
     write(json.dumps(told))
     sys.stdout.flush()
+
+
+class Total:
+    """What all seeds together have done; a progress line says how far they are."""
+
+    def __init__(self, seeds: int) -> None:
+        self._seeds = seeds
+        self._begun_s = time.monotonic()
+        self.runs = 0
+        self.simulated_s = 0.0
+        self.faults: Counter[str] = Counter()
+        self.steps: Counter[str] = Counter()
+
+    def add(self, run: Run) -> None:
+        """Count a run."""
+        self.runs += 1
+        self.simulated_s += run.simulated_s
+        self.faults.update(run.faults)
+        self.steps.update(run.steps)
+        if sys.stderr.isatty():
+            sys.stderr.write(f"{self.runs} of {self._seeds} seeds, {self._rate():.2f} a second\r")
+
+    def _rate(self) -> float:
+        return self.runs / max(time.monotonic() - self._begun_s, 0.001)
+
+    def lines(self) -> list[str]:
+        """Return seeds, virtual time, faults by kind, and the steps that were reached."""
+        lines = [
+            f"{self.runs} seeds, {self._rate():.2f} a second,"
+            f" {self.simulated_s / 3600:.2f} virtual hours"
+        ]
+        for what, counts in (("faults", self.faults), ("steps of transactions", self.steps)):
+            if counts:
+                told = ", ".join(f"{name} {count}" for name, count in sorted(counts.items()))
+                lines.append(f"{what}: {told}")
+        return lines
 
 
 COMMAND: Final = Command(

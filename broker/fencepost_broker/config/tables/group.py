@@ -1,6 +1,6 @@
 """Settings of one group; missing ones are the broker's.
 
-Settings of share groups and streams groups, which are not supported, are kept without effect.
+Settings of streams groups, which are not supported, are kept without effect.
 """
 
 from __future__ import annotations
@@ -8,9 +8,9 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from fencepost_broker.config.setting import AnySetting, Kind, Scope, integer
+from fencepost_broker.config.setting import AnySetting, Kind, Scope, boolean, integer, string
 from fencepost_broker.config.table import Table
-from fencepost_broker.config.tables.without_effect import SHARE, STREAMS, kept
+from fencepost_broker.config.tables.without_effect import STREAMS, kept
 
 _DURATION: Final = re.compile(
     r"by_duration:P(?=.)([0-9]+D)?(T(?=.)([0-9]+H)?([0-9]+M)?([0-9]+([.][0-9]*)?S)?)?",
@@ -51,28 +51,53 @@ class SettingsOfGroup(Table, scope=Scope.GROUP):
         synonyms=(("group.consumer.assignment.interval.ms", 1),),
     )
 
-    share_session_timeout_ms = _kept(45_000, SHARE, "group.share.session.timeout.ms")
-    share_heartbeat_interval_ms = _kept(5000, SHARE, "group.share.heartbeat.interval.ms")
-    share_record_lock_duration_ms = _kept(
-        30_000, SHARE, "group.share.record.lock.duration.ms", at_least=1000
+    share_session_timeout_ms = integer(
+        45_000,
+        "KIP-932: how long without a heartbeat before a member is removed",
+        at_least=1,
+        synonyms=(("group.share.session.timeout.ms", 1),),
     )
-    share_delivery_count_limit = _kept(5, SHARE, "group.share.delivery.count.limit", at_least=2)
-    share_partition_max_record_locks = _kept(
-        2000, SHARE, "group.share.partition.max.record.locks", at_least=100
+    share_heartbeat_interval_ms = integer(
+        5000,
+        "KIP-932: how often members must send a heartbeat",
+        at_least=1,
+        synonyms=(("group.share.heartbeat.interval.ms", 1),),
     )
-    share_auto_offset_reset = kept(
-        Kind.STRING,
+    share_record_lock_duration_ms = integer(
+        30_000,
+        "KIP-932: how long records are locked for the member that has acquired them",
+        at_least=1000,
+        synonyms=(("group.share.record.lock.duration.ms", 1),),
+    )
+    share_delivery_count_limit = integer(
+        5,
+        "KIP-932: how often a record is delivered at most",
+        at_least=2,
+        synonyms=(("group.share.delivery.count.limit", 1),),
+    )
+    share_partition_max_record_locks = integer(
+        2000,
+        "KIP-932: how many records of a partition are in flight at most",
+        at_least=100,
+        synonyms=(("group.share.partition.max.record.locks", 1),),
+    )
+    share_auto_offset_reset = string(
         "latest",
-        SHARE,
+        "KIP-932: where the group begins to read a partition",
         check=_check_reset,
         range_text="latest, earliest, or by_duration: and an ISO duration",
     )
-    share_isolation_level = kept(
-        Kind.STRING, "read_uncommitted", SHARE, one_of=("read_committed", "read_uncommitted")
+    share_isolation_level = string(
+        "read_uncommitted",
+        "KIP-932: whether records of open and aborted transactions are delivered",
+        one_of=("read_committed", "read_uncommitted"),
     )
-    share_renew_acknowledge_enable = kept(Kind.BOOLEAN, True, SHARE)
-    share_assignment_interval_ms = _kept(
-        1000, SHARE, "group.share.assignment.interval.ms", at_least=0
+    share_renew_acknowledge_enable = boolean(True, "KIP-1222: whether members may renew locks")
+    share_assignment_interval_ms = integer(
+        1000,
+        "KIP-932: how often the group may get a new assignment",
+        at_least=0,
+        synonyms=(("group.share.assignment.interval.ms", 1),),
     )
     streams_session_timeout_ms = _kept(45_000, STREAMS, "group.streams.session.timeout.ms")
     streams_heartbeat_interval_ms = _kept(5000, STREAMS, "group.streams.heartbeat.interval.ms")

@@ -14,7 +14,6 @@ from fencepost_broker.config.values.units import DAY_MS, HOUR_MS, INT_MAX, LONG_
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-SHARE: Final = "share groups are not served yet"
 STREAMS: Final = "there are no streams groups"
 TIERS: Final = "there is no tiered storage"
 KERBEROS: Final = "there is no Kerberos"

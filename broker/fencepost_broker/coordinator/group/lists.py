@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Any, Final
 
 from fencepost_protocol.generated.delete_groups import (
     DeletableGroupResult,
@@ -26,6 +26,9 @@ from fencepost_broker.coordinator.group.classic.group import ClassicGroup, State
 from fencepost_broker.coordinator.group.commands import Ask
 from fencepost_broker.coordinator.group.context import Context
 from fencepost_broker.coordinator.group.offsets.deletion import tombstones_of_group
+from fencepost_broker.coordinator.group.share.commands import Errand
+from fencepost_broker.coordinator.group.share.group import ShareGroup
+from fencepost_broker.coordinator.group.share.partitions import begin_to_delete, request_to_delete
 from fencepost_broker.coordinator.records import LogRecord
 from fencepost_broker.metadata.decision import Decision
 
@@ -88,8 +91,11 @@ def _described(ctx: Context, group_id: str, version: int) -> DescribedGroup:
     )
 
 
-def delete_groups(ctx: Context, _now_ms: int, ask: Ask) -> Decision[DeleteGroupsResponse]:
-    """Delete groups without members, with their offsets."""
+def delete_groups(ctx: Context, _now_ms: int, ask: Ask) -> Decision[Any]:
+    """Delete groups without members, with their offsets.
+
+    For one share group that has share partitions, the answer is an ``Errand``.
+    """
     request = ask.request
     assert isinstance(request, DeleteGroupsRequest)
     records: list[LogRecord] = []
@@ -101,6 +107,12 @@ def delete_groups(ctx: Context, _now_ms: int, ask: Ask) -> Decision[DeleteGroups
             code = ErrorCode.GROUP_ID_NOT_FOUND
         elif not group.is_empty:
             code = ErrorCode.NON_EMPTY_GROUP
+        elif isinstance(group, ShareGroup) and group.states:
+            states = group.states
+            topics = {*states.initializing, *states.initialized, *states.deleting}
+            record, stage = begin_to_delete(ctx, group, topics)
+            answer = DeleteGroupsResponse(results=[DeletableGroupResult(group_id)])
+            return Decision(Errand(answer, request_to_delete(group_id, stage)), (record,))
         else:
             records += tombstones_of_group(ctx, group_id)
             records += group.tombstones()

@@ -56,6 +56,7 @@ from fencepost_broker.coordinator.group.consumer.group import ConsumerGroup
 from fencepost_broker.coordinator.group.consumer.patterns import match_patterns, topics_changed
 from fencepost_broker.coordinator.group.consumer.replay import REPLAYS as CONSUMER_REPLAYS
 from fencepost_broker.coordinator.group.context import Context
+from fencepost_broker.coordinator.group.model import Group
 from fencepost_broker.coordinator.group.offsets.deletion import delete_offsets_of_topics
 from fencepost_broker.coordinator.group.offsets.expiry import RETENTION_KEY, look_for_old_offsets
 from fencepost_broker.coordinator.group.offsets.records import legacy_offset, stored_offset
@@ -68,10 +69,25 @@ from fencepost_broker.coordinator.group.ports import (
     Patterns,
     Topics,
 )
+from fencepost_broker.coordinator.group.share.commands import (
+    DeleteShareGroup,
+    SharesDeleted,
+    SharesInitialized,
+)
+from fencepost_broker.coordinator.group.share.group import ShareGroup
+from fencepost_broker.coordinator.group.share.heartbeat import (
+    begin_share_group_epoch,
+    restored_share_members,
+    share_member_is_overdue,
+)
+from fencepost_broker.coordinator.group.share.partitions import DECIDERS as SHARE_DECIDERS
+from fencepost_broker.coordinator.group.share.partitions import forget_topics
+from fencepost_broker.coordinator.group.share.replay import REPLAYS as SHARE_REPLAYS
 from fencepost_broker.coordinator.group.soft import (
     MetadataChecked,
     NewTopics,
     SetTimer,
+    SharesInitializing,
     Timer,
     TimerKey,
 )
@@ -79,7 +95,16 @@ from fencepost_broker.coordinator.records import LogRecord
 from fencepost_broker.metadata.decision import Decision
 from fencepost_broker.ports import Chance
 
-Command = Ask | TopicsChanged | TopicsDeleted | Rebalance | EndSession
+Command = (
+    Ask
+    | TopicsChanged
+    | TopicsDeleted
+    | Rebalance
+    | EndSession
+    | SharesInitialized
+    | SharesDeleted
+    | DeleteShareGroup
+)
 
 
 class GroupCoordinator:
@@ -109,12 +134,15 @@ class GroupCoordinator:
         if isinstance(command, Ask):
             return _decider(command.request.NAME)(self._context, now_ms, command)
         if isinstance(command, TopicsDeleted):
-            return delete_offsets_of_topics(self._context, now_ms, command)
+            records = delete_offsets_of_topics(self._context, now_ms, command).records
+            return Decision(records=(*records, *forget_topics(self._context, command)))
         if isinstance(command, TopicsChanged):
             return topics_changed(self._context, command)
         if isinstance(command, Rebalance):
             return self._rebalance(now_ms, command)
-        return self._end_session(now_ms, command)
+        if isinstance(command, EndSession):
+            return self._end_session(now_ms, command)
+        return SHARE_DECIDERS[type(command)](self._context, now_ms, command)
 
     def _rebalance(self, now_ms: int, command: Rebalance) -> Decision[bool]:
         group = self._context.groups.get(command.group_id)
@@ -122,6 +150,8 @@ class GroupCoordinator:
             return rebalance(self._context, now_ms, group)
         if isinstance(group, ConsumerGroup) and group.members:
             return begin_group_epoch(self._context, group)
+        if isinstance(group, ShareGroup) and group.members:
+            return begin_share_group_epoch(self._context, group)
         return Decision(answer=False)
 
     def _end_session(self, now_ms: int, command: EndSession) -> Decision[bool]:
@@ -131,6 +161,8 @@ class GroupCoordinator:
             ended = session_is_over(self._context, now_ms, key)
         elif isinstance(group, ConsumerGroup):
             ended = member_is_overdue(self._context, now_ms, key)
+        elif isinstance(group, ShareGroup):
+            ended = share_member_is_overdue(self._context, now_ms, key)
         else:
             return Decision(answer=False)
         if ended.soft == (SetTimer(key, None),):
@@ -139,15 +171,15 @@ class GroupCoordinator:
 
     def replay(self, record: LogRecord, offset: int, producer_id: int = -1) -> None:
         """Apply a record of the log; ``producer_id`` is set for a transactional batch."""
-        replay = _REPLAYS.get(type(record.key))
-        if replay is not None:  # records of share groups have no state yet
-            replay(self._context, record, offset, producer_id)
+        _REPLAYS[type(record.key)](self._context, record, offset, producer_id)
 
     def replay_marker(self, producer_id: int, *, committed: bool) -> None:
         """Apply a control record: the end of a transaction with offsets in this partition."""
         self._context.offsets.end_transaction(producer_id, committed=committed)
 
-    def apply_soft(self, soft: SetTimer | ClassicGroup | MetadataChecked | NewTopics) -> None:
+    def apply_soft(
+        self, soft: SetTimer | ClassicGroup | MetadataChecked | NewTopics | SharesInitializing
+    ) -> None:
         """Apply a change that is not in the log, after the records of the same decision."""
         ctx = self._context
         if isinstance(soft, SetTimer):
@@ -161,7 +193,10 @@ class GroupCoordinator:
             ctx.new_topics_version = soft.version
         else:
             group = ctx.groups.get(soft.group_id)
-            if isinstance(group, ConsumerGroup):
+            if isinstance(soft, SharesInitializing):
+                if isinstance(group, ShareGroup):
+                    group.initializing_since_ms = soft.at_ms
+            elif isinstance(group, ConsumerGroup | ShareGroup):
                 group.is_checked = soft.is_checked
 
     def deadline(self) -> int | None:
@@ -183,8 +218,7 @@ class GroupCoordinator:
         if key.timer is Timer.RETENTION:
             return look_for_old_offsets(self._context, now_ms)
         group = self._context.groups.get(key.group_id)
-        expiries = _CLASSIC_EXPIRIES if isinstance(group, ClassicGroup) else _CONSUMER_EXPIRIES
-        expiry = expiries.get(key.timer) if group is not None else None
+        expiry = _EXPIRIES[type(group)].get(key.timer) if group is not None else None
         if expiry is None:
             return Decision(soft=(SetTimer(key, None),))  # the group no longer exists
         return expiry(self._context, now_ms, key)
@@ -211,6 +245,8 @@ class GroupCoordinator:
                 soft += restored_sessions(ctx, now_ms, group)
             elif isinstance(group, ConsumerGroup):
                 soft += restored_members(ctx, now_ms, group)
+            elif isinstance(group, ShareGroup):
+                soft += restored_share_members(ctx, now_ms, group)
         return Decision(soft=tuple(soft))
 
     def use(self, settings: GroupCoordinatorSettings) -> None:
@@ -265,19 +301,23 @@ _REPLAYS: Final[dict[type[Any], Callable[[Context, LogRecord, int, int], None]]]
     LegacyOffsetCommitKey: _replay_offset,
     OffsetCommitKey: _replay_offset,
     **CONSUMER_REPLAYS,
+    **SHARE_REPLAYS,
 }
 
-_CLASSIC_EXPIRIES: Final = {
-    Timer.SESSION: session_is_over,
-    Timer.JOIN: joining_is_over,
-    Timer.SYNC: syncing_is_over,
-}
-_CONSUMER_EXPIRIES: Final = {
-    Timer.SESSION: member_is_overdue,
-    Timer.JOIN: member_is_overdue,
-    Timer.SYNC: member_is_overdue,
-    Timer.REBALANCE: revocation_is_overdue,
-    Timer.PATTERNS: match_patterns,
+_EXPIRIES: Final[dict[type[Group], dict[Timer, Callable[..., Decision[Any]]]]] = {
+    ClassicGroup: {
+        Timer.SESSION: session_is_over,
+        Timer.JOIN: joining_is_over,
+        Timer.SYNC: syncing_is_over,
+    },
+    ConsumerGroup: {
+        Timer.SESSION: member_is_overdue,
+        Timer.JOIN: member_is_overdue,
+        Timer.SYNC: member_is_overdue,
+        Timer.REBALANCE: revocation_is_overdue,
+        Timer.PATTERNS: match_patterns,
+    },
+    ShareGroup: {Timer.SESSION: share_member_is_overdue},
 }
 
 _MEMBERSHIP: Final = "fencepost_broker.coordinator.group.classic.membership"
@@ -285,11 +325,17 @@ _LISTS: Final = "fencepost_broker.coordinator.group.lists"
 _COMMIT: Final = "fencepost_broker.coordinator.group.offsets.commit"
 _DESCRIBE: Final = "fencepost_broker.coordinator.group.consumer.describe"
 _HEARTBEAT: Final = "fencepost_broker.coordinator.group.consumer.heartbeat"
+_SHARE_DESCRIBE: Final = "fencepost_broker.coordinator.group.share.describe"
+_SHARE_HEARTBEAT: Final = "fencepost_broker.coordinator.group.share.heartbeat"
+_SHARE_OFFSETS: Final = "fencepost_broker.coordinator.group.share.offsets"
 _DECIDERS: Final = {
+    "AlterShareGroupOffsetsRequest": f"{_SHARE_OFFSETS}:alter_share_offsets",
     "ConsumerGroupDescribeRequest": f"{_DESCRIBE}:describe_consumer_groups",
     "ConsumerGroupHeartbeatRequest": f"{_HEARTBEAT}:consumer_group_heartbeat",
     "DeleteGroupsRequest": f"{_LISTS}:delete_groups",
+    "DeleteShareGroupOffsetsRequest": f"{_SHARE_OFFSETS}:delete_share_offsets",
     "DescribeGroupsRequest": f"{_LISTS}:describe_groups",
+    "DescribeShareGroupOffsetsRequest": f"{_SHARE_OFFSETS}:describe_share_offsets",
     "HeartbeatRequest": f"{_MEMBERSHIP}:heartbeat",
     "JoinGroupRequest": "fencepost_broker.coordinator.group.classic.joining:join_group",
     "LeaveGroupRequest": f"{_MEMBERSHIP}:leave_group",
@@ -297,6 +343,8 @@ _DECIDERS: Final = {
     "OffsetCommitRequest": f"{_COMMIT}:commit_offsets",
     "OffsetDeleteRequest": "fencepost_broker.coordinator.group.offsets.deletion:delete_offsets",
     "OffsetFetchRequest": "fencepost_broker.coordinator.group.offsets.fetch:fetch_offsets",
+    "ShareGroupDescribeRequest": f"{_SHARE_DESCRIBE}:describe_share_groups",
+    "ShareGroupHeartbeatRequest": f"{_SHARE_HEARTBEAT}:share_group_heartbeat",
     "SyncGroupRequest": f"{_MEMBERSHIP}:sync_group",
     "TxnOffsetCommitRequest": f"{_COMMIT}:commit_transactional_offsets",
 }

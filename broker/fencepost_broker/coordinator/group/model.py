@@ -1,4 +1,4 @@
-"""The common interface of classic groups and consumer groups."""
+"""The common interface of all types of groups."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from fencepost_broker.coordinator.records import LogRecord
 
 
 class Group(ABC):
-    """A group, for the code that handles both kinds: offsets, lists and DeleteGroups.
+    """A group, for the code that handles all kinds: offsets, lists and DeleteGroups.
 
     A refusal is an error code; NONE means permission.
     """
@@ -23,6 +23,9 @@ class Group(ABC):
 
     TYPE: ClassVar[str]
     """Kafka's name of the group type, as in ListGroups."""
+
+    EXPIRES: ClassVar[bool] = True
+    """Whether the group is deleted when it is empty and has no offsets left."""
 
     group_id: str
 

@@ -89,3 +89,8 @@ class GroupCoordinatorSettings:
     group_consumer_assignment_interval_ms: int = 1000
     group_consumer_migration_policy: str = "bidirectional"
     group_consumer_regex_refresh_interval_ms: int = 10 * MINUTE_MS
+    group_share_session_timeout_ms: int = 45_000
+    group_share_heartbeat_interval_ms: int = 5000
+    group_share_max_size: int = 200
+    group_share_assignment_interval_ms: int = 1000
+    group_share_initialize_retry_interval_ms: int = 30_000

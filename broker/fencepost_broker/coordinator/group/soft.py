@@ -43,10 +43,18 @@ class SetTimer:
 
 @dataclass(slots=True)
 class MetadataChecked:
-    """Whether a consumer group has checked the current metadata of its topics."""
+    """Whether a consumer or share group has checked the current metadata of its topics."""
 
     group_id: str
     is_checked: bool = True
+
+
+@dataclass(slots=True)
+class SharesInitializing:
+    """When a share group last gave partitions to the share coordinators to initialize."""
+
+    group_id: str
+    at_ms: int
 
 
 @dataclass(slots=True)

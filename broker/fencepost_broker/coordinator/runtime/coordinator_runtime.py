@@ -20,6 +20,7 @@ from fencepost_broker.controller.channel.topic_creation import TopicCreation
 from fencepost_broker.coordinator import LogRecord, RecordFamily, Reply, Tell, partition_of
 from fencepost_broker.coordinator.group.commands import TopicsChanged, TopicsDeleted
 from fencepost_broker.coordinator.group.machine import GroupCoordinator
+from fencepost_broker.coordinator.group.share.commands import InitializeShares, shares_initialized
 from fencepost_broker.coordinator.runtime.expiries import RETRY_MS, Expiries
 from fencepost_broker.coordinator.runtime.group_wiring import (
     coordinator_settings,
@@ -385,6 +386,8 @@ class CoordinatorRuntime:
             effect.token(effect.answer)
         elif isinstance(effect, Resume):
             self._resume(shard, effect)
+        elif isinstance(effect, InitializeShares):
+            self.persister.ask(effect.request, partial(self._initialized, shard, effect.group_id))
         else:
             assert isinstance(effect, Tell)
             self.tell(shard, effect.kind, effect.text, unexpected=effect.unexpected)
@@ -394,6 +397,15 @@ class CoordinatorRuntime:
         answer = shard.carry_out(resume.command, token)
         if answer is not None:
             token(answer)
+
+    def _initialized(self, shard: Shard, group_id: str, answer: Any) -> None:
+        """Tell a share group which of its partitions have been initialized."""
+        if shard.is_loaded:
+            try:
+                shard.submit(shares_initialized(group_id, answer))
+            except AppendRefusedError as error:
+                # They stay initializing; a later heartbeat tries again.
+                self.tell(shard, "shares-unwritten", f"{shard.name}: {error}", unexpected=True)
 
     def tell(self, shard: Shard, kind: str, text: str, *, unexpected: bool = False) -> None:
         """Add an event to the log."""

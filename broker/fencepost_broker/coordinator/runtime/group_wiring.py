@@ -29,6 +29,11 @@ _SAME_NAME: Final = (
     "group_consumer_assignment_interval_ms",
     "group_consumer_migration_policy",
     "group_consumer_regex_refresh_interval_ms",
+    "group_share_session_timeout_ms",
+    "group_share_heartbeat_interval_ms",
+    "group_share_max_size",
+    "group_share_assignment_interval_ms",
+    "group_share_initialize_retry_interval_ms",
 )
 """The machine's settings that have the same names as the broker's."""
 

@@ -127,7 +127,10 @@ class _Errand:
             self._go_on()
 
     def _leader_of(self, key: ShareKey) -> int | None:
-        """Return the broker to ask; ``None`` for this one, which also refuses what nobody leads."""
+        """Return the broker to ask; ``None`` for this one.
+
+        It also refuses partitions without a leader.
+        """
         runtime = self._persister.runtime
         runtime.create_topic(RecordFamily.SHARES)
         topic = runtime.image.topics.by_name.get(RecordFamily.SHARES.value)

@@ -35,6 +35,8 @@ class InFlight:
     """The member that has acquired the records."""
     deadline_ms: int = 0
     """When the member's lock ends."""
+    batch_size: int = 0
+    """How many records were acquired together at first; fewer are left of them here."""
     outcome: State | None = None
     """The state that the member has asked for; the records have it once it is written."""
     is_unwritten: bool = False
@@ -70,7 +72,8 @@ class InFlight:
         if flags != (before.is_unwritten, before.is_in_write):
             return False
         is_over = self.state in FINAL and flags == (False, False)
-        return is_over or self.delivery_count == before.delivery_count
+        same = (self.delivery_count, self.batch_size) == (before.delivery_count, before.batch_size)
+        return is_over or same
 
 
 class InFlightRanges:

@@ -158,7 +158,8 @@ class SharePartition:
                 self.in_flight.append(hole)
             # An acquired record is available: its lock ended with the leader that knew of it.
             known = State(state) if state in FINAL else State.AVAILABLE
-            self.in_flight.append(InFlight(first, last, known, count))
+            size = last - first + 1
+            self.in_flight.append(InFlight(first, last, known, count, batch_size=size))
         self.in_flight.tidy()
         self._written_start = self.start_offset
 
@@ -209,6 +210,9 @@ class SharePartition:
             else:
                 left = self._acquire(member, now_ms, first, batch.last, wanted, left, taken)
             offset = batch.last + 1
+        for each in taken:
+            if each.delivery_count == 1:
+                each.batch_size = each.size
         acquired = [Acquired(each.first, each.last, each.delivery_count) for each in taken]
         self.in_flight.tidy()
         return acquired
@@ -233,7 +237,9 @@ class SharePartition:
                 continue
             size = self._careful_size(each)
             if size is not None and taken:
-                return 0  # other records must not share the fate of one that nobody can process
+                return (
+                    0  # other records must not share the fate of one that no consumer can process
+                )
             begin, end = max(each.first, first), min(each.last, last)
             if size is not None:
                 end = min(end, begin + size - 1)
@@ -256,8 +262,9 @@ class SharePartition:
     def _careful_size(self, found: InFlight) -> int | None:
         """Return how many records are delivered of a range that has failed often.
 
-        From half of the limit on, each delivery halves the range, and the last one is of a record
-        alone, so that a record that nobody can process does not take others with it.
+        From half of the limit on, each delivery is of half as many of the records that came
+        together, and the last one is of a record alone, so that a record that no consumer can
+        process does not take others with it.
         """
         limit = self.limits.delivery_count
         many = max(_MANY_DELIVERIES_MIN, (limit + 1) // 2)
@@ -265,7 +272,7 @@ class SharePartition:
             return None
         if found.delivery_count == limit - 1:
             return 1
-        return max(1, found.size >> (found.delivery_count - many + 1))
+        return max(1, found.batch_size >> (found.delivery_count - many + 1))
 
     def _lock(
         self, ranges: list[InFlight], member: str, now_ms: int, taken: list[InFlight],

@@ -13,6 +13,13 @@ from fencepost_protocol.apis import request_class, response_class
 from fencepost_protocol.exceptions import RemoteProtocolError
 from fencepost_protocol.framing import read_response_head
 from fencepost_protocol.generated.index import APIS
+from fencepost_protocol.generated.produce import (
+    ProduceRequest,
+    ProduceResponse,
+    TopicProduceData,
+    TopicProduceResponse,
+)
+from fencepost_protocol.primitives import Buffer, uuid_text
 from fencepost_protocol.records.batch import split_batches
 from msgspec import Meta, Struct
 from msgspec.structs import replace
@@ -215,7 +222,7 @@ class TransactionSteps:
             producer_id=_number(arrived, "producer_id"),
             producer_epoch=_number(arrived, "producer_epoch"),
             state=_OUTCOMES[message.committed] if api == "EndTxn" else "",
-            partitions=list(_partitions(arrived)),
+            partitions=list(_partitions(arrived))[:_PARTITIONS_MAX],
             broker=self._node_id,
         )
         self._open[connection, request.correlation_id] = step
@@ -243,8 +250,8 @@ class TransactionSteps:
         if step.api == "InitProducerId":
             told["producer_id"] = cast("Any", answer).producer_id
             told["producer_epoch"] = cast("Any", answer).producer_epoch
-        elif step.api == "Produce":
-            told["partitions"] = _written(step, answer)
+        elif isinstance(answer, ProduceResponse):
+            told["partitions"] = _written(step, answer, self._states())
         self._tell(_after(step, "answer", **told))
 
     def dropped(self, connection: Connection, reason: str) -> None:
@@ -282,31 +289,38 @@ def _number(arrived: Arrived, entity: str) -> int:
 
 
 def _partitions(arrived: Arrived) -> Iterator[StepPartition]:
-    counts = _records(arrived.message) if arrived.name == "Produce" else {}
-    for at, (topic, number) in enumerate(arrived.entries[:_PARTITIONS_MAX]):
+    if isinstance(arrived.message, ProduceRequest):
+        for topic in arrived.message.topic_data:
+            name = _name_of(topic, arrived.states)
+            for each in topic.partition_data:
+                yield StepPartition(name, each.index, -1, _count(each.records or b""))
+        return
+    for name, number in arrived.entries:
         if number is not None:
-            yield StepPartition(topic, number, -1, counts.get(at, 0))
+            yield StepPartition(name, number)
 
 
-def _records(message: Any) -> dict[int, int]:
-    """Return the number of records for each partition of a Produce request, in its order."""
-    counts: list[int] = []
-    for topic in message.topic_data:
-        for each in topic.partition_data:
-            try:
-                batches = list(split_batches(each.records or b""))
-                counts.append(sum(header.record_count for header, _ in batches))
-            except RemoteProtocolError:
-                counts.append(0)
-    return dict(enumerate(counts))
-
-
-def _written(step: TransactionStep, answer: Any) -> list[StepPartition]:
+def _written(step: TransactionStep, answer: ProduceResponse, states: States) -> list[StepPartition]:
     """Return the partitions of a Produce request with the offsets of its answer."""
-    offsets = [each.base_offset for topic in answer.responses for each in topic.partition_responses]
-    if len(offsets) != len(step.partitions):
-        return step.partitions
+    offsets = {
+        (_name_of(topic, states), each.index): each.base_offset
+        for topic in answer.responses
+        for each in topic.partition_responses
+    }
     return [
-        StepPartition(each.topic, each.partition, offset, each.records)
-        for each, offset in zip(step.partitions, offsets, strict=True)
+        replace(each, offset=offsets.get((each.topic, each.partition), -1))
+        for each in step.partitions
     ]
+
+
+def _name_of(topic: TopicProduceData | TopicProduceResponse, states: States) -> str:
+    """Return a topic's name, or its id if the name is not known."""
+    topic_id = bytes(topic.topic_id)
+    return topic.name or states.topic_name(topic_id) or uuid_text(topic_id)
+
+
+def _count(records: Buffer) -> int:
+    try:
+        return sum(header.record_count for header, _ in split_batches(records))
+    except RemoteProtocolError:
+        return 0

@@ -75,6 +75,7 @@ class Cluster:
           control_token_file
                       file with the token that requests to the control port must have
           log_level   lowest level of log lines on standard error: "error"
+          port        port of the first broker; the others have the next ones. By default, free ones
     """
 
     def __init__(
@@ -86,6 +87,7 @@ class Cluster:
         control: int | str | None = None,
         control_token_file: str | Path | None = None,
         log_level: str = "error",
+        port: int = 0,
     ) -> None:
         if brokers < 1:
             raise ValueError(f"brokers={brokers}: a cluster has at least one")
@@ -104,7 +106,9 @@ class Cluster:
         self._control: ClusterControl | None = None
         self._stopped: dict[int, ClusterNode] = {}
         """Those that were stopped in order, with their records."""
+        self._port = port
         self._ports: dict[int, int] = {}
+        """Of those that were started once."""
         self.snapshots: dict[str, ClusterSnapshot] = {}
         """The snapshots that have names."""
         self._begins_with: ClusterSnapshot | None = None
@@ -119,6 +123,11 @@ class Cluster:
     def node_roles(self) -> dict[int, str]:
         """The controller and all brokers, also those that do not run, by id."""
         return {CONTROLLER_ID: "controller", **dict.fromkeys(self._ids, "broker")}
+
+    def broker(self, broker_id: int) -> Broker:
+        """Return a broker that runs."""
+        self._check_runs(broker_id)
+        return self.nodes[broker_id]
 
     @property
     def bootstrap(self) -> str:
@@ -186,12 +195,16 @@ class Cluster:
             }
         return ClusterNode(
             settings={**self._settings, **given, "node.id": node_id},
-            port=self._ports.get(node_id, 0),
+            port=self._ports.get(node_id) or self._wanted_port(node_id),
             topics=topics,
             control=None if self._control_address is None else 0,
             control_token_file=self._token_file,
             log_level=self.log_level,
         )
+
+    def _wanted_port(self, node_id: int) -> int:
+        is_given = self._port and node_id != CONTROLLER_ID
+        return self._port + node_id - self._ids[0] if is_given else 0
 
     async def kill(self, broker_id: int) -> None:
         """End a broker at once, as a killed process ends.

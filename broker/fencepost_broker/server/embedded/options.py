@@ -41,3 +41,4 @@ class ClusterOptions(TypedDict, total=False):
     control: int | str
     control_token_file: str | Path
     log_level: str
+    port: int

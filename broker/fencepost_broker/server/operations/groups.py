@@ -12,6 +12,7 @@ from fencepost_broker.coordinator.group.classic.group import ClassicGroup
 from fencepost_broker.coordinator.group.commands import Ask, EndSession, Rebalance
 from fencepost_broker.coordinator.group.consumer.group import ConsumerGroup
 from fencepost_broker.coordinator.group.machine import GroupCoordinator
+from fencepost_broker.coordinator.group.share.group import ShareGroup
 from fencepost_broker.operations import (
     ExpireSession,
     GroupNow,
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
     from fencepost_broker.server.broker_server import BrokerServer
 
 _LEAVE_VERSION: Final = 5
-_Group = ClassicGroup | ConsumerGroup
+_Group = ClassicGroup | ConsumerGroup | ShareGroup
 
 
 def rebalance(server: BrokerServer, operation: RebalanceGroup) -> GroupNow:
@@ -86,7 +87,7 @@ def _found(server: BrokerServer, group_id: str) -> tuple[Shard, _Group]:
 def _group(shard: Shard, group_id: str) -> _Group | None:
     assert isinstance(shard.machine, GroupCoordinator)
     group = shard.machine.state.groups.get(group_id)
-    assert group is None or isinstance(group, ClassicGroup | ConsumerGroup)
+    assert group is None or isinstance(group, _Group)
     return group
 
 

@@ -96,6 +96,8 @@ class ClientEnd(End):
         self._is_congested = False
         self._is_paused = False
         self._is_closing = False
+        self.closes_late_s = 0.0
+        """How much later than it is closed the client is told so."""
         self._parked: Request | None = None
         self._on_loss: Callable[[], None] | None = None
         self._when_answered: Callable[[], None] | None = None
@@ -419,7 +421,11 @@ class ClientEnd(End):
         if self.transport is not None:
             for piece in answer:
                 self.transport.write(piece)
-            self.transport.close()
+            if self.closes_late_s:
+                loop = asyncio.get_running_loop()
+                loop.call_later(self.closes_late_s, self.transport.close)
+            else:
+                self.transport.close()
 
 
 def _head_of(frame: memoryview) -> tuple[int, int, int, str | None, memoryview, int]:

@@ -6,7 +6,9 @@ from typing import Final
 
 from fencepost_broker.server.scenarios import (
     awkward_ends,
+    changed_password,
     clock_jumps_back,
+    clusters,
     commit_after_time_out,
     disk_full,
     expired_certificate,
@@ -20,6 +22,7 @@ from fencepost_broker.server.scenarios import (
     offset_gaps,
     out_of_order_sequence,
     producer_ids,
+    rebalances,
     refused_clients,
     transaction_ends,
     unstable_offset_commit,
@@ -54,11 +57,16 @@ SCENARIOS: Final[dict[str, Scenario]] = {
         group_members.ZOMBIE,
         group_members.REPLACED,
         group_members.OUT_OF_RANGE,
+        rebalances.STORM,
+        rebalances.STUCK,
+        clusters.FENCED,
+        clusters.HALF,
         refused_clients.WRONG_LEADER,
         refused_clients.THROTTLED,
         refused_clients.DENIED,
         disk_full.SCENARIO,
         clock_jumps_back.SCENARIO,
         expired_certificate.SCENARIO,
+        changed_password.SCENARIO,
     )
 }

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from fencepost_broker.server.embedded.broker import Broker
-from fencepost_broker.server.scenarios.scenario import Facts, Scenario, Tell
+from fencepost_broker.server.scenarios.scenario import AnyBroker, Facts, Scenario, Tell
 from fencepost_broker.server.scenarios.wire import Connection, TransactionalProducer
 
 
-async def _run(broker: Broker, tell: Tell) -> Facts:
+async def _run(broker: AnyBroker, tell: Tell) -> Facts:
     async with Connection(broker) as connection:
         producer = TransactionalProducer(connection)
         await producer.start()

@@ -35,5 +35,6 @@ SCENARIO = Scenario(
     clients="All producers: KAFKA_STORAGE_ERROR can be retried, so they retry without a warning.",
     remedy="Free some room, and watch the disk. In Apache Kafka, the whole log directory goes"
     " offline, other replicas take over (KIP-112), and the broker has to be started again.",
+    own_broker="its disk has to be one that fails on purpose",
     run=_run,
 )

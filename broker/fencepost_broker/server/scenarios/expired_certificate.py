@@ -11,9 +11,8 @@ import ssl
 from typing import Final, Self
 
 from fencepost_broker.network import pem
-from fencepost_broker.server.embedded.broker import Broker
 from fencepost_broker.server.proxy.proxy import Proxy
-from fencepost_broker.server.scenarios.scenario import Facts, Scenario, Tell
+from fencepost_broker.server.scenarios.scenario import AnyBroker, Facts, Scenario, Tell
 from fencepost_broker.server.scenarios.wire import Connection
 
 AUTHORITY: Final = """\
@@ -69,7 +68,7 @@ nNobScy4Uwnv1c2FqGCQpZ7ibkERaR+tgoxRecj/OCiwcRIOs8Sv5C92
 class TlsEnd(Proxy):
     """TLS in front of a broker, with a certificate that can expire."""
 
-    def __init__(self, broker: Broker) -> None:
+    def __init__(self, broker: AnyBroker) -> None:
         self._tls = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
         self.renew()
         super().__init__(broker.bootstrap, to_clients=self._tls, log_level="error")
@@ -89,7 +88,7 @@ class TlsEnd(Proxy):
 class _SecureConnection(Connection):
     """A connection to the end of TLS, which trusts the scenario's authority."""
 
-    def __init__(self, broker: Broker, end: TlsEnd) -> None:
+    def __init__(self, broker: AnyBroker, end: TlsEnd) -> None:
         super().__init__(broker)
         self._end = end
 
@@ -100,12 +99,12 @@ class _SecureConnection(Connection):
         return self
 
 
-async def _run(broker: Broker, tell: Tell) -> Facts:
+async def _run(broker: AnyBroker, tell: Tell) -> Facts:
     async with TlsEnd(broker) as end:
         return await _at(broker, end, tell)
 
 
-async def _at(broker: Broker, end: TlsEnd, tell: Tell) -> Facts:
+async def _at(broker: AnyBroker, end: TlsEnd, tell: Tell) -> Facts:
     async with _SecureConnection(broker, end) as connection:
         await connection.produce(b"before")
         end.expire()
@@ -120,7 +119,7 @@ async def _at(broker: Broker, end: TlsEnd, tell: Tell) -> Facts:
     return {"connected_client": connected, "new_connection": refused, "after_renewal": renewed}
 
 
-async def _connect(broker: Broker, end: TlsEnd) -> str:
+async def _connect(broker: AnyBroker, end: TlsEnd) -> str:
     try:
         async with _SecureConnection(broker, end) as connection:
             return await connection.produce(b"new")

@@ -4,85 +4,20 @@ from __future__ import annotations
 
 from typing import Final
 
-from fencepost_protocol.errors import ErrorCode
 from fencepost_protocol.generated.delete_records import (
     DeleteRecordsPartition,
     DeleteRecordsRequest,
     DeleteRecordsTopic,
 )
-from fencepost_protocol.generated.fetch import FetchPartition, FetchRequest, FetchTopic
-from fencepost_protocol.generated.heartbeat import HeartbeatRequest
-from fencepost_protocol.generated.join_group import JoinGroupRequest, JoinGroupRequestProtocol
-from fencepost_protocol.generated.offset_commit import (
-    OffsetCommitRequest,
-    OffsetCommitRequestPartition,
-    OffsetCommitRequestTopic,
-)
 from fencepost_protocol.generated.offset_fetch import OffsetFetchRequest, OffsetFetchRequestTopic
-from fencepost_protocol.generated.sync_group import SyncGroupRequest
 
-from fencepost_broker.server.embedded.broker import Broker
-from fencepost_broker.server.scenarios.scenario import Facts, Scenario, Tell
+from fencepost_broker.server.scenarios.members import AT_ONCE, GROUP, SESSION_MS, Member
+from fencepost_broker.server.scenarios.scenario import AnyBroker, Facts, Scenario, Tell
 from fencepost_broker.server.scenarios.wire import GROUPS, TOPIC, Connection
 
-GROUP: Final = "readers"
 INSTANCE: Final = "reader-1"
-_SESSION_MS: Final = 10_000
-_AT_ONCE: Final = {"group.initial.rebalance.delay.ms": 0}
-_JOIN_DYNAMIC, _JOIN_STATIC, _SYNC, _HEARTBEAT, _COMMIT, _OFFSETS = 2, 5, 3, 3, 7, 5
-_FETCH, _DELETE = 11, 1
+_OFFSETS, _DELETE = 5, 1
 """Versions of requests."""
-
-
-class _Member:
-    """A member of the group, on a connection of its own."""
-
-    def __init__(self, connection: Connection, instance: str | None = None) -> None:
-        self._connection = connection
-        self._instance = instance
-        self.id = ""
-        self.generation = -1
-
-    async def join(self) -> None:
-        """Join alone, and take all partitions."""
-        request = JoinGroupRequest(
-            GROUP,
-            _SESSION_MS,
-            _SESSION_MS,
-            group_instance_id=self._instance,
-            protocol_type="consumer",
-            protocols=[JoinGroupRequestProtocol("range", b"")],
-        )
-        version = _JOIN_DYNAMIC if self._instance is None else _JOIN_STATIC
-        answer = await self._connection.ask(request, version)
-        self.id, self.generation = answer.member_id, answer.generation_id
-        sync = SyncGroupRequest(
-            GROUP, self.generation, self.id, group_instance_id=self._instance, assignments=[]
-        )
-        await self._connection.ask(sync, _SYNC)
-
-    async def heartbeat(self) -> str:
-        """Send a heartbeat; return the error by its name, or NONE."""
-        request = HeartbeatRequest(
-            GROUP, self.generation, self.id, group_instance_id=self._instance
-        )
-        return ErrorCode((await self._connection.ask(request, _HEARTBEAT)).error_code).name
-
-    async def commit(self, offset: int) -> str:
-        """Commit the offset of the topic; return the error by its name, or NONE."""
-        request = OffsetCommitRequest(
-            GROUP,
-            self.generation,
-            self.id,
-            self._instance,
-            topics=[OffsetCommitRequestTopic(TOPIC, partitions=[_committed(offset)])],
-        )
-        answer = await self._connection.ask(request, _COMMIT)
-        return ErrorCode(answer.topics[0].partitions[0].error_code).name
-
-
-def _committed(offset: int) -> OffsetCommitRequestPartition:
-    return OffsetCommitRequestPartition(0, offset, committed_metadata="")
 
 
 async def _committed_offset(connection: Connection) -> int:
@@ -91,17 +26,17 @@ async def _committed_offset(connection: Connection) -> int:
     return int(answer.topics[0].partitions[0].committed_offset)
 
 
-async def _zombie(broker: Broker, tell: Tell) -> Facts:
+async def _zombie(broker: AnyBroker, tell: Tell) -> Facts:
     async with Connection(broker) as first, Connection(broker) as second:
         for value in (b"1", b"2", b"3"):
             await first.produce(value)
         await first.find_coordinator(GROUP, GROUPS)
-        zombie, heir = _Member(first), _Member(second)
-        await zombie.join()
+        zombie, heir = Member(first), Member(second)
+        await zombie.join_alone()
         commit = await zombie.commit(1)
         tell(f"A member reads the first record and commits offset 1 ({commit}). Then it stops.")
-        broker.clock.advance(seconds=_SESSION_MS / 1000 + 1)
-        await heir.join()
+        broker.clock.advance(seconds=SESSION_MS / 1000 + 1)
+        await heir.join_alone()
         heirs = await heir.commit(3)
         tell(f"Its session ends. Another member reads all records and commits offset 3 ({heirs}).")
         late = await zombie.commit(2)
@@ -110,15 +45,15 @@ async def _zombie(broker: Broker, tell: Tell) -> Facts:
         return {"commit": commit, "heirs_commit": heirs, "zombies_commit": late, "offset": offset}
 
 
-async def _replaced(broker: Broker, tell: Tell) -> Facts:
+async def _replaced(broker: AnyBroker, tell: Tell) -> Facts:
     async with Connection(broker) as first, Connection(broker) as second:
         await first.produce(b"order")
         await first.find_coordinator(GROUP, GROUPS)
-        old, new = _Member(first, INSTANCE), _Member(second, INSTANCE)
-        await old.join()
+        old, new = Member(first, INSTANCE), Member(second, INSTANCE)
+        await old.join_alone()
         before = await old.heartbeat()
         tell(f"A program joins as the static member {INSTANCE}; a heartbeat gets {before}.")
-        await new.join()
+        await new.join_alone()
         tell(f"Another program joins as {INSTANCE}, too, and takes the first one's place.")
         after = await old.heartbeat()
         commit = await old.commit(1)
@@ -131,13 +66,13 @@ async def _replaced(broker: Broker, tell: Tell) -> Facts:
         }
 
 
-async def _out_of_range(broker: Broker, tell: Tell) -> Facts:
+async def _out_of_range(broker: AnyBroker, tell: Tell) -> Facts:
     async with Connection(broker) as connection:
         for value in (b"1", b"2", b"3", b"4"):
             await connection.produce(value)
         await connection.find_coordinator(GROUP, GROUPS)
-        member = _Member(connection)
-        await member.join()
+        member = Member(connection)
+        await member.join_alone()
         await member.commit(1)
         tell("A group commits offset 1 of 4, and stops.")
         request = DeleteRecordsRequest(
@@ -147,20 +82,14 @@ async def _out_of_range(broker: Broker, tell: Tell) -> Facts:
         start = deleted.topics[0].partitions[0].low_watermark
         tell(f"Meanwhile the records before offset {start} are deleted.")
         offset = await _committed_offset(connection)
-        fetched = await _fetch(connection, offset)
+        fetched = await connection.fetch(offset)
         tell(f"The group starts again and fetches at its offset {offset}: {fetched}.")
         return {
             "committed": offset,
             "log_start": int(start),
             "fetch": fetched,
-            "fetch_at_start": await _fetch(connection, start),
+            "fetch_at_start": await connection.fetch(int(start)),
         }
-
-
-async def _fetch(connection: Connection, offset: int) -> str:
-    wanted = FetchTopic(TOPIC, partitions=[FetchPartition(0, fetch_offset=offset)])
-    answer = await connection.ask(FetchRequest(topics=[wanted]), _FETCH)
-    return ErrorCode(answer.responses[0].partitions[0].error_code).name
 
 
 ZOMBIE: Final = Scenario(
@@ -172,7 +101,7 @@ ZOMBIE: Final = Scenario(
     " laptop.",
     remedy="Process records so that twice does no harm, or commit offsets and output in one"
     " transaction (KIP-447); keep session.timeout.ms above the longest pause.",
-    settings=_AT_ONCE,
+    settings=AT_ONCE,
     run=_zombie,
 )
 REPLACED: Final = Scenario(
@@ -181,7 +110,7 @@ REPLACED: Final = Scenario(
     seen="The older one ends with FencedInstanceIdException: FENCED_INSTANCE_ID.",
     clients="Consumers with group.instance.id (KIP-345): two deployments with the same name.",
     remedy="Give each instance an id of its own, such as the name of its pod.",
-    settings=_AT_ONCE,
+    settings=AT_ONCE,
     run=_replaced,
 )
 OUT_OF_RANGE: Final = Scenario(
@@ -191,6 +120,6 @@ OUT_OF_RANGE: Final = Scenario(
     " auto.offset.reset says: records are read late, or never.",
     clients="Consumers that stop for longer than retention.ms, or whose topic has DeleteRecords.",
     remedy="A longer retention; auto.offset.reset=none to be told.",
-    settings=_AT_ONCE,
+    settings=AT_ONCE,
     run=_out_of_range,
 )

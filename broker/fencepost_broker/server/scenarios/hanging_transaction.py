@@ -5,13 +5,16 @@ from __future__ import annotations
 import asyncio
 
 from fencepost_broker.operations import AbortHangingTransaction
-from fencepost_broker.server.embedded.broker import Broker
-from fencepost_broker.server.scenarios.scenario import Facts, Scenario, Tell
+from fencepost_broker.server.scenarios.scenario import AnyBroker, Facts, Scenario, Tell
 from fencepost_broker.server.scenarios.wire import TOPIC, Connection, TransactionalProducer
 
 
-async def _run(broker: Broker, tell: Tell) -> Facts:
-    async with Connection(broker) as connection, Connection(broker) as slow:
+async def hang(broker: AnyBroker, connection: Connection, tell: Tell) -> tuple[int, str]:
+    """Let a record come after the end of its transaction, and send another one without any.
+
+    Returns the producer id, and the error of the late record.
+    """
+    async with Connection(broker) as slow:
         producer = TransactionalProducer(connection, 1)
         await producer.start()
         await producer.send(b"first")
@@ -24,6 +27,12 @@ async def _run(broker: Broker, tell: Tell) -> Facts:
         hold.release()
         code = await late
         await connection.produce(b"plain")
+        return producer.id, code
+
+
+async def _run(broker: AnyBroker, tell: Tell) -> Facts:
+    async with Connection(broker) as connection:
+        producer_id, code = await hang(broker, connection, tell)
         before = await connection.end_offset(committed=True)
         tell(f"The record arrives after the abort marker: {code}. It begins another transaction.")
         state = await connection.transaction_state()
@@ -31,7 +40,7 @@ async def _run(broker: Broker, tell: Tell) -> Facts:
         hangs = explained is not None and explained.holder is not None and explained.holder.hangs
         tell(f"The coordinator says {state}, so no marker will come: readers stop at {before}.")
         await broker.perform(
-            AbortHangingTransaction(topic=TOPIC, partition=0, producer_id=producer.id)
+            AbortHangingTransaction(topic=TOPIC, partition=0, producer_id=producer_id)
         )
         facts = await connection.offsets()
         tell("An administrator aborts it: `fencepost transactions find-hanging`, then `abort`.")

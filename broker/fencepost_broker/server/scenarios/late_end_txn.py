@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import asyncio
 
-from fencepost_broker.server.embedded.broker import Broker
-from fencepost_broker.server.scenarios.scenario import Facts, Scenario, Tell
+from fencepost_broker.server.scenarios.scenario import AnyBroker, Facts, Scenario, Tell
 from fencepost_broker.server.scenarios.wire import Connection, TransactionalProducer
 
 
-async def _run(broker: Broker, tell: Tell, version: int) -> Facts:
+async def _run(broker: AnyBroker, tell: Tell, version: int) -> Facts:
     async with Connection(broker) as connection, Connection(broker) as slow:
         producer = TransactionalProducer(connection, version)
         await producer.start()

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from fencepost_broker.server.embedded.broker import Broker
-from fencepost_broker.server.scenarios.scenario import Facts, Scenario, Tell
+from fencepost_broker.server.scenarios.scenario import AnyBroker, Facts, Scenario, Tell
 from fencepost_broker.server.scenarios.wire import Connection
 
 
-async def _twice(broker: Broker, tell: Tell, **batch: Any) -> Facts:
+async def _twice(broker: AnyBroker, tell: Tell, **batch: Any) -> Facts:
     lost = broker.faults.drop_answer(api="Produce", times=1)
     async with Connection(broker) as connection:
         try:
@@ -24,7 +23,7 @@ async def _twice(broker: Broker, tell: Tell, **batch: Any) -> Facts:
     return {"lost_answers": lost.fired, "second_answer": code, "end_offset": end}
 
 
-async def _idempotent(broker: Broker, tell: Tell) -> Facts:
+async def _idempotent(broker: AnyBroker, tell: Tell) -> Facts:
     return await _twice(broker, tell, producer_id=0, producer_epoch=0, base_sequence=0)
 
 

@@ -8,8 +8,7 @@ from fencepost_protocol.generated.fetch import FetchPartition, FetchRequest, Fet
 from fencepost_protocol.records.batch import split_batches
 from fencepost_protocol.records.reader import iter_records
 
-from fencepost_broker.server.embedded.broker import Broker
-from fencepost_broker.server.scenarios.scenario import Facts, Scenario, Tell
+from fencepost_broker.server.scenarios.scenario import AnyBroker, Facts, Scenario, Tell
 from fencepost_broker.server.scenarios.wire import TOPIC, Connection
 
 _FETCH: Final = 11
@@ -18,7 +17,7 @@ _RUNS: Final = 100
 """How often compaction may look until it has compacted the topic."""
 
 
-async def _run(broker: Broker, tell: Tell) -> Facts:
+async def _run(broker: AnyBroker, tell: Tell) -> Facts:
     async with Connection(broker) as connection:
         for value in (b"open", b"paid", b"shipped"):
             await connection.produce(value, key=b"order-1")

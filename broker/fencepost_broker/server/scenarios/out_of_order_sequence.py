@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from fencepost_broker.server.embedded.broker import Broker
-from fencepost_broker.server.scenarios.scenario import Facts, Scenario, Tell
+from fencepost_broker.server.scenarios.scenario import AnyBroker, Facts, Scenario, Tell
 from fencepost_broker.server.scenarios.wire import Connection
 
 
-async def _run(broker: Broker, tell: Tell) -> Facts:
+async def _run(broker: AnyBroker, tell: Tell) -> Facts:
     async with Connection(broker) as connection:
         who: dict[str, Any] = {"producer_id": 0, "producer_epoch": 0}
         first = await connection.produce(b"0", base_sequence=0, **who)

@@ -21,10 +21,12 @@ def page() -> str:
         "",
         "# Scenarios",
         "",
-        "`fencepost scenario run NAME` starts a broker in memory, makes the failure happen, and",
-        "prints what happened and what was seen. With `--port` and `--control`, its broker keeps",
-        "running for clients and HTTP. [In pytest](../how-to/test-with-pytest.md), a mark names",
-        "the scenario: `@pytest.mark.fencepost(scenario=NAME)`.",
+        "`fencepost scenario run NAME` starts a broker or a cluster in memory, makes the failure",
+        "happen, and prints what happened and what was seen. With `--port` and `--control`, what",
+        "it started keeps running for clients and HTTP. With `--control` alone, it happens at the",
+        "broker or the cluster that has this control port, if that is new and as the scenario",
+        "needs it. [In pytest](../how-to/test-with-pytest.md), a mark names the",
+        "scenario: `@pytest.mark.fencepost(scenario=NAME)`.",
     ]
     for each in SCENARIOS.values():
         settings = [f"`{name}={value}`" for name, value in each.settings.items()]
@@ -42,15 +44,20 @@ def page() -> str:
             lines.append(f"- KIP: {each.kip}")
         if each.issues:
             lines.append(f"- Reported in: {', '.join(each.issues)}")
+        if each.brokers:
+            lines.append(f"- Cluster: {each.brokers} brokers")
         if settings:
             lines.append(f"- Settings of the broker: {', '.join(settings)}")
+        if each.users:
+            users = (f"`{name}`, password `{password}`" for name, password in each.users.items())
+            lines.append(f"- Users: {'; '.join(users)}")
         lines.append(f"- Topics: {', '.join(f'`{topic}`' for topic in each.topics)}")
     return "\n".join(lines) + "\n"
 
 
 def for_console() -> str:
     """Return what the console shows of scenarios."""
-    fields = ("name", "summary", "seen", "clients", "remedy", "kip")
+    fields = ("name", "summary", "seen", "clients", "remedy", "kip", "brokers")
     told = [{name: getattr(each, name) for name in fields} for each in SCENARIOS.values()]
     return json.dumps(told, indent=1, ensure_ascii=False) + "\n"
 

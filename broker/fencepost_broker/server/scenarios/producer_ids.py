@@ -12,8 +12,7 @@ from fencepost_protocol.generated.delete_records import (
 )
 
 from fencepost_broker.operations import EPOCH_MAX, BumpProducerEpoch
-from fencepost_broker.server.embedded.broker import Broker
-from fencepost_broker.server.scenarios.scenario import Facts, Scenario, Tell
+from fencepost_broker.server.scenarios.scenario import AnyBroker, Facts, Scenario, Tell
 from fencepost_broker.server.scenarios.wire import (
     TOPIC,
     TRANSACTIONAL_ID,
@@ -25,7 +24,7 @@ _DELETE: Final = 2
 """Version of DeleteRecords."""
 
 
-async def _self_fencing(broker: Broker, tell: Tell) -> Facts:
+async def _self_fencing(broker: AnyBroker, tell: Tell) -> Facts:
     async with Connection(broker) as connection, Connection(broker) as slow:
         before = TransactionalProducer(connection)
         await before.start()
@@ -48,7 +47,7 @@ async def _self_fencing(broker: Broker, tell: Tell) -> Facts:
         return {"first": first, "second": second, "late": third, "send": sent}
 
 
-async def _exhaustion(broker: Broker, tell: Tell) -> Facts:
+async def _exhaustion(broker: AnyBroker, tell: Tell) -> Facts:
     async with Connection(broker) as connection:
         producer = TransactionalProducer(connection)
         await producer.start()
@@ -79,7 +78,7 @@ async def _exhaustion(broker: Broker, tell: Tell) -> Facts:
         return facts
 
 
-async def _slow_block(broker: Broker, tell: Tell) -> Facts:
+async def _slow_block(broker: AnyBroker, tell: Tell) -> Facts:
     late = broker.faults.error("COORDINATOR_LOAD_IN_PROGRESS", api="InitProducerId", times=2)
     async with Connection(broker) as connection:
         producer = TransactionalProducer(connection)
@@ -94,7 +93,7 @@ async def _slow_block(broker: Broker, tell: Tell) -> Facts:
         return {"first": answers[0], "last": last, "refused": late.fired, "epoch": producer.epoch}
 
 
-async def _unknown_producer(broker: Broker, tell: Tell) -> Facts:
+async def _unknown_producer(broker: AnyBroker, tell: Tell) -> Facts:
     async with Connection(broker) as connection:
         who: dict[str, Any] = {"producer_id": 0, "producer_epoch": 0}
         await connection.produce(b"deleted", base_sequence=0, **who)

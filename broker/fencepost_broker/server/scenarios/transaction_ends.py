@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from fencepost_broker.operations import LoadCoordinator, UnloadCoordinator
-from fencepost_broker.server.embedded.broker import Broker
-from fencepost_broker.server.scenarios.scenario import Facts, Scenario, Tell
+from fencepost_broker.server.scenarios.scenario import AnyBroker, Facts, Scenario, Tell
 from fencepost_broker.server.scenarios.wire import (
     TRANSACTIONAL_ID,
     Connection,
@@ -12,7 +11,7 @@ from fencepost_broker.server.scenarios.wire import (
 )
 
 
-async def _empty(broker: Broker, tell: Tell, version: int) -> Facts:
+async def _empty(broker: AnyBroker, tell: Tell, version: int) -> Facts:
     async with Connection(broker) as connection:
         producer = TransactionalProducer(connection, version)
         await producer.start()
@@ -27,7 +26,7 @@ async def _empty(broker: Broker, tell: Tell, version: int) -> Facts:
         return {"commit": commit, "abort": abort, "epoch": producer.epoch}
 
 
-async def _lost_answer(broker: Broker, tell: Tell) -> Facts:
+async def _lost_answer(broker: AnyBroker, tell: Tell) -> Facts:
     lost = broker.faults.drop_answer(api="EndTxn", times=1)
     async with Connection(broker) as connection:
         producer = TransactionalProducer(connection)
@@ -47,7 +46,7 @@ async def _lost_answer(broker: Broker, tell: Tell) -> Facts:
         return {"lost_answers": lost.fired, "second_answer": repeated, **offsets}
 
 
-async def _dying_coordinator(broker: Broker, tell: Tell) -> Facts:
+async def _dying_coordinator(broker: AnyBroker, tell: Tell) -> Facts:
     hold = broker.hold_markers()
     async with Connection(broker) as connection:
         producer = TransactionalProducer(connection)

@@ -17,8 +17,7 @@ from fencepost_protocol.generated.txn_offset_commit import (
     TxnOffsetCommitRequestTopic,
 )
 
-from fencepost_broker.server.embedded.broker import Broker
-from fencepost_broker.server.scenarios.scenario import Facts, Scenario, Tell
+from fencepost_broker.server.scenarios.scenario import AnyBroker, Facts, Scenario, Tell
 from fencepost_broker.server.scenarios.wire import (
     GROUPS,
     TOPIC,
@@ -32,7 +31,7 @@ _ADD, _COMMIT, _FETCH = 3, 4, 8
 """Versions of requests."""
 
 
-async def _run(broker: Broker, tell: Tell) -> Facts:
+async def _run(broker: AnyBroker, tell: Tell) -> Facts:
     async with Connection(broker) as connection:
         await connection.produce(b"order")
         await connection.find_coordinator(GROUP, GROUPS)

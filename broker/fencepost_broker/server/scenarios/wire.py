@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import secrets
 import struct
 from typing import Any, Final, Self
 
+from fencepost_client.errors import AuthenticationError
+from fencepost_client.requests.sasl import Login, authenticate
 from fencepost_protocol.apis import Message, response_class
 from fencepost_protocol.errors import ErrorCode
 from fencepost_protocol.framing import api_key_of, encode_request, read_response_head
@@ -15,13 +18,16 @@ from fencepost_protocol.generated.add_partitions_to_txn import (
 )
 from fencepost_protocol.generated.describe_transactions import DescribeTransactionsRequest
 from fencepost_protocol.generated.end_txn import EndTxnRequest
+from fencepost_protocol.generated.fetch import FetchPartition, FetchRequest, FetchTopic
 from fencepost_protocol.generated.find_coordinator import FindCoordinatorRequest
+from fencepost_protocol.generated.index import ApiKey
 from fencepost_protocol.generated.init_producer_id import InitProducerIdRequest
 from fencepost_protocol.generated.list_offsets import (
     ListOffsetsPartition,
     ListOffsetsRequest,
     ListOffsetsTopic,
 )
+from fencepost_protocol.generated.metadata import MetadataRequest, MetadataRequestTopic
 from fencepost_protocol.generated.produce import (
     PartitionProduceData,
     ProduceRequest,
@@ -29,7 +35,7 @@ from fencepost_protocol.generated.produce import (
 )
 from fencepost_protocol.records.writer import build_batch
 
-from fencepost_broker.server.embedded.broker import Broker
+from fencepost_broker.server.scenarios.scenario import AnyBroker
 
 TOPIC: Final = "orders"
 TRANSACTIONAL_ID: Final = "payments"
@@ -39,21 +45,21 @@ LATEST: Final = -1
 _ANSWER_S: Final = 30.0
 _TRANSACTION_TIMEOUT_MS: Final = 60_000
 _PRODUCE_TIMEOUT_MS: Final = 5_000
-_DESCRIBE, _FIND, _INIT, _LIST = 0, 3, 5, 7
+_DESCRIBE, _FETCH, _FIND, _INIT, _LIST, _METADATA, _SASL = 0, 11, 3, 5, 7, 9, 1
 """Versions of requests that are the same in all scenarios."""
 
 
 class Connection:
     """One connection to a broker."""
 
-    def __init__(self, broker: Broker) -> None:
+    def __init__(self, broker: AnyBroker) -> None:
         self._broker = broker
         self._streams: tuple[asyncio.StreamReader, asyncio.StreamWriter] | None = None
         self._sent = 0
 
     async def __aenter__(self) -> Self:
-        address = self._broker.addresses[0]
-        self._streams = await asyncio.open_connection(address.host, address.port)
+        host, _, port = self._broker.bootstrap.rpartition(":")
+        self._streams = await asyncio.open_connection(host.strip("[]"), int(port))
         return self
 
     async def __aexit__(self, *exception: object) -> None:
@@ -73,9 +79,35 @@ class Connection:
         _, body = read_response_head(frame, key, version)
         return response_class(key).decode(frame, version, body)[0]
 
+    async def log_in(self, mechanism: str, user: str, password: str) -> str:
+        """Log in; return the error by its name, or NONE."""
+        login = Login(mechanism, user, password, lambda: secrets.token_urlsafe(24))
+        steps = authenticate(login, "the broker", lambda _: _SASL, {ApiKey.SASL_HANDSHAKE})
+        try:
+            answer = None
+            while True:
+                answer = await self.ask(*steps.send(answer))
+        except StopIteration:
+            return ErrorCode.NONE.name
+        except AuthenticationError as error:
+            return ErrorCode(error.code).name
+
     async def find_coordinator(self, name: str, kind: int) -> None:
         """Let the broker create the coordinator's topic, and load it."""
         await self.ask(FindCoordinatorRequest(name, kind), _FIND)
+
+    async def partition(self) -> Any:
+        """Return what Metadata say of the partition: leader, leader epoch, replicas in sync."""
+        request = MetadataRequest([MetadataRequestTopic(name=TOPIC)])
+        answer = await self.ask(request, _METADATA)
+        return answer.topics[0].partitions[0]
+
+    async def fetch(self, offset: int, leader_epoch: int = -1) -> str:
+        """Read at an offset; return the error by its name, or NONE."""
+        wanted = FetchPartition(0, fetch_offset=offset, current_leader_epoch=leader_epoch)
+        request = FetchRequest(topics=[FetchTopic(TOPIC, partitions=[wanted])])
+        answer = await self.ask(request, _FETCH)
+        return ErrorCode(answer.responses[0].partitions[0].error_code).name
 
     async def end_offset(self, *, committed: bool = False) -> int:
         """Return the end of the topic, or how far readers of committed records get."""

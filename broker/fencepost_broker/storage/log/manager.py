@@ -136,7 +136,9 @@ class LogManager:
             self.was_clean = True
             self.previous_broker_epoch = checkpoints.parse_clean_shutdown(mark)
             # From here on, a stop is an unclean one again until close() says otherwise.
+            # If a power cut brought the mark back, torn logs would pass for whole ones.
             disk.remove(CLEAN_SHUTDOWN)
+            disk.sync_folder_later("")()
         recovery_points = self._read_checkpoint(RECOVERY_POINTS)
         log_starts = self._read_checkpoint(LOG_STARTS)
         cleaned = self._read_checkpoint(CLEANED_UP_TO)

@@ -41,6 +41,8 @@ _CLASSES: Final = {
     ),
 }
 """What each is made from: a base, and the modules whose methods it has."""
+_FOR_TYPES: Final = (f"{_HOME}.history",)
+"""Modules that only programs import that use them."""
 _LEFT_OUT: Final = {"hold", "held", "__aiter__"}
 """What faces need themselves."""
 _OF_OUR_OWN: Final = {"Delivery", "Deliveries", "OnChange", *_CLASSES}
@@ -76,8 +78,15 @@ def faces() -> str:
     }
     for name in used & imports.keys():
         wanted.setdefault(imports[name], set()).add(name)
-    lines = [f"from {home} import {', '.join(sorted(wanted[home]))}" for home in sorted(wanted)]
+    for_types = {home: wanted.pop(home) for home in _FOR_TYPES if home in wanted}
+    wanted["typing"].add("TYPE_CHECKING")
+    lines = [*_import_lines(wanted), "", "if TYPE_CHECKING:"]
+    lines += (f"    {line}" for line in _import_lines(for_types))
     return _HEAD + "\n".join(lines) + "\n\n\n" + body
+
+
+def _import_lines(wanted: dict[str, set[str]]) -> list[str]:
+    return [f"from {home} import {', '.join(sorted(wanted[home]))}" for home in sorted(wanted)]
 
 
 def _tree(module: str) -> ast.Module:
@@ -138,7 +147,8 @@ def _borrowed(node: ast.ClassDef) -> dict[str, Method]:
 
 def _note_names(tree: ast.Module, home: str, imports: dict[str, str]) -> None:
     """Where the names in signatures come from: imports, and constants of the module's own."""
-    for node in tree.body:
+    of_types = [each for node in tree.body if isinstance(node, ast.If) for each in node.body]
+    for node in [*tree.body, *of_types]:
         if isinstance(node, ast.ImportFrom):
             for each in node.names:
                 if each.name not in _OF_OUR_OWN and node.module is not None:

@@ -9,6 +9,8 @@ from html import escape
 from pathlib import Path
 from typing import Final
 
+from fencepost_client import report_page
+
 from fencepost_pipeline.audit.audit_run import Audit
 from fencepost_pipeline.audit.checks.last_stable_offset import stable_offset_now
 from fencepost_pipeline.audit.findings import Finding, Status, answers
@@ -23,7 +25,6 @@ from fencepost_pipeline.audit.report.plots import (
     throughput,
     timeline,
 )
-from fencepost_pipeline.audit.report.style import STYLE
 
 FINDINGS_SHOWN: Final = 50
 BYTES_SHOWN: Final = 10
@@ -56,11 +57,8 @@ def make_page(found: Audit, sources: Iterable[str]) -> str:
         )
         for part in section
     )
-    return (
-        '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
-        '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
-        f"<title>Audit: {'all holds' if found.holds else 'something fails'}</title>\n"
-        f"<style>{STYLE}</style>\n</head>\n<body>\n{body}\n</body>\n</html>\n"
+    return report_page.make_page(
+        f"Audit: {'all holds' if found.holds else 'something fails'}", body
     )
 
 

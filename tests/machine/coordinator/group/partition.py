@@ -18,6 +18,8 @@ from fencepost_broker.coordinator.group.commands import Ask, TopicsChanged, Topi
 from fencepost_broker.coordinator.group.consumer.group import ConsumerGroup
 from fencepost_broker.coordinator.group.machine import GroupCoordinator
 from fencepost_broker.coordinator.group.ports import GroupCoordinatorSettings
+from fencepost_broker.coordinator.group.share.commands import InitializeShares
+from fencepost_broker.coordinator.group.share.group import ShareGroup
 from fencepost_broker.coordinator.group.soft import SetTimer
 from fencepost_broker.coordinator.records import (
     LogRecord,
@@ -120,6 +122,12 @@ class Partition:
         self._take(decision)
         return token if decision.answer is None else decision.answer
 
+    def submit(self, command: Any) -> Any:
+        """The answer to a command of the node's own."""
+        decision = self.machine.handle(self.now_ms, command)
+        self._take(decision)
+        return decision.answer
+
     def topics_deleted(self, *names: str) -> None:
         deleted = {self.topics.ids.pop(name): name for name in names}
         for name in names:
@@ -173,9 +181,10 @@ class Partition:
             if isinstance(effect, Reply):
                 assert effect.token not in self.replies, "answered twice"
                 self.replies[effect.token] = effect.answer
-            else:
-                assert isinstance(effect, Tell)
+            elif isinstance(effect, Tell):
                 self.told.append(effect.text)
+            else:
+                assert isinstance(effect, InitializeShares)
         if decision.records or not all(isinstance(each, SetTimer) for each in decision.soft):
             self.check()
 
@@ -228,6 +237,8 @@ def durable(machine: GroupCoordinator) -> Any:
     for group_id, group in machine.state.groups.items():
         if isinstance(group, ClassicGroup):
             groups[group_id] = group.stored
+        elif isinstance(group, ShareGroup):
+            groups[group_id] = replace(group, is_checked=False, initializing_since_ms=0)
         else:
             assert isinstance(group, ConsumerGroup)
             groups[group_id] = replace(group, is_checked=False)

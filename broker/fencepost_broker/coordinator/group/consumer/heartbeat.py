@@ -38,6 +38,7 @@ from fencepost_broker.coordinator.group.consumer.progress import (
 from fencepost_broker.coordinator.group.consumer.records import member_record
 from fencepost_broker.coordinator.group.context import Context
 from fencepost_broker.coordinator.group.refusal import Refusal
+from fencepost_broker.coordinator.group.share.group import ShareGroup
 from fencepost_broker.coordinator.group.soft import SetTimer, Timer, TimerKey
 from fencepost_broker.metadata.decision import Decision
 
@@ -154,7 +155,7 @@ def _group(progress: Progress, group_id: str, *, joins: bool) -> _Found:
     group = ctx.groups.get(group_id)
     if isinstance(group, ConsumerGroup):
         return _Found(group)
-    if not joins:
+    if not joins or isinstance(group, ShareGroup):
         message = f"there is no consumer group {group_id!r}"
         raise Refusal(ErrorCode.GROUP_ID_NOT_FOUND, message)
     if group is None:

@@ -23,6 +23,7 @@ from fencepost_broker.coordinator.group.consumer.records import (
 from fencepost_broker.coordinator.group.consumer.target import metadata_hash
 from fencepost_broker.coordinator.group.context import Context
 from fencepost_broker.coordinator.group.refusal import Refusal
+from fencepost_broker.coordinator.group.share.group import ShareGroup
 from fencepost_broker.coordinator.group.soft import (
     MetadataChecked,
     NewTopics,
@@ -136,7 +137,7 @@ def topics_changed(ctx: Context, command: TopicsChanged) -> Decision[Any]:
     soft: list[Any] = [
         MetadataChecked(group.group_id, is_checked=False)
         for group in ctx.groups.values()
-        if isinstance(group, ConsumerGroup)
+        if isinstance(group, ConsumerGroup | ShareGroup)
         and group.is_checked
         and any(group.is_subscribed(name) for name in command.names)
     ]

@@ -47,7 +47,7 @@ def _expired_of(ctx: Context, now_ms: int, group: Group) -> list[LogRecord]:
                 records.append(offset_tombstone(group.group_id, topic, number))
             else:
                 left = True
-    if not left and group.is_empty:
+    if not left and group.is_empty and group.EXPIRES:
         records += group.tombstones()
     return records
 

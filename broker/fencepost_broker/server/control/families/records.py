@@ -162,8 +162,8 @@ def read_records(context: ControlContext, wanted: WantedRecords) -> ReadRecords:
         numbers = map(str, known)
         raise not_found("partition", str(wanted.partition), numbers, where="path, $.partition")
     partition = context.server.table.find(wanted.topic, wanted.partition)
-    if partition is None or not partition.is_here:
-        raise ProblemError(HTTPStatus.NOT_FOUND, "this broker has no replica of the partition")
+    if partition is None or not partition.is_here or not partition.leads:
+        raise ProblemError(HTTPStatus.NOT_FOUND, "this broker does not lead the partition")
     log = partition.log
     offset = min(max(wanted.offset, log.log_start_offset), log.log_end_offset)
     read = log.read(offset, READ_BYTES, UpperBound.LOG_END, min_one_batch=True)

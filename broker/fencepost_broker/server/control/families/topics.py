@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from dataclasses import replace
 from http import HTTPStatus
 from typing import Annotated, Any, Final
 
@@ -18,9 +18,10 @@ from msgspec import Meta, Struct
 
 from fencepost_broker.coordinator.runtime.explaining import Explaining
 from fencepost_broker.observability.explained import ExplainedPartition
-from fencepost_broker.server.control.in_cluster import all_brokers, any_broker
+from fencepost_broker.server.control.cluster import Cluster
+from fencepost_broker.server.control.in_cluster import any_broker
 from fencepost_broker.server.control.problems import ProblemError, not_found
-from fencepost_broker.server.control.routes import ControlContext, Route
+from fencepost_broker.server.control.routes import Asked, ControlContext, Route
 
 _NAMED: Final = {
     ErrorCode.TOPIC_ALREADY_EXISTS: HTTPStatus.CONFLICT,
@@ -133,9 +134,26 @@ def explain_partition(context: ControlContext, named: PartitionName) -> Explaine
     return told
 
 
-def _leaders(answers: Sequence[ExplainedPartition]) -> ExplainedPartition:
-    """Return what the leader says: it has the highest offsets, and knows the transactions."""
-    return max(answers, key=lambda each: (each.high_watermark, each.last_stable_offset))
+async def _explain_in_cluster(cluster: Cluster, route: Route, asked: Asked) -> ExplainedPartition:
+    """Return what the leader says: it has the highest offsets.
+
+    Which transaction holds the last stable offset, and whether it hangs, its coordinator knows.
+    """
+    answers = await cluster.try_all(cluster.running_brokers, route, asked)
+    told = [each for each in answers.values() if not isinstance(each, ProblemError)]
+    if not told:
+        raise next(iter(answers.values()))
+    leader: ExplainedPartition = max(
+        told, key=lambda each: (each.high_watermark, each.last_stable_offset)
+    )
+    if leader.holder is None or not leader.holder.hangs:
+        return leader
+    first = leader.holder.producer_id, leader.holder.start_offset
+    for each in told:
+        at = each.holder
+        if at is not None and not at.hangs and (at.producer_id, at.start_offset) == first:
+            return replace(leader, holder=at)
+    return leader
 
 
 ROUTES: Final = (
@@ -175,7 +193,7 @@ ROUTES: Final = (
         "how far readers of committed records can read, and which transaction blocks them",
         request=PartitionName,
         response=ExplainedPartition,
-        in_cluster=all_brokers(_leaders),
+        in_cluster=_explain_in_cluster,
         errors=(HTTPStatus.NOT_FOUND, HTTPStatus.CONFLICT),
     ),
 )

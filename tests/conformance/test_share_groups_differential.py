@@ -1,4 +1,7 @@
-"""Apache Kafka's share coordinator and ours, asked the same, must say and write the same."""
+"""Apache Kafka's coordinators of share groups and ours, asked the same, must say the same.
+
+What they write is compared, too: the records of ``__share_group_state`` and ``__consumer_offsets``.
+"""
 
 from __future__ import annotations
 
@@ -8,22 +11,19 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from fencepost_broker.apis.share_groups import SHARE_GROUPS_ARE_SERVED
 from fencepost_protocol.generated.find_coordinator import FindCoordinatorRequest
 
 from tests.conformance.groups_peer import OurBroker
+from tests.conformance.share_group_cases import GROUP_CASES
 from tests.conformance.share_peer import SHARE_KEY, ShareSide
 from tests.conformance.share_state_cases import CASES
 from tests.support.apache_kafka import ApacheKafka
 from tests.support.up import Up
 
-pytestmark = [
-    pytest.mark.slow,
-    pytest.mark.conformance,
-    pytest.mark.skipif(not SHARE_GROUPS_ARE_SERVED, reason="share groups are not whole"),
-]
+pytestmark = [pytest.mark.slow, pytest.mark.conformance]
 
 SAME = {
+    "group.share.assignment.interval.ms": "0",
     "offsets.topic.num.partitions": "5",
     "share.coordinator.snapshot.update.records.per.snapshot": "3",
 }
@@ -48,17 +48,19 @@ def ours() -> Iterator[ShareSide]:
 
 
 def ready(side: ShareSide) -> ShareSide:
-    for case in CASES:
+    for case in (*CASES, *GROUP_CASES):
+        side.wait_for(case.__name__)
         side.wait_for_state(case.__name__)
     return side
 
 
-@pytest.mark.parametrize("case", CASES, ids=lambda case: case.__name__)
+@pytest.mark.parametrize("case", [*CASES, *GROUP_CASES], ids=lambda case: case.__name__)
 def test_both_say_the_same(kafka: ShareSide, ours: ShareSide, case: Case) -> None:
     steps = zip(case(kafka, case.__name__), case(ours, case.__name__), strict=True)
     for number, (theirs, mine) in enumerate(steps):
         assert ours.plain(mine) == kafka.plain(theirs), f"step {number}"
     assert ours.state_records(case.__name__) == kafka.state_records(case.__name__)
+    assert ours.written(case.__name__) == kafka.written(case.__name__)
 
 
 def test_keys_of_share_partitions(kafka: ShareSide, ours: ShareSide) -> None:

@@ -1,7 +1,8 @@
-"""The style sheet of the report and its plots, for light and dark."""
+"""Pages of reports: one file each, in light and dark, with nothing from elsewhere."""
 
 from __future__ import annotations
 
+from html import escape
 from typing import Final
 
 STYLE: Final = """
@@ -48,6 +49,19 @@ svg .open { fill: var(--open); } svg .bar { fill: var(--bar); } svg .found { fil
 svg .area { fill: var(--bar); fill-opacity: .25; stroke: var(--bar); stroke-width: 1.5; }
 svg .log { fill: var(--bar); fill-opacity: .45; }
 svg .hole { fill: url(#hatch); stroke: var(--soft); stroke-width: .5; }
+svg .node { fill: var(--panel); stroke: var(--bar); stroke-width: 1.5; }
+svg .edge { stroke: var(--soft); stroke-width: 1.5; fill: none; }
+svg .tip { fill: var(--soft); }
 svg .hatch { stroke: var(--soft); stroke-width: 1.5; }
 .key { display: inline-block; width: .8em; height: .8em; border-radius: 2px; margin: 0 .3em 0 1em; }
 """
+
+
+def make_page(title: str, body: str) -> str:
+    """A whole page; its body is HTML."""
+    return (
+        '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
+        '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
+        f"<title>{escape(title)}</title>\n"
+        f"<style>{STYLE}</style>\n</head>\n<body>\n{body}\n</body>\n</html>\n"
+    )

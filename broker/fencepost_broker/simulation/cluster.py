@@ -1,0 +1,123 @@
+"""A cluster in a simulation: each node is a process, with a disk of its own."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Coroutine
+from contextvars import copy_context
+from random import Random
+from typing import Any, Final
+
+from fencepost_broker.coordinator.runtime.steps import OnStep
+from fencepost_broker.server.embedded.cluster import CONTROLLER_ID, Cluster
+from fencepost_broker.server.embedded.cluster_node import ClusterNode
+from fencepost_broker.server.errors import BrokerFailedError
+from fencepost_broker.simulation.disk import SimDisk
+from fencepost_broker.simulation.loop import SimLoop
+from fencepost_broker.simulation.process import Process, current_process
+
+_AGAIN_S: Final = 0.5
+_FOLDER: Final = "/simulated"
+
+
+async def in_process(process: Process, work: Coroutine[Any, Any, Any]) -> Any:
+    """Do work in a process of the simulation."""
+    context = copy_context()
+    context.run(current_process.set, process)
+    return await asyncio.get_running_loop().create_task(work, context=context)
+
+
+class SimulatedCluster(Cluster):
+    """A cluster whose brokers are processes of the simulation: ``broker-1`` and on."""
+
+    def __init__(
+        self, loop: SimLoop, random: Random, on_step: OnStep | None = None, **options: Any
+    ) -> None:
+        super().__init__(**options)
+        self._settings["log.dirs"] = _FOLDER
+        self._loop = loop
+        self._random = random
+        self._on_step = on_step
+        self._disks: dict[int, SimDisk] = {}
+        self.processes: dict[int, Process] = {}
+        """The process of each node that runs, or has run, by its id."""
+        self._killed: list[ClusterNode] = []
+
+    def _make(self, node_id: int, topics: Any = ()) -> ClusterNode:
+        node = super()._make(node_id, topics)
+        node._on_step = self._on_step
+        node._disk = self._disks.setdefault(node_id, SimDisk())
+        return node
+
+    async def _start(self, node_id: int, topics: Any = ()) -> None:
+        name = "controller" if node_id == CONTROLLER_ID else f"broker-{node_id}"
+        former, process = self.processes.get(node_id), Process(name)
+        if former is not None:
+            process.set_clock(former)
+        self.processes[node_id] = process
+        self._loop.network.started(name)
+        await in_process(process, super()._start(node_id, topics))
+
+    async def kill(self, broker_id: int, *, power_cut: bool = False) -> None:
+        """End a broker at once. Its files stay, and ``start_broker`` starts from them.
+
+        Its connections are reset. With ``power_cut``, what it has not synced is lost in part, and
+        its connections are half open until it is started again.
+        """
+        self._check_runs(broker_id)
+        node = self.nodes.pop(broker_id)
+        self._killed.append(node)
+        self._loop.kill(self.processes[broker_id], silently=power_cut)
+        disk = self._disks[broker_id]
+        disk.unlock()
+        if power_cut:
+            disk.cut_power(self._random)
+
+    async def start_surely(self, broker_id: int) -> None:
+        """Start a broker, and try again if it cannot join the cluster yet."""
+        while broker_id not in self.brokers:
+            try:
+                await self.start_broker(broker_id)
+            except (BrokerFailedError, OSError):
+                await asyncio.sleep(_AGAIN_S)
+
+    @property
+    def is_in_sync(self) -> bool:
+        """Whether all replicas of all partitions are in sync, as the controller sees it."""
+        controller = self.nodes[CONTROLLER_ID]._process
+        assert controller is not None
+        return all(
+            set(partition.isr) == set(partition.replicas)
+            for topic in controller.server.image.topics.by_name.values()
+            for partition in topic.partitions.values()
+        )
+
+    async def wait_until_in_sync(self) -> None:
+        """Return when all replicas are in sync."""
+        while not self.is_in_sync:  # noqa: ASYNC110 - the controller tells nobody
+            await asyncio.sleep(_AGAIN_S)
+
+    async def heal(self) -> None:
+        """Let all brokers run, with the right time, and wait until their replicas are in sync."""
+        for process in self.processes.values():
+            process.resume()
+            process.set_clock()
+        for broker_id in self._ids:
+            await self.start_surely(broker_id)
+        for node in self.nodes.values():
+            node.disk.clear()
+        await self.wait_until_in_sync()
+
+    def pause(self, node_id: int) -> None:
+        """Let a broker, or the controller, stand still; its connections stay open."""
+        self.processes[node_id].pause()
+
+    def resume(self, node_id: int) -> None:
+        """Let a node run on after ``pause``."""
+        self.processes[node_id].resume()
+
+    async def stop(self) -> None:
+        """Stop all, the controller last; those that are paused run on first."""
+        for process in self.processes.values():
+            process.resume()
+        await super().stop()

@@ -1,0 +1,45 @@
+"""A process of a program that is killed, and started again."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Coroutine
+from typing import Any
+
+from fencepost_broker.simulation.cluster import in_process
+from fencepost_broker.simulation.loop import SimLoop
+from fencepost_broker.simulation.process import Process
+
+
+class Restarting:
+    """A process of a program that is started again when it is killed."""
+
+    def __init__(
+        self, loop: SimLoop, name: str, make: Callable[[], Coroutine[Any, Any, Any]]
+    ) -> None:
+        self._loop = loop
+        self._name = name
+        self._make = make
+        self._process = Process(name)
+        self._killed = asyncio.Event()
+
+    async def run(self) -> Any:
+        """Run it until it returns."""
+        while True:
+            self._killed.clear()
+            self._loop.network.started(self._name)
+            work = self._loop.create_task(in_process(self._process, self._make()))
+            killed = self._loop.create_task(self._killed.wait())
+            try:
+                await asyncio.wait((work, killed), return_when=asyncio.FIRST_COMPLETED)
+                if work.done():
+                    return work.result()
+                self._process = Process(self._name)
+            finally:
+                killed.cancel()
+                work.cancel()
+
+    def kill(self) -> None:
+        """End the process, as SIGKILL does."""
+        self._loop.kill(self._process)
+        self._killed.set()
