@@ -19,6 +19,7 @@ MODULES: Final = (
     "fencepost_broker.simulation",
     "fencepost_client",
     "fencepost_client.blocking",
+    "fencepost_client.histories",
     "fencepost_protocol.apis",
     "fencepost_protocol.errors",
     "fencepost_protocol.exceptions",
