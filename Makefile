@@ -348,6 +348,16 @@ image: binary ## build dist/fencepost-image.tar, a container image in place of a
 	$(BIN)/python .ci/image/build.py
 	FENCEPOST_TEST_IMAGE=1 $(BIN)/pytest -v tests/release/test_image.py
 
+# Not in CI: it builds everything twice, in some minutes.
+.PHONY: release
+release: $(STAMP) ## all that a release publishes, in dist/release; built twice and compared; nothing is published
+	$(BIN)/python -m pip install --quiet --editable '.[release]'
+	$(BIN)/python .ci/release.py --python $(PYTHON)
+
+.PHONY: public-names
+public-names: $(STAMP) ## write the list of public names, which a test compares
+	$(BIN)/python -m tests.release.public_names
+
 .PHONY: clean
 clean: ## remove what can be made again
 	rm -rf .venv .venv-3.* build dist .mypy_cache .pytest_cache .ruff_cache .hypothesis

@@ -24,13 +24,14 @@ def main() -> int:
     """Build the file."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--python", required=True, help="the Python that is put in")
+    parser.add_argument("--wheels", type=Path, default=ROOT / "dist", help="the wheels' folder")
     parser.add_argument("--work", type=Path, default=ROOT / "build/binary")
     parser.add_argument("--out", type=Path, default=ROOT / "dist/fencepost")
     options = parser.parse_args()
     work = options.work.resolve()
     shutil.rmtree(work, ignore_errors=True)
     work.mkdir(parents=True)
-    folder = freeze(environment(options.python, work), work)
+    folder = freeze(environment(options.python, options.wheels, work), work)
     launcher = compile_launcher(work)
     options.out.write_bytes(appended(launcher, packed(folder)))
     options.out.chmod(0o755)
@@ -38,13 +39,13 @@ def main() -> int:
     return 0
 
 
-def environment(python: str, work: Path) -> Path:
+def environment(python: str, wheels: Path, work: Path) -> Path:
     """Make an environment with the wheels and the packages of requirements.txt."""
     subprocess.run([python, "-m", "venv", work / "environment"], check=True)
     inside = work / "environment/bin/python"
     subprocess.run(
         [inside, "-m", "pip", "install", "--quiet", "--disable-pip-version-check",
-         "--requirement", HERE / "requirements.txt", *sorted(ROOT.glob("dist/*.whl"))],
+         "--requirement", HERE / "requirements.txt", *sorted(wheels.glob("*.whl"))],
         check=True,
     )  # fmt: skip
     return inside

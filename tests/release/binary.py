@@ -29,9 +29,8 @@ earlier start. The commands are those of the table of entry points; the run fail
 not used. Measured {today} on {machine}.
 
 The file has {megabytes:.1f} MB (at most {most}). The time from the start of the process
-`fencepost up --port 0 --json` to its line, in ms, of {starts} starts of each in turn, while other
-programs kept the machine busy (load {load:.1f} on {cores} cores), and the CPU time of the process
-until then:
+`fencepost up --port 0 --json` to its line, in ms, of {starts} starts of each in turn, at a load
+of {load:.1f} on {cores} cores, and the CPU time of the process until then:
 
 | start | shortest | median | least CPU time |
 |---|---|---|---|

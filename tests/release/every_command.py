@@ -145,6 +145,8 @@ def _use_what_needs_no_broker(uses: Uses) -> None:
     use("config num.partitions")
     assert '"part": "broker"' in use("doctor --port 0 --json")
     assert "request_api_key" in use("dissect 0000000d00120000000000010003616263")
+    (uses.installed.folder / "history.jsonl").write_text('{"fencepost_history":1}\n')
+    use("check history.jsonl")
     use("simulate --program transactions --seeds 1")
     assert "late-end-txn" in use("scenario list")
     use("scenario run late-end-txn --json")

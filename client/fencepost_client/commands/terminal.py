@@ -8,6 +8,7 @@ import signal
 import sys
 import threading
 from collections.abc import AsyncIterator, Coroutine
+from contextlib import suppress
 from typing import Any, Final
 
 _PIECE_BYTES: Final = 1 << 16
@@ -84,8 +85,9 @@ async def run_until_interrupted(work: Coroutine[Any, Any, None]) -> bool:
             asking.cancel()
 
     if threading.current_thread() is threading.main_thread():
-        for each in _SIGNALS:
-            loop.add_signal_handler(each, interrupt)
+        with suppress(NotImplementedError):  # Windows: Ctrl-C is a KeyboardInterrupt
+            for each in _SIGNALS:
+                loop.add_signal_handler(each, interrupt)
     try:
         await working
     except asyncio.CancelledError:
