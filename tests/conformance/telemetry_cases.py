@@ -203,6 +203,13 @@ async def _refusals(side: Side) -> None:
         await sender.get()
         await side.wait(INTERVAL_MS)
         await sender.push(bytes(MIB))
+        side.lines.append("-- sizes after decompression")
+        await side.wait(INTERVAL_MS)
+        await sender.push(gzip.compress(bytes(MIB)), codec=1)
+        await side.wait(INTERVAL_MS)
+        await sender.push(gzip.compress(bytes(MIB + 1)), codec=1)
+        await side.wait(INTERVAL_MS)
+        await sender.push(codec=1)
         side.lines.append("-- the last ones")
         await sender.push(last=True)
         await sender.push(last=True)
@@ -268,6 +275,10 @@ push: NONE
 push: THROTTLING_QUOTA_EXCEEDED
 push: TELEMETRY_TOO_LARGE
 get: THROTTLING_QUOTA_EXCEEDED
+push: NONE
+-- sizes after decompression
+push: NONE
+push: INVALID_RECORD
 push: NONE
 -- the last ones
 push: NONE

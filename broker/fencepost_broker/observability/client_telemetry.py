@@ -37,7 +37,6 @@ INSTANCES_MAX: Final = 16_384
 """Client instances that are remembered; Apache Kafka remembers as many."""
 KEPT_BYTES_MAX: Final = 16 << 20
 """The last metrics of clients, as they were sent, are kept up to this size altogether."""
-DECOMPRESSED_MAX: Final = 16 << 20
 _NEVER: Final = -1 << 62
 RESERVED_IDS: Final = frozenset({bytes(16), bytes(15) + b"\1"})
 """Ids that no client has: those of Kafka's ``Uuid.ZERO_UUID`` and ``ONE_UUID``."""
@@ -81,10 +80,12 @@ class Push:
     codec: Compression
     data: bytes
     time_ms: int
+    size_max: int
+    """How large the metrics may be: ``telemetry.max.bytes`` limits both sizes."""
 
     def decompressed(self) -> bytes | bytearray:
-        """Return the metrics; raises RemoteProtocolError."""
-        return decompress(self.codec, self.data, DECOMPRESSED_MAX)
+        """Return the metrics; raises RemoteProtocolError, also if they are too large."""
+        return decompress(self.codec, self.data, self.size_max)
 
 
 @dataclass(slots=True)
@@ -183,9 +184,10 @@ class ClientTelemetry:
             return self._refused(instance, ErrorCode.UNKNOWN_SUBSCRIPTION_ID)
         if codec != Compression.NONE and codec not in CODECS:
             return self._refused(instance, ErrorCode.UNSUPPORTED_COMPRESSION_TYPE)
-        if len(data) > self._config.settings.telemetry_max_bytes:
+        size_max = self._config.settings.telemetry_max_bytes
+        if len(data) > size_max:
             return self._refused(instance, ErrorCode.TELEMETRY_TOO_LARGE)
-        push = Push(Compression(codec), bytes(data), now_ms)
+        push = Push(Compression(codec), bytes(data), now_ms, size_max)
         try:
             if data:
                 push.decompressed()
