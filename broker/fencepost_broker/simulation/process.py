@@ -74,17 +74,22 @@ def _context_of(handle: Any) -> Context:
     return context
 
 
+def _runs_now(handle: asyncio.Handle) -> bool:
+    """Whether a callback may be called; that of a paused process is kept for later."""
+    process = _context_of(handle).get(current_process, OUTSIDE)
+    if not process.runs and not process.is_dead:
+        process.held.append(handle)
+    return process.runs
+
+
 class ProcessHandle(asyncio.Handle):
     """A callback that is called if its process runs."""
 
     __slots__ = ()
 
     def _run(self) -> None:
-        process = _context_of(self).get(current_process, OUTSIDE)
-        if process.runs:
+        if _runs_now(self):
             super()._run()
-        elif not process.is_dead:
-            process.held.append(self)
 
 
 class ProcessTimer(asyncio.TimerHandle):
@@ -93,8 +98,5 @@ class ProcessTimer(asyncio.TimerHandle):
     __slots__ = ()
 
     def _run(self) -> None:
-        process = _context_of(self).get(current_process, OUTSIDE)
-        if process.runs:
+        if _runs_now(self):
             super()._run()
-        elif not process.is_dead:
-            process.held.append(self)

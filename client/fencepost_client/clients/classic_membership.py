@@ -17,9 +17,18 @@ from fencepost_client.consumer.topic_pattern import TopicPattern
 from fencepost_client.errors import IllegalStateError, KafkaError, RetriableError
 from fencepost_client.network import log
 from fencepost_client.network.network_client import NetworkClient
+from fencepost_client.requests.procedures import Procedure
 from fencepost_client.types import GroupMetadata, TopicPartition
 
 LEAVE_TIMEOUT_MS: Final = 5_000
+
+
+async def leave_group(client: NetworkClient, leaving: Procedure[None]) -> None:
+    """Tell the group that a member leaves; without an answer, its session will expire."""
+    try:
+        await client.run(leaving, LEAVE_TIMEOUT_MS)
+    except RetriableError:
+        return
 
 
 class Membership(Protocol):
@@ -230,7 +239,4 @@ class ClassicMembership:
             joining.cancel()
             await asyncio.gather(joining, return_exceptions=True)
         await self._stop_heart()
-        try:
-            await self._client.run(self.member.leave(), LEAVE_TIMEOUT_MS)
-        except RetriableError:
-            return  # no answer: the session will expire
+        await leave_group(self._client, self.member.leave())

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator
 from collections.abc import Set as AbstractSet
 from contextlib import contextmanager
 
-from fencepost_client.clients.classic_membership import LEAVE_TIMEOUT_MS
+from fencepost_client.clients.classic_membership import LEAVE_TIMEOUT_MS, leave_group
 from fencepost_client.consumer.kip848_member import ConsumerGroupMember, ConsumerGroupSettings
 from fencepost_client.consumer.rebalance import AssignmentChange, WantedTopics
 from fencepost_client.errors import IllegalStateError, KafkaError, RetriableError
@@ -138,7 +138,4 @@ class ConsumerGroupMembership:
         if heart is not None:
             heart.cancel()
             await asyncio.gather(heart, return_exceptions=True)
-        try:
-            await self._client.run(self.member.leave(), LEAVE_TIMEOUT_MS)
-        except RetriableError:
-            return  # no answer: the session will expire
+        await leave_group(self._client, self.member.leave())

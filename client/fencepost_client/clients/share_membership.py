@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Iterable
 
-from fencepost_client.clients.classic_membership import LEAVE_TIMEOUT_MS
+from fencepost_client.clients.classic_membership import leave_group
 from fencepost_client.consumer.share_member import ShareGroupMember
 from fencepost_client.errors import KafkaError, RetriableError
 from fencepost_client.network import log
@@ -70,7 +70,4 @@ class ShareGroupMembership:
         if heart is not None:
             heart.cancel()
             await asyncio.gather(heart, return_exceptions=True)
-        try:
-            await self._client.run(self.member.leave(), LEAVE_TIMEOUT_MS)
-        except RetriableError:
-            return  # no answer: the session will expire
+        await leave_group(self._client, self.member.leave())

@@ -13,7 +13,7 @@ Not done: listeners that change while the broker runs.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from fencepost_protocol.apis import Message
@@ -117,35 +117,27 @@ def _described(context: HandlerContext, resource: DescribeConfigsResource) -> It
         )
     if not name:
         raise invalid_request(f"a resource of type {kind} needs a name, but it is empty")
+    settings = context.config.settings
     if kind == ResourceType.GROUP:
-        return _group_settings(context, name, resource.configuration_keys)
-    return _client_metrics_settings(context, name, resource.configuration_keys)
+        return _settings_by(context, resource, SettingsOfGroup, settings.group)
+    return _settings_by(context, resource, SettingsOfClientMetrics, settings.client_metrics)
 
 
-def _group_settings(
-    context: HandlerContext, name: str, keys: list[str] | None
+def _settings_by(
+    context: HandlerContext,
+    resource: DescribeConfigsResource,
+    table: type[Table],
+    make: Callable[[Mapping[str, str]], Table],
 ) -> Iterator[Described]:
-    settings = context.config.settings
-    given = context.image.configs.of(ResourceType.GROUP, name)
-    known = {key: value for key, value in given.items() if key in SettingsOfGroup.settings}
+    """Describe a resource whose table ``make`` makes of what was set for it."""
+    given = context.image.configs.of(resource.resource_type, resource.resource_name)
+    known = {key: value for key, value in given.items() if key in table.settings}
     try:
-        group = settings.group(known)
-    except SettingsError:  # the broker's limits have changed since
-        group = settings.group()
-    return (describe_of(settings, group, key) for key in _wanted(group, keys))
-
-
-def _client_metrics_settings(
-    context: HandlerContext, name: str, keys: list[str] | None
-) -> Iterator[Described]:
+        made = make(known)
+    except SettingsError:  # limits have changed since, or a broker with other rules has written it
+        made = make({})
     settings = context.config.settings
-    given = context.image.configs.of(ResourceType.CLIENT_METRICS, name)
-    known = {key: text for key, text in given.items() if key in SettingsOfClientMetrics.settings}
-    try:
-        subscription = settings.client_metrics(known)
-    except SettingsError:  # a Kafka broker with different rules has written it
-        subscription = SettingsOfClientMetrics()
-    return (describe_of(settings, subscription, key) for key in _wanted(subscription, keys))
+    return (describe_of(settings, made, key) for key in _wanted(made, resource.configuration_keys))
 
 
 def _topic_settings(

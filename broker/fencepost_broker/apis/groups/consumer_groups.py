@@ -6,7 +6,7 @@ and each group has its own result.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from fencepost_protocol.errors import ErrorCode
 from fencepost_protocol.generated.consumer_group_describe import (
@@ -19,8 +19,7 @@ from fencepost_protocol.generated.consumer_group_heartbeat import (
     ConsumerGroupHeartbeatResponse,
 )
 
-from fencepost_broker.apis.coordinator_requests import answer_when_durable
-from fencepost_broker.apis.groups.requests import ask, ask_one, has_feature, refusal
+from fencepost_broker.apis.groups.requests import ask, describe_each, has_feature
 from fencepost_broker.apis.request import Answer, Request
 
 if TYPE_CHECKING:
@@ -48,19 +47,13 @@ def consumer_group_describe(
     context: BrokerContext, request: Request, message: ConsumerGroupDescribeRequest
 ) -> Answer | None:
     """Answer ConsumerGroupDescribe, versions 0 and 1."""
-
-    def answer(told: list[Any]) -> Answer:
-        groups: list[DescribedGroup] = []
-        for group_id, each in zip(message.group_ids, told, strict=True):
-            code = refusal(each)
-            groups += [DescribedGroup(code, None, group_id)] if code else each.groups
-        return ConsumerGroupDescribeResponse(groups=groups)
-
-    if not has_feature(context, _FEATURE):
-        return answer([ErrorCode.UNSUPPORTED_VERSION] * len(message.group_ids))
     authorized = message.include_authorized_operations
-    parts = [
-        ask_one(context, request, group_id, ConsumerGroupDescribeRequest([group_id], authorized))
-        for group_id in message.group_ids
-    ]
-    return answer_when_durable(request, parts, answer)
+    return describe_each(
+        context,
+        request,
+        _FEATURE,
+        message.group_ids,
+        lambda group_id: ConsumerGroupDescribeRequest([group_id], authorized),
+        DescribedGroup,
+        lambda groups: ConsumerGroupDescribeResponse(groups=groups),
+    )

@@ -8,7 +8,12 @@ from typing import TYPE_CHECKING, Any
 from fencepost_protocol.apis import Message
 from fencepost_protocol.errors import ErrorCode
 
-from fencepost_broker.apis.coordinator_requests import Part, error_or, submit
+from fencepost_broker.apis.coordinator_requests import (
+    Part,
+    answer_when_durable,
+    error_or,
+    submit,
+)
 from fencepost_broker.coordinator.group.commands import Ask
 from fencepost_broker.coordinator.records import RecordFamily
 
@@ -24,6 +29,34 @@ def has_feature(context: BrokerContext, feature: str) -> bool:
 
 Refused = Callable[[Any, ErrorCode], "Message"]
 """Builds the response to a request that no machine carried out, or whose write failed."""
+
+
+def describe_each(
+    context: BrokerContext,
+    request: Request,
+    feature: str,
+    group_ids: list[str],
+    question: Callable[[str], Message],
+    group: Callable[[ErrorCode, str | None, str], Any],
+    response: Callable[[list[Any]], Message],
+) -> Answer | None:
+    """Describe groups, for clusters with a feature; ``question`` is asked for each of them.
+
+    ``group`` is the class of a described group, here of one with an error, and ``response`` makes
+    the response of all of them.
+    """
+
+    def answer(told: list[Any]) -> Answer:
+        groups: list[Any] = []
+        for group_id, each in zip(group_ids, told, strict=True):
+            code = refusal(each)
+            groups += [group(code, None, group_id)] if code else each.groups
+        return response(groups)
+
+    if not has_feature(context, feature):
+        return answer([ErrorCode.UNSUPPORTED_VERSION] * len(group_ids))
+    parts = [ask_one(context, request, each, question(each)) for each in group_ids]
+    return answer_when_durable(request, parts, answer)
 
 
 class ParkedGroupRequest:

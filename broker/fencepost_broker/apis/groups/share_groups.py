@@ -32,8 +32,14 @@ from fencepost_protocol.generated.share_group_heartbeat import (
     ShareGroupHeartbeatResponse,
 )
 
-from fencepost_broker.apis.coordinator_requests import answer_when_durable, submit
-from fencepost_broker.apis.groups.requests import ask, ask_one, has_feature, refusal
+from fencepost_broker.apis.coordinator_requests import submit
+from fencepost_broker.apis.groups.requests import (
+    ask,
+    ask_one,
+    describe_each,
+    has_feature,
+    refusal,
+)
 from fencepost_broker.apis.request import Answer, Request
 from fencepost_broker.coordinator.group.share.commands import (
     Errand,
@@ -65,21 +71,15 @@ def share_group_describe(
     context: BrokerContext, request: Request, message: ShareGroupDescribeRequest
 ) -> Answer | None:
     """Answer ShareGroupDescribe, version 1."""
-
-    def answer(told: list[Any]) -> Answer:
-        groups: list[DescribedGroup] = []
-        for group_id, each in zip(message.group_ids, told, strict=True):
-            code = refusal(each)
-            groups += [DescribedGroup(code, None, group_id)] if code else each.groups
-        return ShareGroupDescribeResponse(groups=groups)
-
-    if not has_feature(context, FEATURE):
-        return answer([ErrorCode.UNSUPPORTED_VERSION] * len(message.group_ids))
-    parts = [
-        ask_one(context, request, group_id, ShareGroupDescribeRequest([group_id]))
-        for group_id in message.group_ids
-    ]
-    return answer_when_durable(request, parts, answer)
+    return describe_each(
+        context,
+        request,
+        FEATURE,
+        message.group_ids,
+        lambda group_id: ShareGroupDescribeRequest([group_id]),
+        DescribedGroup,
+        lambda groups: ShareGroupDescribeResponse(groups=groups),
+    )
 
 
 # -- offsets ---------------------------------------------------------------------------------------

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, cast
 from fencepost_protocol.apis import request_class, response_class
 from fencepost_protocol.exceptions import RemoteProtocolError
 from fencepost_protocol.framing import read_response_head
-from fencepost_protocol.generated.index import APIS
+from fencepost_protocol.generated.index import APIS, ApiKey
 from fencepost_protocol.generated.produce import (
     ProduceRequest,
     ProduceResponse,
@@ -43,19 +43,16 @@ if TYPE_CHECKING:
 
 KIND: Final = "step"
 _TOLD: Final = frozenset(
-    key
-    for key, (name, *_) in APIS.items()
-    if name
-    in (
-        "AddOffsetsToTxn",
-        "AddPartitionsToTxn",
-        "EndTxn",
-        "FindCoordinator",
-        "InitProducerId",
-        "OffsetCommit",
-        "Produce",
-        "TxnOffsetCommit",
-    )
+    {
+        ApiKey.ADD_OFFSETS_TO_TXN,
+        ApiKey.ADD_PARTITIONS_TO_TXN,
+        ApiKey.END_TXN,
+        ApiKey.FIND_COORDINATOR,
+        ApiKey.INIT_PRODUCER_ID,
+        ApiKey.OFFSET_COMMIT,
+        ApiKey.PRODUCE,
+        ApiKey.TXN_OFFSET_COMMIT,
+    }
 )
 _SERVED: Final = {int(each.key): each for each in SERVED if each.key in _TOLD}
 _SIZE_BYTES: Final = 4
