@@ -74,7 +74,7 @@ def read_version() -> str:
 
 
 def changes_of(version: str) -> str:
-    """Return the changelog's section of this version, or of what is not released yet."""
+    """Return the changelog's section for this version, or the unreleased one."""
     sections: dict[str, str] = {}
     text = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
     for section in re.split(r"^## ", text, flags=re.MULTILINE)[1:]:

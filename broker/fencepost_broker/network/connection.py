@@ -114,7 +114,7 @@ class Connection(asyncio.BufferedProtocol):
         self._closing = False
         self._finishing = False
         self.closes_late_s = 0.0
-        """How much later than it is closed the client is told so."""
+        """Seconds between a close of the connection and the moment when the client is told."""
 
     # -- the loop's side -----------------------------------------------------------------------
 

@@ -75,7 +75,7 @@ class ClientConnection(Peer, Protocol):
 
     transport: asyncio.Transport | None
     closes_late_s: float
-    """How much later than it is closed the client is told so."""
+    """Seconds between a close of the connection and the moment when the client is told."""
 
     def end(self, *, answer: Pieces) -> None:
         """Close the connection after the last answer."""

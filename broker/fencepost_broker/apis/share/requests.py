@@ -116,7 +116,7 @@ class Acknowledging:
 
 
 class Leaders:
-    """The leaders that a client is told of, because partitions have moved."""
+    """The new leaders of partitions that have moved, as a client is told them."""
 
     def __init__(self, context: BrokerContext, request: Request) -> None:
         self._context = context

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 class TransactionListener(Protocol):
-    """Is told what is written about transactions, while a client watches them."""
+    """Gets what is written about transactions while a client watches them."""
 
     def states_logged(self, records: Sequence[LogRecord]) -> None:
         """Note records of ``__transaction_state``."""

@@ -312,7 +312,7 @@ def _tell(led: LedSharePartition, code: ErrorCode) -> None:
 
 
 def told_of(error: ErrorCode) -> ErrorCode:
-    """Return the error that a member is told if the share coordinator answered with an error."""
+    """Return the member's error for an error of the share coordinator."""
     if error in _AGAIN:
         return ErrorCode.COORDINATOR_NOT_AVAILABLE
     if error in _FENCED:

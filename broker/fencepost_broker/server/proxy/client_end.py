@@ -97,7 +97,7 @@ class ClientEnd(End):
         self._is_paused = False
         self._is_closing = False
         self.closes_late_s = 0.0
-        """How much later than it is closed the client is told so."""
+        """Seconds between a close of the connection and the moment when the client is told."""
         self._parked: Request | None = None
         self._on_loss: Callable[[], None] | None = None
         self._when_answered: Callable[[], None] | None = None

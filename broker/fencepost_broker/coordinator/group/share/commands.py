@@ -19,7 +19,7 @@ class InitializeShares:
 
 @dataclass(slots=True)
 class SharesInitialized:
-    """Share coordinators have answered; what is not done is tried again by a later heartbeat."""
+    """Note the answers of share coordinators; a later heartbeat asks again for what is not done."""
 
     group_id: str
     done: Mapping[bytes, Collection[int]]
@@ -28,7 +28,7 @@ class SharesInitialized:
 
 
 def shares_initialized(group_id: str, answer: Any) -> SharesInitialized:
-    """Return what a group is told of an answer to InitializeShareGroupState."""
+    """Return the command that tells a group the answer to InitializeShareGroupState."""
     done: dict[bytes, set[int]] = {}
     failed: dict[bytes, set[int]] = {}
     for topic in answer.results:
