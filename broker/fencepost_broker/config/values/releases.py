@@ -11,7 +11,11 @@ from fencepost_broker.config.values.units import LONG_MAX
 
 RELEASES: Final = ("2.8", "3.9", "4.0", "4.3")
 
+_UNTIL_4_0: Final[Mapping[str, bool | int | tuple[str, ...]]] = {
+    "group.share.partition.max.record.locks": 200,
+}
 _UNTIL_3_9: Final[Mapping[str, bool | int | tuple[str, ...]]] = {
+    **_UNTIL_4_0,
     "group.coordinator.rebalance.protocols": ("classic",),
     "log.message.timestamp.after.max.ms": LONG_MAX,
 }
@@ -23,6 +27,7 @@ DEFAULTS: Final[Mapping[str, Mapping[str, bool | int | tuple[str, ...]]]] = {
         "transaction.partition.verification.enable": False,
     },
     "3.9": _UNTIL_3_9,
+    "4.0": _UNTIL_4_0,
 }
 """Defaults of a release that have changed since, of settings that have an effect here."""
 
