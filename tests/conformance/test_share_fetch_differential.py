@@ -56,7 +56,7 @@ class Member:
         self.epoch += 1
         if answer.error_code:
             return ErrorCode(answer.error_code).name
-        return [
+        rows = [
             (
                 data.partition_index,
                 ErrorCode(data.error_code).name,
@@ -66,6 +66,7 @@ class Member:
             for topic in answer.responses
             for data in topic.partitions
         ]
+        return sorted(rows)  # Apache Kafka orders them by a hash of the topic id, which is random
 
     async def acknowledge(self, *acks: Ack, number: int = 0, **more: Any) -> Any:
         epoch = self.epoch = more.pop("epoch", self.epoch)
