@@ -76,6 +76,8 @@ async function keepReading(kinds: string, stop: AbortSignal): Promise<void> {
     try {
       if (!tokenWanted.value) {
         about.value ??= await ask<About>("/v1/about");
+        // The first call begins to keep requests, so that the page of requests has them later.
+        await ask("/v1/requests?last=0");
         isLive.value = true;
         await readEvents(kinds, put, stop);
       }

@@ -5,6 +5,7 @@ import { useMemo, useState } from "preact/hooks";
 import { path, perform } from "../api";
 import { give, given, linkTo } from "../route";
 import { about, steps, useAnswer } from "../store";
+import { Watched } from "../scenarios";
 import { duration, many, timeOfDay } from "../text";
 import { Timeline } from "../timeline/draw";
 import { draw, isAbout, partitionName, PROTOCOL, prepare } from "../timeline/model";
@@ -59,6 +60,7 @@ export function TransactionsPage() {
         </>
       }
     >
+      {given("scenario") && <Watched name={given("scenario")} />}
       {about.value?.kind !== "proxy" && <Waiting />}
       <Card class="flush">
         {drawn.length === 0 ? (
