@@ -12,6 +12,7 @@ from operator import attrgetter
 from typing import TYPE_CHECKING
 
 from fencepost_broker.faults.cluster import ClusterRules
+from fencepost_broker.faults.compiled import RuleError
 from fencepost_broker.faults.paths import near_name
 
 if TYPE_CHECKING:
@@ -38,7 +39,9 @@ class RulesOfBrokers:
         """Give a broker the rules of the others."""
         rules = broker.fault_rules()
         rules.counter = self.of_cluster.count
-        rules.add(*self.of_cluster.rules.values())
+        for each in self.of_cluster.rules.values():
+            with suppress(RuleError):  # its partition, say, does not exist any more
+                rules.add(each)
         for wait in list(self.waits):
             wait.look()
 
