@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-import logging
 from collections.abc import Awaitable, Callable
-from typing import Any, Self
+from typing import Any
 
 import confluent_kafka
 import pytest
-from aiokafka import AIOKafkaConsumer, AIOKafkaProducer
+from aiokafka import AIOKafkaConsumer
 from aiokafka import TopicPartition as OfAiokafka
 from aiokafka.errors import KafkaError
 from fencepost_broker import Broker
@@ -19,76 +18,11 @@ from fencepost_broker.server.scenarios.refused_clients import QUOTA, set_quota, 
 from fencepost_broker.server.scenarios.scenario import play
 from fencepost_broker.server.scenarios.wire import Connection, TransactionalProducer
 
-from tests.support.waiting import until
+from tests.wire.other_producers import CLIENTS, Aiokafka, Client, Librdkafka
 from tests.wire.scenario_harness import READ_S, READERS
 
 # These are about clients, which have threads of their own: one loop will do.
 pytestmark = pytest.mark.asyncio(loop_factories=["asyncio"])
-
-SILENT = logging.getLogger("silent")
-SILENT.addHandler(logging.NullHandler())
-SILENT.propagate = False
-
-
-class Aiokafka:
-    """A producer of aiokafka."""
-
-    def __init__(self, bootstrap: str, **settings: Any) -> None:
-        names = {name.replace(".", "_"): value for name, value in settings.items()}
-        self.producer = AIOKafkaProducer(bootstrap_servers=bootstrap, **names)
-
-    async def __aenter__(self) -> Self:
-        await self.producer.start()
-        return self
-
-    async def __aexit__(self, *exception: object) -> None:
-        await self.producer.stop()
-
-    async def begin(self) -> None:
-        await self.producer.begin_transaction()
-
-    async def send(self, value: bytes = b"paid") -> None:
-        await self.producer.send_and_wait("orders", value)
-
-    async def commit(self) -> None:
-        await self.producer.commit_transaction()
-
-
-class Librdkafka:
-    """A producer of librdkafka."""
-
-    def __init__(self, bootstrap: str, **settings: Any) -> None:
-        names = {name.replace("_", "."): value for name, value in settings.items()}
-        self._is_transactional = "transactional_id" in settings
-        self.producer = confluent_kafka.Producer(
-            {"bootstrap.servers": bootstrap, "logger": SILENT, **names}
-        )
-
-    async def __aenter__(self) -> Self:
-        if self._is_transactional:
-            await asyncio.to_thread(self.producer.init_transactions, READ_S)
-        return self
-
-    async def __aexit__(self, *exception: object) -> None:
-        self.producer.purge()
-        del self.producer
-
-    async def begin(self) -> None:
-        self.producer.begin_transaction()
-
-    async def send(self, value: bytes = b"paid") -> None:
-        told: list[Any] = []
-        self.producer.produce("orders", value, on_delivery=lambda error, _: told.append(error))
-        await until(lambda: (self.producer.poll(0), told)[1])
-        if told[0] is not None:
-            raise confluent_kafka.KafkaException(told[0])
-
-    async def commit(self) -> None:
-        await asyncio.to_thread(self.producer.commit_transaction, READ_S)
-
-
-Client = type[Aiokafka] | type[Librdkafka]
-CLIENTS: list[Client] = [Aiokafka, Librdkafka]
 
 
 async def error_of(*steps: Callable[[], Awaitable[None]]) -> str:
