@@ -24,6 +24,7 @@ from yarl import URL
 
 from fencepost_broker.faults.cluster import ClusterRules
 from fencepost_broker.faults.rule import Status
+from fencepost_broker.server.control.client import ControlClient
 from fencepost_broker.server.control.events import EventHub, Reader
 from fencepost_broker.server.control.problems import Problem, ProblemError, not_found
 from fencepost_broker.server.control.routes import JSON, Asked, Route
@@ -143,6 +144,9 @@ class _Feeds:
 class Cluster:
     """A cluster, as its control port controls it."""
 
+    port: ControlClient
+    """Asks this control port, once it is open."""
+
     def __init__(
         self, processes: ClusterProcesses, token: str, whole: WholeCluster | None = None
     ) -> None:
@@ -165,8 +169,9 @@ class Cluster:
         self._session: aiohttp.ClientSession | None = None
         self._feeds: dict[Reader, _Feeds] = {}
 
-    def begin(self) -> None:
-        """Do nothing: events come from the processes."""
+    def begin(self, port: ControlClient) -> None:
+        """Note how this control port is asked; events come from the processes."""
+        self.port = port
 
     async def close(self) -> None:
         """End all streams and connections."""
