@@ -58,6 +58,7 @@ if TYPE_CHECKING:
         SetPassword,
     )
     from fencepost_client.admin.reassignments import Reassignment
+    from fencepost_client.admin.share_offsets import SharePartitionOffset
     from fencepost_client.admin.topics import (
         CreatedTopic,
         NewPartitions,
@@ -211,6 +212,7 @@ _HOMES: Final = {
         "MAX_TIMESTAMP",
     ),
     "fencepost_client.admin.reassignments": ("Reassignment",),
+    "fencepost_client.admin.share_offsets": ("SharePartitionOffset",),
     "fencepost_client.admin.topics": (
         "CreatedTopic",
         "NewPartitions",
@@ -402,6 +404,7 @@ __all__ = [
     "SentRequest",
     "SetPassword",
     "ShareConsumer",
+    "SharePartitionOffset",
     "ShareRecord",
     "Subtract",
     "TlsError",

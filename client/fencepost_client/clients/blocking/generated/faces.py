@@ -13,6 +13,7 @@ from fencepost_client.admin.log_dirs import LogDirDescription, TopicPartitionRep
 from fencepost_client.admin.partitions import Election, ListedOffset
 from fencepost_client.admin.quotas_and_users import DeletePassword, QuotaEntity, QuotaName, ScramMechanism, SetPassword
 from fencepost_client.admin.reassignments import Reassignment
+from fencepost_client.admin.share_offsets import SharePartitionOffset
 from fencepost_client.admin.topics import CreatedTopic, NewPartitions, NewTopic, TopicDescription, TopicListing
 from fencepost_client.admin.transactions import ProducerDescription, ProducerIdentity, TransactionDescription, TransactionListing
 from fencepost_client.clients import consumer, producer, share_consumer, transaction
@@ -711,7 +712,7 @@ class Admin(Face[admin.Admin]):
         return self._wait(self._subject.list_groups, states=states, types=types)
 
     def describe_groups(self, group_ids: Iterable[str]) -> dict[str, GroupDescription]:
-        """Groups of both protocols, with their members and assignments.
+        """Groups of all types, with their members and assignments.
 
         for member in (admin.describe_groups(["billing"]))["billing"].members:
             print(member.client_id, member.assignment)
@@ -762,6 +763,28 @@ class Admin(Face[admin.Admin]):
         admin.delete_group_offsets("billing", [TopicPartition("orders", 0)])
         """
         self._wait(self._subject.delete_group_offsets, group_id, partitions)
+
+    def list_share_group_offsets(self, group_id: str, partitions: Iterable[TopicPartition] | None=None) -> dict[TopicPartition, SharePartitionOffset]:
+        """The start offsets and the lag of a share group, in these partitions or all.
+
+        for partition, offset in (admin.list_share_group_offsets("mailers")).items():
+            print(partition, offset.start_offset, offset.lag)
+        """
+        return self._wait(self._subject.list_share_group_offsets, group_id, partitions)
+
+    def alter_share_group_offsets(self, group_id: str, offsets: Mapping[TopicPartition, int]) -> None:
+        """Set the start offsets of a share group without members.
+
+        admin.alter_share_group_offsets("mailers", {TopicPartition("mails", 0): 0})
+        """
+        self._wait(self._subject.alter_share_group_offsets, group_id, offsets)
+
+    def delete_share_group_offsets(self, group_id: str, topics: Iterable[str]) -> None:
+        """Delete the state of topics; a share group without members begins there anew.
+
+        admin.delete_share_group_offsets("mailers", ["mails"])
+        """
+        self._wait(self._subject.delete_share_group_offsets, group_id, topics)
 
     def list_transactions(self, *, states: Sequence[str]=(), producer_ids: Sequence[int]=(), longer_than_ms: int | None=None, pattern: str | None=None) -> list[TransactionListing]:
         """The transactional ids of the cluster that match all filters.
