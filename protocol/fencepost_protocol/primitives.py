@@ -41,7 +41,7 @@ DECODE_ERRORS: Final = (struct.error, IndexError, ValueError)
 """What a generated decoder can run into on hostile bytes; ``UnicodeDecodeError`` is one of them."""
 
 
-def uuid_text(value: bytes) -> str:
+def uuid_text(value: bytes | bytearray) -> str:
     """A uuid as Kafka prints it: URL-safe base64 without padding."""
     return base64.urlsafe_b64encode(value).rstrip(b"=").decode()
 
@@ -245,22 +245,23 @@ def with_unknown_tag(fields: TaggedFields, tag: int, content: Buffer) -> TaggedF
     return (*fields, (tag, bytes(content)))
 
 
-def write_tagged_fields(
-    out: bytearray, known: Sequence[tuple[int, bytes | bytearray]], unknown: TaggedFields
-) -> None:
-    """A tagged section: the known fields that are set, by tag, and the kept unknown ones."""
-    fields = sorted([*known, *unknown], key=_by_tag) if unknown else known
+def tagged_field(tag: int, content: Buffer) -> bytes:
+    """A field of a tagged section: its tag, its size and its content."""
+    out = bytearray()
+    write_uvarint(out, tag)
+    write_uvarint(out, len(content))
+    out += content
+    return bytes(out)
+
+
+def write_tagged_fields(out: bytearray, known: list[bytes], unknown: TaggedFields) -> None:
+    """A tagged section with fields that a later version has: all fields in the order of tags."""
+    fields = known + [tagged_field(tag, content) for tag, content in unknown]
     write_uvarint(out, len(fields))
-    for tag, content in fields:
-        size = len(content)
-        if tag < 128 > size:
-            out.append(tag)
-            out.append(size)
-        else:
-            write_uvarint(out, tag)
-            write_uvarint(out, size)
-        out += content
+    fields.sort(key=_tag)
+    out += b"".join(fields)
 
 
-def _by_tag(field: tuple[int, bytes | bytearray]) -> int:
-    return field[0]
+def _tag(field: bytes) -> int:
+    first = field[0]
+    return first if first < 128 else read_uvarint_tail(field, 1, first)[0]

@@ -7,6 +7,7 @@ call. A message with records also gets ``encode_pieces``, which does not copy la
 from __future__ import annotations
 
 from collections.abc import Callable
+from struct import calcsize
 
 from fencepost_protocol.codegen.layout import (
     FIXED_CODES,
@@ -318,7 +319,7 @@ class EncodeEmitter:
         self.tag_depth += 1
         collected, content = f"tagged_{self.tag_depth}", f"content_{self.tag_depth}"
         outer = self.out
-        known = "" if collected in self.declared else ": list[tuple[int, bytes | bytearray]]"
+        known = "" if collected in self.declared else ": list[bytes]"
         self.declared.add(collected)
         page.line(f"{collected}{known} = []")
         for field in sorted(tagged, key=lambda f: f.tag or 0):
@@ -332,8 +333,11 @@ class EncodeEmitter:
                         page.line(f'raise not_in_version("{path}{attribute(field)}", "{versions}")')
                 self._tag_content(field, value, path, content, collected, condition)
         self.out = outer
-        with page.block(f"if {collected} or {unknown}:"):
+        with page.block(f"if {unknown}:"):
             page.line(f"write_tagged_fields({self.out}, {collected}, {unknown})")
+        with page.block(f"elif {collected}:"):
+            page.line(f"{self.out}.append(len({collected}))")
+            page.line(f'{self.out} += b"".join({collected})')
         with page.block("else:"):
             page.line(f"{self.out}.append(0)")
         self.tag_depth -= 1
@@ -347,14 +351,19 @@ class EncodeEmitter:
         collected: str,
         condition: str | None,
     ) -> None:
-        page = self.page
+        page, tag = self.page, field.tag
+        assert tag is not None
 
         def write() -> None:
             kind = field.type
             if isinstance(kind, Primitive) and kind.name in FIXED_CODES:
                 raw = f"uuid_bytes({value})" if kind.name == "uuid" else value
-                packed = f"{page.packer(FIXED_CODES[kind.name])}({raw})"
-                page.line(f"{collected}.append(({field.tag}, {packed}))")
+                code = FIXED_CODES[kind.name]
+                if tag < 128:  # the tag and the size are a byte each
+                    packed = f"{page.packer('bb' + code)}({tag}, {calcsize('>' + code)}, {raw})"
+                else:
+                    packed = f"tagged_field({tag}, {page.packer(code)}({raw}))"
+                page.line(f"{collected}.append({packed})")
                 return
             outer, span = self.out, self.span
             self.span = span.narrowed(field.tagged)
@@ -362,7 +371,7 @@ class EncodeEmitter:
             page.line(f"{content} = bytearray()")
             self._field(field, value, path + attribute(field))
             self._flush()
-            page.line(f"{collected}.append(({field.tag}, {content}))")
+            page.line(f"{collected}.append(tagged_field({tag}, {content}))")
             self.out, self.span = outer, span
 
         if condition and field.ignorable:

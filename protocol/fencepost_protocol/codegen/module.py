@@ -30,9 +30,10 @@ IMPORTABLE: Final = {
         "TAG_SIZE_WRONG", "ZERO_UUID", "Buffer", "TaggedFields", "long_length",
         "long_nullable_string_length", "long_string_length", "negative_length",
         "read_compact_string_array", "read_int32_array", "read_int_array", "read_string_array",
-        "read_tag", "read_unknown_tags", "read_uuid_array", "too_many_elements", "uuid_bytes",
-        "with_unknown_tag", "write_compact_string_array", "write_int32_array", "write_int_array",
-        "write_string_array", "write_string_length", "write_tagged_fields", "write_uuid_array",
+        "read_tag", "read_unknown_tags", "read_uuid_array", "tagged_field", "too_many_elements",
+        "uuid_bytes", "with_unknown_tag", "write_compact_string_array", "write_int32_array",
+        "write_int_array", "write_string_array", "write_string_length", "write_tagged_fields",
+        "write_uuid_array",
     ),
     "fencepost_protocol.varint": ("read_uvarint_tail", "write_uvarint"),
 }  # fmt: skip

@@ -20,6 +20,7 @@ from fencepost_protocol.primitives import (
     TaggedFields,
     long_nullable_string_length,
     read_tag,
+    tagged_field,
     with_unknown_tag,
     write_string_length,
     write_tagged_fields,
@@ -51,7 +52,7 @@ class AbortTransactionRecord:
         try:
             if not 0 <= version <= 0:
                 raise unknown_version("AbortTransactionRecord", version, 0, 0)
-            tagged_1: list[tuple[int, bytes | bytearray]] = []
+            tagged_1: list[bytes] = []
             if self.reason is not None:
                 content_1 = bytearray()
                 raw = self.reason.encode()
@@ -61,9 +62,12 @@ class AbortTransactionRecord:
                 else:
                     write_string_length(content_1, n)
                 content_1 += raw
-                tagged_1.append((0, content_1))
-            if tagged_1 or self.unknown_tagged_fields:
+                tagged_1.append(tagged_field(0, content_1))
+            if self.unknown_tagged_fields:
                 write_tagged_fields(out, tagged_1, self.unknown_tagged_fields)
+            elif tagged_1:
+                out.append(len(tagged_1))
+                out += b"".join(tagged_1)
             else:
                 out.append(0)
         except ENCODE_ERRORS as cause:

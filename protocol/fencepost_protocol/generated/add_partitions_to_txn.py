@@ -29,6 +29,7 @@ from fencepost_protocol.primitives import (
     read_int32_array,
     read_tag,
     read_unknown_tags,
+    tagged_field,
     too_many_elements,
     with_unknown_tag,
     write_int32_array,
@@ -220,7 +221,7 @@ class AddPartitionsToTxnRequest:
                         raise not_in_version("v3_and_below_producer_epoch", "0-3")
                     if self.v3_and_below_topics:
                         raise not_in_version("v3_and_below_topics", "0-3")
-                tagged_1: list[tuple[int, bytes | bytearray]] = []
+                tagged_1: list[bytes] = []
                 if self.group_id is not None:
                     if not (version <= 3):
                         raise not_in_version("group_id", "3")
@@ -232,9 +233,12 @@ class AddPartitionsToTxnRequest:
                     else:
                         write_string_length(content_1, n)
                     content_1 += raw
-                    tagged_1.append((60900, content_1))
-                if tagged_1 or self.unknown_tagged_fields:
+                    tagged_1.append(tagged_field(60900, content_1))
+                if self.unknown_tagged_fields:
                     write_tagged_fields(out, tagged_1, self.unknown_tagged_fields)
+                elif tagged_1:
+                    out.append(len(tagged_1))
+                    out += b"".join(tagged_1)
                 else:
                     out.append(0)
             else:

@@ -25,6 +25,7 @@ from fencepost_protocol.primitives import (
     negative_length,
     read_tag,
     read_unknown_tags,
+    tagged_field,
     too_many_elements,
     with_unknown_tag,
     write_string_length,
@@ -40,13 +41,13 @@ _unpack_hi = struct.Struct(">hi").unpack_from
 _unpack_i = struct.Struct(">i").unpack_from
 _unpack_iB = struct.Struct(">iB").unpack_from
 _unpack_q = struct.Struct(">q").unpack_from
-_pack_t = struct.Struct(">?").pack
+_pack_bbt = struct.Struct(">bb?").pack
+_pack_bbq = struct.Struct(">bbq").pack
 _pack_h = struct.Struct(">h").pack
 _pack_hh = struct.Struct(">hh").pack
 _pack_hhh = struct.Struct(">hhh").pack
 _pack_hi = struct.Struct(">hi").pack
 _pack_i = struct.Struct(">i").pack
-_pack_q = struct.Struct(">q").pack
 new = object.__new__
 
 
@@ -245,7 +246,7 @@ class ApiVersionsResponse:
                     else:
                         out.append(0)
                 out += _pack_i(self.throttle_time_ms)
-                tagged_1: list[tuple[int, bytes | bytearray]] = []
+                tagged_1: list[bytes] = []
                 if self.supported_features:
                     content_1 = bytearray()
                     n = len(self.supported_features) + 1
@@ -269,9 +270,9 @@ class ApiVersionsResponse:
                             write_tagged_fields(content_1, [], supported_feature.unknown_tagged_fields)
                         else:
                             content_1.append(0)
-                    tagged_1.append((0, content_1))
+                    tagged_1.append(tagged_field(0, content_1))
                 if self.finalized_features_epoch != -1:
-                    tagged_1.append((1, _pack_q(self.finalized_features_epoch)))
+                    tagged_1.append(_pack_bbq(1, 8, self.finalized_features_epoch))
                 if self.finalized_features:
                     content_1 = bytearray()
                     n = len(self.finalized_features) + 1
@@ -295,11 +296,14 @@ class ApiVersionsResponse:
                             write_tagged_fields(content_1, [], finalized_feature.unknown_tagged_fields)
                         else:
                             content_1.append(0)
-                    tagged_1.append((2, content_1))
+                    tagged_1.append(tagged_field(2, content_1))
                 if self.zk_migration_ready:
-                    tagged_1.append((3, _pack_t(self.zk_migration_ready)))
-                if tagged_1 or self.unknown_tagged_fields:
+                    tagged_1.append(_pack_bbt(3, 1, self.zk_migration_ready))
+                if self.unknown_tagged_fields:
                     write_tagged_fields(out, tagged_1, self.unknown_tagged_fields)
+                elif tagged_1:
+                    out.append(len(tagged_1))
+                    out += b"".join(tagged_1)
                 else:
                     out.append(0)
             else:

@@ -26,6 +26,7 @@ from fencepost_protocol.primitives import (
     read_tag,
     read_unknown_tags,
     read_uuid_array,
+    tagged_field,
     too_many_elements,
     with_unknown_tag,
     write_tagged_fields,
@@ -88,7 +89,7 @@ class BrokerHeartbeatRequest:
                 self.want_fence,
                 self.want_shut_down,
             )
-            tagged_1: list[tuple[int, bytes | bytearray]] = []
+            tagged_1: list[bytes] = []
             if self.offline_log_dirs:
                 if not (version >= 1):
                     raise not_in_version("offline_log_dirs", "1-2")
@@ -99,7 +100,7 @@ class BrokerHeartbeatRequest:
                 else:
                     write_uvarint(content_1, n)
                 write_uuid_array(content_1, self.offline_log_dirs)
-                tagged_1.append((0, content_1))
+                tagged_1.append(tagged_field(0, content_1))
             if self.cordoned_log_dirs is not None:
                 if not (version >= 2):
                     raise not_in_version("cordoned_log_dirs", "2")
@@ -110,9 +111,12 @@ class BrokerHeartbeatRequest:
                 else:
                     write_uvarint(content_1, n)
                 write_uuid_array(content_1, self.cordoned_log_dirs)
-                tagged_1.append((1, content_1))
-            if tagged_1 or self.unknown_tagged_fields:
+                tagged_1.append(tagged_field(1, content_1))
+            if self.unknown_tagged_fields:
                 write_tagged_fields(out, tagged_1, self.unknown_tagged_fields)
+            elif tagged_1:
+                out.append(len(tagged_1))
+                out += b"".join(tagged_1)
             else:
                 out.append(0)
         except ENCODE_ERRORS as cause:

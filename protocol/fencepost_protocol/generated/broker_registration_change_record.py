@@ -24,6 +24,7 @@ from fencepost_protocol.primitives import (
     long_length,
     read_tag,
     read_uuid_array,
+    tagged_field,
     too_many_elements,
     with_unknown_tag,
     write_tagged_fields,
@@ -32,7 +33,7 @@ from fencepost_protocol.primitives import (
 from fencepost_protocol.varint import read_uvarint_tail, write_uvarint
 
 _unpack_iqB = struct.Struct(">iqB").unpack_from
-_pack_b = struct.Struct(">b").pack
+_pack_bbb = struct.Struct(">bbb").pack
 _pack_iq = struct.Struct(">iq").pack
 new = object.__new__
 
@@ -74,13 +75,13 @@ class BrokerRegistrationChangeRecord:
             if not 0 <= version <= 3:
                 raise unknown_version("BrokerRegistrationChangeRecord", version, 0, 3)
             out += _pack_iq(self.broker_id, self.broker_epoch)
-            tagged_1: list[tuple[int, bytes | bytearray]] = []
+            tagged_1: list[bytes] = []
             if self.fenced != 0:
-                tagged_1.append((0, _pack_b(self.fenced)))
+                tagged_1.append(_pack_bbb(0, 1, self.fenced))
             if self.in_controlled_shutdown != 0:
                 if not (version >= 1):
                     raise not_in_version("in_controlled_shutdown", "1-3")
-                tagged_1.append((1, _pack_b(self.in_controlled_shutdown)))
+                tagged_1.append(_pack_bbb(1, 1, self.in_controlled_shutdown))
             if self.log_dirs:
                 if not (version >= 2):
                     raise not_in_version("log_dirs", "2-3")
@@ -91,7 +92,7 @@ class BrokerRegistrationChangeRecord:
                 else:
                     write_uvarint(content_1, n)
                 write_uuid_array(content_1, self.log_dirs)
-                tagged_1.append((2, content_1))
+                tagged_1.append(tagged_field(2, content_1))
             if self.cordoned_log_dirs is not None:
                 if not (version >= 3):
                     raise not_in_version("cordoned_log_dirs", "3")
@@ -102,9 +103,12 @@ class BrokerRegistrationChangeRecord:
                 else:
                     write_uvarint(content_1, n)
                 write_uuid_array(content_1, self.cordoned_log_dirs)
-                tagged_1.append((3, content_1))
-            if tagged_1 or self.unknown_tagged_fields:
+                tagged_1.append(tagged_field(3, content_1))
+            if self.unknown_tagged_fields:
                 write_tagged_fields(out, tagged_1, self.unknown_tagged_fields)
+            elif tagged_1:
+                out.append(len(tagged_1))
+                out += b"".join(tagged_1)
             else:
                 out.append(0)
         except ENCODE_ERRORS as cause:

@@ -26,6 +26,7 @@ from fencepost_protocol.primitives import (
     read_int32_array,
     read_tag,
     read_unknown_tags,
+    tagged_field,
     too_many_elements,
     uuid_bytes,
     with_unknown_tag,
@@ -168,7 +169,7 @@ class ConsumerGroupCurrentMemberAssignmentValue:
                 else:
                     write_uvarint(out, n)
                 write_int32_array(out, assigned_partition.partitions)
-                tagged_1: list[tuple[int, bytes | bytearray]] = []
+                tagged_1: list[bytes] = []
                 if assigned_partition.assignment_epochs is None or assigned_partition.assignment_epochs:
                     content_1 = bytearray()
                     if assigned_partition.assignment_epochs is None:
@@ -180,9 +181,12 @@ class ConsumerGroupCurrentMemberAssignmentValue:
                         else:
                             write_uvarint(content_1, n)
                         write_int32_array(content_1, assigned_partition.assignment_epochs)
-                    tagged_1.append((0, content_1))
-                if tagged_1 or assigned_partition.unknown_tagged_fields:
+                    tagged_1.append(tagged_field(0, content_1))
+                if assigned_partition.unknown_tagged_fields:
                     write_tagged_fields(out, tagged_1, assigned_partition.unknown_tagged_fields)
+                elif tagged_1:
+                    out.append(len(tagged_1))
+                    out += b"".join(tagged_1)
                 else:
                     out.append(0)
             n = len(self.partitions_pending_revocation) + 1
@@ -210,9 +214,12 @@ class ConsumerGroupCurrentMemberAssignmentValue:
                         else:
                             write_uvarint(content_1, n)
                         write_int32_array(content_1, assigned_partition.assignment_epochs)
-                    tagged_1.append((0, content_1))
-                if tagged_1 or assigned_partition.unknown_tagged_fields:
+                    tagged_1.append(tagged_field(0, content_1))
+                if assigned_partition.unknown_tagged_fields:
                     write_tagged_fields(out, tagged_1, assigned_partition.unknown_tagged_fields)
+                elif tagged_1:
+                    out.append(len(tagged_1))
+                    out += b"".join(tagged_1)
                 else:
                     out.append(0)
             if self.unknown_tagged_fields:

@@ -27,6 +27,7 @@ from fencepost_protocol.primitives import (
     read_compact_string_array,
     read_tag,
     read_unknown_tags,
+    tagged_field,
     too_many_elements,
     with_unknown_tag,
     write_compact_string_array,
@@ -232,7 +233,7 @@ class ConsumerGroupMemberMetadataValue:
                 else:
                     write_string_length(out, n)
                 out += raw
-            tagged_1: list[tuple[int, bytes | bytearray]] = []
+            tagged_1: list[bytes] = []
             if self.classic_member_metadata != ClassicMemberMetadata():
                 content_1 = bytearray()
                 if self.classic_member_metadata is None:
@@ -266,9 +267,12 @@ class ConsumerGroupMemberMetadataValue:
                         write_tagged_fields(content_1, [], self.classic_member_metadata.unknown_tagged_fields)
                     else:
                         content_1.append(0)
-                tagged_1.append((0, content_1))
-            if tagged_1 or self.unknown_tagged_fields:
+                tagged_1.append(tagged_field(0, content_1))
+            if self.unknown_tagged_fields:
                 write_tagged_fields(out, tagged_1, self.unknown_tagged_fields)
+            elif tagged_1:
+                out.append(len(tagged_1))
+                out += b"".join(tagged_1)
             else:
                 out.append(0)
         except ENCODE_ERRORS as cause:

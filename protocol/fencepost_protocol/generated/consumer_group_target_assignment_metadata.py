@@ -30,9 +30,9 @@ from fencepost_protocol.varint import read_uvarint_tail
 _unpack_h = struct.Struct(">h").unpack_from
 _unpack_iB = struct.Struct(">iB").unpack_from
 _unpack_q = struct.Struct(">q").unpack_from
+_pack_bbq = struct.Struct(">bbq").pack
 _pack_h = struct.Struct(">h").pack
 _pack_i = struct.Struct(">i").pack
-_pack_q = struct.Struct(">q").pack
 new = object.__new__
 
 
@@ -112,11 +112,14 @@ class ConsumerGroupTargetAssignmentMetadataValue:
             if not 0 <= version <= 0:
                 raise unknown_version("ConsumerGroupTargetAssignmentMetadataValue", version, 0, 0)
             out += _pack_i(self.assignment_epoch)
-            tagged_1: list[tuple[int, bytes | bytearray]] = []
+            tagged_1: list[bytes] = []
             if self.assignment_timestamp != 0:
-                tagged_1.append((0, _pack_q(self.assignment_timestamp)))
-            if tagged_1 or self.unknown_tagged_fields:
+                tagged_1.append(_pack_bbq(0, 8, self.assignment_timestamp))
+            if self.unknown_tagged_fields:
                 write_tagged_fields(out, tagged_1, self.unknown_tagged_fields)
+            elif tagged_1:
+                out.append(len(tagged_1))
+                out += b"".join(tagged_1)
             else:
                 out.append(0)
         except ENCODE_ERRORS as cause:

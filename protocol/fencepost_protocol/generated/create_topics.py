@@ -51,6 +51,7 @@ _unpack_ihi = struct.Struct(">ihi").unpack_from
 _unpack_ii = struct.Struct(">ii").unpack_from
 _pack_U = struct.Struct(">16s").pack
 _pack_tbt = struct.Struct(">?b?").pack
+_pack_bbh = struct.Struct(">bbh").pack
 _pack_h = struct.Struct(">h").pack
 _pack_i = struct.Struct(">i").pack
 _pack_it = struct.Struct(">i?").pack
@@ -554,11 +555,14 @@ class CreateTopicsResponse:
                                 write_tagged_fields(out, [], config.unknown_tagged_fields)
                             else:
                                 out.append(0)
-                    tagged_1: list[tuple[int, bytes | bytearray]] = []
+                    tagged_1: list[bytes] = []
                     if topic.topic_config_error_code != 0:
-                        tagged_1.append((0, _pack_h(topic.topic_config_error_code)))
-                    if tagged_1 or topic.unknown_tagged_fields:
+                        tagged_1.append(_pack_bbh(0, 2, topic.topic_config_error_code))
+                    if topic.unknown_tagged_fields:
                         write_tagged_fields(out, tagged_1, topic.unknown_tagged_fields)
+                    elif tagged_1:
+                        out.append(len(tagged_1))
+                        out += b"".join(tagged_1)
                     else:
                         out.append(0)
                 if self.unknown_tagged_fields:

@@ -26,6 +26,7 @@ from fencepost_protocol.primitives import (
     long_string_length,
     read_tag,
     read_unknown_tags,
+    tagged_field,
     too_many_elements,
     with_unknown_tag,
     write_string_length,
@@ -81,11 +82,14 @@ class DescribeClusterRequest:
                 out += _pack_t(self.include_fenced_brokers)
             elif self.include_fenced_brokers:
                 raise not_in_version("include_fenced_brokers", "2")
-            tagged_1: list[tuple[int, bytes | bytearray]] = []
+            tagged_1: list[bytes] = []
             if self.include_broker_epochs:
-                tagged_1.append((60900, _pack_t(self.include_broker_epochs)))
-            if tagged_1 or self.unknown_tagged_fields:
+                tagged_1.append(tagged_field(60900, _pack_t(self.include_broker_epochs)))
+            if self.unknown_tagged_fields:
                 write_tagged_fields(out, tagged_1, self.unknown_tagged_fields)
+            elif tagged_1:
+                out.append(len(tagged_1))
+                out += b"".join(tagged_1)
             else:
                 out.append(0)
         except ENCODE_ERRORS as cause:
@@ -250,11 +254,14 @@ class DescribeClusterResponse:
                     out += _pack_t(broker.is_fenced)
                 elif broker.is_fenced:
                     raise not_in_version("brokers.is_fenced", "2")
-                tagged_1: list[tuple[int, bytes | bytearray]] = []
+                tagged_1: list[bytes] = []
                 if broker.broker_epoch != -1:
-                    tagged_1.append((60900, _pack_q(broker.broker_epoch)))
-                if tagged_1 or broker.unknown_tagged_fields:
+                    tagged_1.append(tagged_field(60900, _pack_q(broker.broker_epoch)))
+                if broker.unknown_tagged_fields:
                     write_tagged_fields(out, tagged_1, broker.unknown_tagged_fields)
+                elif tagged_1:
+                    out.append(len(tagged_1))
+                    out += b"".join(tagged_1)
                 else:
                     out.append(0)
             out += _pack_i(self.cluster_authorized_operations)

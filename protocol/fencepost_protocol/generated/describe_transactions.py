@@ -27,6 +27,7 @@ from fencepost_protocol.primitives import (
     read_int32_array,
     read_tag,
     read_unknown_tags,
+    tagged_field,
     too_many_elements,
     with_unknown_tag,
     write_compact_string_array,
@@ -89,11 +90,14 @@ class DescribeTransactionsRequest:
             else:
                 write_uvarint(out, n)
             write_compact_string_array(out, self.transactional_ids)
-            tagged_1: list[tuple[int, bytes | bytearray]] = []
+            tagged_1: list[bytes] = []
             if self.explain:
-                tagged_1.append((60900, _pack_t(self.explain)))
-            if tagged_1 or self.unknown_tagged_fields:
+                tagged_1.append(tagged_field(60900, _pack_t(self.explain)))
+            if self.unknown_tagged_fields:
                 write_tagged_fields(out, tagged_1, self.unknown_tagged_fields)
+            elif tagged_1:
+                out.append(len(tagged_1))
+                out += b"".join(tagged_1)
             else:
                 out.append(0)
         except ENCODE_ERRORS as cause:
@@ -337,7 +341,7 @@ class DescribeTransactionsResponse:
                         write_tagged_fields(out, [], topic.unknown_tagged_fields)
                     else:
                         out.append(0)
-                tagged_1: list[tuple[int, bytes | bytearray]] = []
+                tagged_1: list[bytes] = []
                 if transaction_state.explanation is not None and transaction_state.explanation != Explanation():
                     content_1 = bytearray()
                     content_1 += _pack_qqqi(
@@ -436,16 +440,22 @@ class DescribeTransactionsResponse:
                         write_tagged_fields(content_1, [], transaction_state.explanation.unknown_tagged_fields)
                     else:
                         content_1.append(0)
-                    tagged_1.append((60900, content_1))
-                if tagged_1 or transaction_state.unknown_tagged_fields:
+                    tagged_1.append(tagged_field(60900, content_1))
+                if transaction_state.unknown_tagged_fields:
                     write_tagged_fields(out, tagged_1, transaction_state.unknown_tagged_fields)
+                elif tagged_1:
+                    out.append(len(tagged_1))
+                    out += b"".join(tagged_1)
                 else:
                     out.append(0)
             tagged_1 = []
             if self.state_time_ms != -1:
-                tagged_1.append((60900, _pack_q(self.state_time_ms)))
-            if tagged_1 or self.unknown_tagged_fields:
+                tagged_1.append(tagged_field(60900, _pack_q(self.state_time_ms)))
+            if self.unknown_tagged_fields:
                 write_tagged_fields(out, tagged_1, self.unknown_tagged_fields)
+            elif tagged_1:
+                out.append(len(tagged_1))
+                out += b"".join(tagged_1)
             else:
                 out.append(0)
         except ENCODE_ERRORS as cause:

@@ -27,6 +27,7 @@ from fencepost_protocol.primitives import (
     read_int32_array,
     read_tag,
     read_unknown_tags,
+    tagged_field,
     too_many_elements,
     with_unknown_tag,
     write_int32_array,
@@ -109,7 +110,7 @@ class EndTxnRequest:
                     write_string_length(out, n)
                 out += raw
                 out += _pack_qht(self.producer_id, self.producer_epoch, self.committed)
-                tagged_1: list[tuple[int, bytes | bytearray]] = []
+                tagged_1: list[bytes] = []
                 if self.topics is not None:
                     content_1 = bytearray()
                     n = len(self.topics) + 1
@@ -135,9 +136,12 @@ class EndTxnRequest:
                             write_tagged_fields(content_1, [], topic.unknown_tagged_fields)
                         else:
                             content_1.append(0)
-                    tagged_1.append((60900, content_1))
-                if tagged_1 or self.unknown_tagged_fields:
+                    tagged_1.append(tagged_field(60900, content_1))
+                if self.unknown_tagged_fields:
                     write_tagged_fields(out, tagged_1, self.unknown_tagged_fields)
+                elif tagged_1:
+                    out.append(len(tagged_1))
+                    out += b"".join(tagged_1)
                 else:
                     out.append(0)
             else:

@@ -32,6 +32,7 @@ from fencepost_protocol.primitives import (
     read_int32_array,
     read_tag,
     read_unknown_tags,
+    tagged_field,
     too_many_elements,
     uuid_bytes,
     with_unknown_tag,
@@ -60,6 +61,8 @@ _unpack_qiB = struct.Struct(">qiB").unpack_from
 _unpack_qq = struct.Struct(">qq").unpack_from
 _unpack_qqB = struct.Struct(">qqB").unpack_from
 _pack_U = struct.Struct(">16s").pack
+_pack_bbU = struct.Struct(">bb16s").pack
+_pack_bbq = struct.Struct(">bbq").pack
 _pack_h = struct.Struct(">h").pack
 _pack_hi = struct.Struct(">hi").pack
 _pack_i = struct.Struct(">i").pack
@@ -251,15 +254,18 @@ class FetchRequest:
                             partition.log_start_offset,
                             partition.partition_max_bytes,
                         )
-                        tagged_1: list[tuple[int, bytes | bytearray]] = []
+                        tagged_1: list[bytes] = []
                         if partition.replica_directory_id != ZERO_UUID:
                             if version >= 17:
-                                tagged_1.append((0, _pack_U(uuid_bytes(partition.replica_directory_id))))
+                                tagged_1.append(_pack_bbU(0, 16, uuid_bytes(partition.replica_directory_id)))
                         if partition.high_watermark != 9223372036854775807:
                             if version >= 18:
-                                tagged_1.append((1, _pack_q(partition.high_watermark)))
-                        if tagged_1 or partition.unknown_tagged_fields:
+                                tagged_1.append(_pack_bbq(1, 8, partition.high_watermark))
+                        if partition.unknown_tagged_fields:
                             write_tagged_fields(out, tagged_1, partition.unknown_tagged_fields)
+                        elif tagged_1:
+                            out.append(len(tagged_1))
+                            out += b"".join(tagged_1)
                         else:
                             out.append(0)
                     if topic.unknown_tagged_fields:
@@ -309,7 +315,7 @@ class FetchRequest:
                     else:
                         write_string_length(content_1, n)
                     content_1 += raw
-                    tagged_1.append((0, content_1))
+                    tagged_1.append(tagged_field(0, content_1))
                 if self.replica_state is not None and self.replica_state != ReplicaState():
                     if not (version >= 15):
                         raise not_in_version("replica_state", "15-18")
@@ -322,9 +328,12 @@ class FetchRequest:
                         write_tagged_fields(content_1, [], self.replica_state.unknown_tagged_fields)
                     else:
                         content_1.append(0)
-                    tagged_1.append((1, content_1))
-                if tagged_1 or self.unknown_tagged_fields:
+                    tagged_1.append(tagged_field(1, content_1))
+                if self.unknown_tagged_fields:
                     write_tagged_fields(out, tagged_1, self.unknown_tagged_fields)
+                elif tagged_1:
+                    out.append(len(tagged_1))
+                    out += b"".join(tagged_1)
                 else:
                     out.append(0)
             else:
@@ -913,7 +922,7 @@ class FetchResponse:
                             else:
                                 write_uvarint(out, n)
                             out += records
-                        tagged_1: list[tuple[int, bytes | bytearray]] = []
+                        tagged_1: list[bytes] = []
                         if partition.diverging_epoch is not None and partition.diverging_epoch != EpochEndOffset():
                             content_1 = bytearray()
                             content_1 += _pack_iq(
@@ -924,7 +933,7 @@ class FetchResponse:
                                 write_tagged_fields(content_1, [], partition.diverging_epoch.unknown_tagged_fields)
                             else:
                                 content_1.append(0)
-                            tagged_1.append((0, content_1))
+                            tagged_1.append(tagged_field(0, content_1))
                         if partition.current_leader is not None and partition.current_leader != LeaderIdAndEpoch():
                             content_1 = bytearray()
                             content_1 += _pack_ii(
@@ -935,7 +944,7 @@ class FetchResponse:
                                 write_tagged_fields(content_1, [], partition.current_leader.unknown_tagged_fields)
                             else:
                                 content_1.append(0)
-                            tagged_1.append((1, content_1))
+                            tagged_1.append(tagged_field(1, content_1))
                         if partition.snapshot_id is not None and partition.snapshot_id != SnapshotId():
                             content_1 = bytearray()
                             content_1 += _pack_qi(
@@ -946,9 +955,12 @@ class FetchResponse:
                                 write_tagged_fields(content_1, [], partition.snapshot_id.unknown_tagged_fields)
                             else:
                                 content_1.append(0)
-                            tagged_1.append((2, content_1))
-                        if tagged_1 or partition.unknown_tagged_fields:
+                            tagged_1.append(tagged_field(2, content_1))
+                        if partition.unknown_tagged_fields:
                             write_tagged_fields(out, tagged_1, partition.unknown_tagged_fields)
+                        elif tagged_1:
+                            out.append(len(tagged_1))
+                            out += b"".join(tagged_1)
                         else:
                             out.append(0)
                     if response.unknown_tagged_fields:
@@ -989,9 +1001,12 @@ class FetchResponse:
                             write_tagged_fields(content_1, [], node_endpoint.unknown_tagged_fields)
                         else:
                             content_1.append(0)
-                    tagged_1.append((0, content_1))
-                if tagged_1 or self.unknown_tagged_fields:
+                    tagged_1.append(tagged_field(0, content_1))
+                if self.unknown_tagged_fields:
                     write_tagged_fields(out, tagged_1, self.unknown_tagged_fields)
+                elif tagged_1:
+                    out.append(len(tagged_1))
+                    out += b"".join(tagged_1)
                 else:
                     out.append(0)
             else:
@@ -1119,7 +1134,7 @@ class FetchResponse:
                             else:
                                 out = bytearray()
                                 pieces += (records, out)
-                        tagged_1: list[tuple[int, bytes | bytearray]] = []
+                        tagged_1: list[bytes] = []
                         if partition.diverging_epoch is not None and partition.diverging_epoch != EpochEndOffset():
                             content_1 = bytearray()
                             content_1 += _pack_iq(
@@ -1130,7 +1145,7 @@ class FetchResponse:
                                 write_tagged_fields(content_1, [], partition.diverging_epoch.unknown_tagged_fields)
                             else:
                                 content_1.append(0)
-                            tagged_1.append((0, content_1))
+                            tagged_1.append(tagged_field(0, content_1))
                         if partition.current_leader is not None and partition.current_leader != LeaderIdAndEpoch():
                             content_1 = bytearray()
                             content_1 += _pack_ii(
@@ -1141,7 +1156,7 @@ class FetchResponse:
                                 write_tagged_fields(content_1, [], partition.current_leader.unknown_tagged_fields)
                             else:
                                 content_1.append(0)
-                            tagged_1.append((1, content_1))
+                            tagged_1.append(tagged_field(1, content_1))
                         if partition.snapshot_id is not None and partition.snapshot_id != SnapshotId():
                             content_1 = bytearray()
                             content_1 += _pack_qi(
@@ -1152,9 +1167,12 @@ class FetchResponse:
                                 write_tagged_fields(content_1, [], partition.snapshot_id.unknown_tagged_fields)
                             else:
                                 content_1.append(0)
-                            tagged_1.append((2, content_1))
-                        if tagged_1 or partition.unknown_tagged_fields:
+                            tagged_1.append(tagged_field(2, content_1))
+                        if partition.unknown_tagged_fields:
                             write_tagged_fields(out, tagged_1, partition.unknown_tagged_fields)
+                        elif tagged_1:
+                            out.append(len(tagged_1))
+                            out += b"".join(tagged_1)
                         else:
                             out.append(0)
                     if response.unknown_tagged_fields:
@@ -1195,9 +1213,12 @@ class FetchResponse:
                             write_tagged_fields(content_1, [], node_endpoint.unknown_tagged_fields)
                         else:
                             content_1.append(0)
-                    tagged_1.append((0, content_1))
-                if tagged_1 or self.unknown_tagged_fields:
+                    tagged_1.append(tagged_field(0, content_1))
+                if self.unknown_tagged_fields:
                     write_tagged_fields(out, tagged_1, self.unknown_tagged_fields)
+                elif tagged_1:
+                    out.append(len(tagged_1))
+                    out += b"".join(tagged_1)
                 else:
                     out.append(0)
             else:

@@ -30,6 +30,7 @@ from fencepost_protocol.primitives import (
     long_string_length,
     read_tag,
     read_unknown_tags,
+    tagged_field,
     too_many_elements,
     uuid_bytes,
     with_unknown_tag,
@@ -47,8 +48,8 @@ _unpack_iiB = struct.Struct(">iiB").unpack_from
 _unpack_iiqiB = struct.Struct(">iiqiB").unpack_from
 _unpack_qB = struct.Struct(">qB").unpack_from
 _unpack_qqB = struct.Struct(">qqB").unpack_from
-_pack_U = struct.Struct(">16s").pack
 _pack_H = struct.Struct(">H").pack
+_pack_bbU = struct.Struct(">bb16s").pack
 _pack_i = struct.Struct(">i").pack
 _pack_ih = struct.Struct(">ih").pack
 _pack_ihqi = struct.Struct(">ihqi").pack
@@ -163,12 +164,15 @@ class FetchSnapshotRequest:
                     else:
                         out.append(0)
                     out += _pack_q(partition.position)
-                    tagged_1: list[tuple[int, bytes | bytearray]] = []
+                    tagged_1: list[bytes] = []
                     if partition.replica_directory_id != ZERO_UUID:
                         if version >= 1:
-                            tagged_1.append((0, _pack_U(uuid_bytes(partition.replica_directory_id))))
-                    if tagged_1 or partition.unknown_tagged_fields:
+                            tagged_1.append(_pack_bbU(0, 16, uuid_bytes(partition.replica_directory_id)))
+                    if partition.unknown_tagged_fields:
                         write_tagged_fields(out, tagged_1, partition.unknown_tagged_fields)
+                    elif tagged_1:
+                        out.append(len(tagged_1))
+                        out += b"".join(tagged_1)
                     else:
                         out.append(0)
                 if topic.unknown_tagged_fields:
@@ -185,9 +189,12 @@ class FetchSnapshotRequest:
                 else:
                     write_string_length(content_1, n)
                 content_1 += raw
-                tagged_1.append((0, content_1))
-            if tagged_1 or self.unknown_tagged_fields:
+                tagged_1.append(tagged_field(0, content_1))
+            if self.unknown_tagged_fields:
                 write_tagged_fields(out, tagged_1, self.unknown_tagged_fields)
+            elif tagged_1:
+                out.append(len(tagged_1))
+                out += b"".join(tagged_1)
             else:
                 out.append(0)
         except ENCODE_ERRORS as cause:
@@ -439,7 +446,7 @@ class FetchSnapshotResponse:
                     else:
                         write_uvarint(out, n)
                     out += records
-                    tagged_1: list[tuple[int, bytes | bytearray]] = []
+                    tagged_1: list[bytes] = []
                     if partition.current_leader is not None and partition.current_leader != LeaderIdAndEpoch():
                         content_1 = bytearray()
                         content_1 += _pack_ii(
@@ -450,9 +457,12 @@ class FetchSnapshotResponse:
                             write_tagged_fields(content_1, [], partition.current_leader.unknown_tagged_fields)
                         else:
                             content_1.append(0)
-                        tagged_1.append((0, content_1))
-                    if tagged_1 or partition.unknown_tagged_fields:
+                        tagged_1.append(tagged_field(0, content_1))
+                    if partition.unknown_tagged_fields:
                         write_tagged_fields(out, tagged_1, partition.unknown_tagged_fields)
+                    elif tagged_1:
+                        out.append(len(tagged_1))
+                        out += b"".join(tagged_1)
                     else:
                         out.append(0)
                 if topic.unknown_tagged_fields:
@@ -483,9 +493,12 @@ class FetchSnapshotResponse:
                         write_tagged_fields(content_1, [], node_endpoint.unknown_tagged_fields)
                     else:
                         content_1.append(0)
-                tagged_1.append((0, content_1))
-            if tagged_1 or self.unknown_tagged_fields:
+                tagged_1.append(tagged_field(0, content_1))
+            if self.unknown_tagged_fields:
                 write_tagged_fields(out, tagged_1, self.unknown_tagged_fields)
+            elif tagged_1:
+                out.append(len(tagged_1))
+                out += b"".join(tagged_1)
             else:
                 out.append(0)
         except ENCODE_ERRORS as cause:
@@ -544,7 +557,7 @@ class FetchSnapshotResponse:
                     else:
                         out = bytearray()
                         pieces += (records, out)
-                    tagged_1: list[tuple[int, bytes | bytearray]] = []
+                    tagged_1: list[bytes] = []
                     if partition.current_leader is not None and partition.current_leader != LeaderIdAndEpoch():
                         content_1 = bytearray()
                         content_1 += _pack_ii(
@@ -555,9 +568,12 @@ class FetchSnapshotResponse:
                             write_tagged_fields(content_1, [], partition.current_leader.unknown_tagged_fields)
                         else:
                             content_1.append(0)
-                        tagged_1.append((0, content_1))
-                    if tagged_1 or partition.unknown_tagged_fields:
+                        tagged_1.append(tagged_field(0, content_1))
+                    if partition.unknown_tagged_fields:
                         write_tagged_fields(out, tagged_1, partition.unknown_tagged_fields)
+                    elif tagged_1:
+                        out.append(len(tagged_1))
+                        out += b"".join(tagged_1)
                     else:
                         out.append(0)
                 if topic.unknown_tagged_fields:
@@ -588,9 +604,12 @@ class FetchSnapshotResponse:
                         write_tagged_fields(content_1, [], node_endpoint.unknown_tagged_fields)
                     else:
                         content_1.append(0)
-                tagged_1.append((0, content_1))
-            if tagged_1 or self.unknown_tagged_fields:
+                tagged_1.append(tagged_field(0, content_1))
+            if self.unknown_tagged_fields:
                 write_tagged_fields(out, tagged_1, self.unknown_tagged_fields)
+            elif tagged_1:
+                out.append(len(tagged_1))
+                out += b"".join(tagged_1)
             else:
                 out.append(0)
         except ENCODE_ERRORS as cause:

@@ -50,6 +50,7 @@ _unpack_q = struct.Struct(">q").unpack_from
 _unpack_qB = struct.Struct(">qB").unpack_from
 _unpack_qiB = struct.Struct(">qiB").unpack_from
 _pack_U = struct.Struct(">16s").pack
+_pack_bbU = struct.Struct(">bb16s").pack
 _pack_h = struct.Struct(">h").pack
 _pack_i = struct.Struct(">i").pack
 _pack_ih = struct.Struct(">ih").pack
@@ -792,11 +793,14 @@ class OffsetCommitValue:
                     write_string_length(out, n)
                 out += raw
                 out += _pack_q(self.commit_timestamp)
-                tagged_1: list[tuple[int, bytes | bytearray]] = []
+                tagged_1: list[bytes] = []
                 if self.topic_id != ZERO_UUID:
-                    tagged_1.append((0, _pack_U(uuid_bytes(self.topic_id))))
-                if tagged_1 or self.unknown_tagged_fields:
+                    tagged_1.append(_pack_bbU(0, 16, uuid_bytes(self.topic_id)))
+                if self.unknown_tagged_fields:
                     write_tagged_fields(out, tagged_1, self.unknown_tagged_fields)
+                elif tagged_1:
+                    out.append(len(tagged_1))
+                    out += b"".join(tagged_1)
                 else:
                     out.append(0)
             else:

@@ -25,6 +25,7 @@ from fencepost_protocol.primitives import (
     read_int32_array,
     read_tag,
     read_uuid_array,
+    tagged_field,
     too_many_elements,
     uuid_bytes,
     with_unknown_tag,
@@ -36,8 +37,8 @@ from fencepost_protocol.varint import read_uvarint_tail, write_uvarint
 
 _unpack_i = struct.Struct(">i").unpack_from
 _unpack_iUB = struct.Struct(">i16sB").unpack_from
-_pack_b = struct.Struct(">b").pack
-_pack_i = struct.Struct(">i").pack
+_pack_bbb = struct.Struct(">bbb").pack
+_pack_bbi = struct.Struct(">bbi").pack
 _pack_iU = struct.Struct(">i16s").pack
 new = object.__new__
 
@@ -93,7 +94,7 @@ class PartitionChangeRecord:
             if not 0 <= version <= 2:
                 raise unknown_version("PartitionChangeRecord", version, 0, 2)
             out += _pack_iU(self.partition_id, uuid_bytes(self.topic_id))
-            tagged_1: list[tuple[int, bytes | bytearray]] = []
+            tagged_1: list[bytes] = []
             if self.isr is not None:
                 content_1 = bytearray()
                 n = len(self.isr) + 1
@@ -102,9 +103,9 @@ class PartitionChangeRecord:
                 else:
                     write_uvarint(content_1, n)
                 write_int32_array(content_1, self.isr)
-                tagged_1.append((0, content_1))
+                tagged_1.append(tagged_field(0, content_1))
             if self.leader != -2:
-                tagged_1.append((1, _pack_i(self.leader)))
+                tagged_1.append(_pack_bbi(1, 4, self.leader))
             if self.replicas is not None:
                 content_1 = bytearray()
                 n = len(self.replicas) + 1
@@ -113,7 +114,7 @@ class PartitionChangeRecord:
                 else:
                     write_uvarint(content_1, n)
                 write_int32_array(content_1, self.replicas)
-                tagged_1.append((2, content_1))
+                tagged_1.append(tagged_field(2, content_1))
             if self.removing_replicas is not None:
                 content_1 = bytearray()
                 n = len(self.removing_replicas) + 1
@@ -122,7 +123,7 @@ class PartitionChangeRecord:
                 else:
                     write_uvarint(content_1, n)
                 write_int32_array(content_1, self.removing_replicas)
-                tagged_1.append((3, content_1))
+                tagged_1.append(tagged_field(3, content_1))
             if self.adding_replicas is not None:
                 content_1 = bytearray()
                 n = len(self.adding_replicas) + 1
@@ -131,9 +132,9 @@ class PartitionChangeRecord:
                 else:
                     write_uvarint(content_1, n)
                 write_int32_array(content_1, self.adding_replicas)
-                tagged_1.append((4, content_1))
+                tagged_1.append(tagged_field(4, content_1))
             if self.leader_recovery_state != -1:
-                tagged_1.append((5, _pack_b(self.leader_recovery_state)))
+                tagged_1.append(_pack_bbb(5, 1, self.leader_recovery_state))
             if self.eligible_leader_replicas is not None:
                 if not (version >= 2):
                     raise not_in_version("eligible_leader_replicas", "2")
@@ -144,7 +145,7 @@ class PartitionChangeRecord:
                 else:
                     write_uvarint(content_1, n)
                 write_int32_array(content_1, self.eligible_leader_replicas)
-                tagged_1.append((6, content_1))
+                tagged_1.append(tagged_field(6, content_1))
             if self.last_known_elr is not None:
                 if not (version >= 2):
                     raise not_in_version("last_known_elr", "2")
@@ -155,7 +156,7 @@ class PartitionChangeRecord:
                 else:
                     write_uvarint(content_1, n)
                 write_int32_array(content_1, self.last_known_elr)
-                tagged_1.append((7, content_1))
+                tagged_1.append(tagged_field(7, content_1))
             if self.directories is not None:
                 if not (version >= 1):
                     raise not_in_version("directories", "1-2")
@@ -166,9 +167,12 @@ class PartitionChangeRecord:
                 else:
                     write_uvarint(content_1, n)
                 write_uuid_array(content_1, self.directories)
-                tagged_1.append((8, content_1))
-            if tagged_1 or self.unknown_tagged_fields:
+                tagged_1.append(tagged_field(8, content_1))
+            if self.unknown_tagged_fields:
                 write_tagged_fields(out, tagged_1, self.unknown_tagged_fields)
+            elif tagged_1:
+                out.append(len(tagged_1))
+                out += b"".join(tagged_1)
             else:
                 out.append(0)
         except ENCODE_ERRORS as cause:

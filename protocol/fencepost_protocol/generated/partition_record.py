@@ -26,6 +26,7 @@ from fencepost_protocol.primitives import (
     read_int32_array,
     read_tag,
     read_uuid_array,
+    tagged_field,
     too_many_elements,
     uuid_bytes,
     with_unknown_tag,
@@ -37,7 +38,7 @@ from fencepost_protocol.varint import read_uvarint_tail, write_uvarint
 
 _unpack_iUB = struct.Struct(">i16sB").unpack_from
 _unpack_iii = struct.Struct(">iii").unpack_from
-_pack_b = struct.Struct(">b").pack
+_pack_bbb = struct.Struct(">bbb").pack
 _pack_iU = struct.Struct(">i16s").pack
 _pack_iii = struct.Struct(">iii").pack
 new = object.__new__
@@ -128,9 +129,9 @@ class PartitionRecord:
                 write_uuid_array(out, self.directories)
             elif self.directories:
                 raise not_in_version("directories", "1-2")
-            tagged_1: list[tuple[int, bytes | bytearray]] = []
+            tagged_1: list[bytes] = []
             if self.leader_recovery_state != 0:
-                tagged_1.append((0, _pack_b(self.leader_recovery_state)))
+                tagged_1.append(_pack_bbb(0, 1, self.leader_recovery_state))
             if self.eligible_leader_replicas is not None:
                 if not (version >= 2):
                     raise not_in_version("eligible_leader_replicas", "2")
@@ -141,7 +142,7 @@ class PartitionRecord:
                 else:
                     write_uvarint(content_1, n)
                 write_int32_array(content_1, self.eligible_leader_replicas)
-                tagged_1.append((1, content_1))
+                tagged_1.append(tagged_field(1, content_1))
             if self.last_known_elr is not None:
                 if not (version >= 2):
                     raise not_in_version("last_known_elr", "2")
@@ -152,9 +153,12 @@ class PartitionRecord:
                 else:
                     write_uvarint(content_1, n)
                 write_int32_array(content_1, self.last_known_elr)
-                tagged_1.append((2, content_1))
-            if tagged_1 or self.unknown_tagged_fields:
+                tagged_1.append(tagged_field(2, content_1))
+            if self.unknown_tagged_fields:
                 write_tagged_fields(out, tagged_1, self.unknown_tagged_fields)
+            elif tagged_1:
+                out.append(len(tagged_1))
+                out += b"".join(tagged_1)
             else:
                 out.append(0)
         except ENCODE_ERRORS as cause:

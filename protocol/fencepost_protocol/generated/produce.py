@@ -31,6 +31,7 @@ from fencepost_protocol.primitives import (
     negative_length,
     read_tag,
     read_unknown_tags,
+    tagged_field,
     too_many_elements,
     uuid_bytes,
     with_unknown_tag,
@@ -634,7 +635,7 @@ class ProduceResponse:
                             else:
                                 write_string_length(out, n)
                             out += raw
-                        tagged_1: list[tuple[int, bytes | bytearray]] = []
+                        tagged_1: list[bytes] = []
                         if partition_response.current_leader is not None and partition_response.current_leader != LeaderIdAndEpoch():
                             if not (version >= 10):
                                 raise not_in_version("responses.partition_responses.current_leader", "10-13")
@@ -647,9 +648,12 @@ class ProduceResponse:
                                 write_tagged_fields(content_1, [], partition_response.current_leader.unknown_tagged_fields)
                             else:
                                 content_1.append(0)
-                            tagged_1.append((0, content_1))
-                        if tagged_1 or partition_response.unknown_tagged_fields:
+                            tagged_1.append(tagged_field(0, content_1))
+                        if partition_response.unknown_tagged_fields:
                             write_tagged_fields(out, tagged_1, partition_response.unknown_tagged_fields)
+                        elif tagged_1:
+                            out.append(len(tagged_1))
+                            out += b"".join(tagged_1)
                         else:
                             out.append(0)
                     if response.unknown_tagged_fields:
@@ -691,9 +695,12 @@ class ProduceResponse:
                             write_tagged_fields(content_1, [], node_endpoint.unknown_tagged_fields)
                         else:
                             content_1.append(0)
-                    tagged_1.append((0, content_1))
-                if tagged_1 or self.unknown_tagged_fields:
+                    tagged_1.append(tagged_field(0, content_1))
+                if self.unknown_tagged_fields:
                     write_tagged_fields(out, tagged_1, self.unknown_tagged_fields)
+                elif tagged_1:
+                    out.append(len(tagged_1))
+                    out += b"".join(tagged_1)
                 else:
                     out.append(0)
             else:

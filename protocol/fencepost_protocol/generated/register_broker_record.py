@@ -28,6 +28,7 @@ from fencepost_protocol.primitives import (
     read_tag,
     read_unknown_tags,
     read_uuid_array,
+    tagged_field,
     too_many_elements,
     uuid_bytes,
     with_unknown_tag,
@@ -189,7 +190,7 @@ class RegisterBrokerRecord:
                 out += _pack_t(self.in_controlled_shutdown)
             elif self.in_controlled_shutdown:
                 raise not_in_version("in_controlled_shutdown", "1-4")
-            tagged_1: list[tuple[int, bytes | bytearray]] = []
+            tagged_1: list[bytes] = []
             if self.log_dirs:
                 if not (version >= 3):
                     raise not_in_version("log_dirs", "3-4")
@@ -200,7 +201,7 @@ class RegisterBrokerRecord:
                 else:
                     write_uvarint(content_1, n)
                 write_uuid_array(content_1, self.log_dirs)
-                tagged_1.append((0, content_1))
+                tagged_1.append(tagged_field(0, content_1))
             if self.cordoned_log_dirs is not None:
                 if not (version >= 4):
                     raise not_in_version("cordoned_log_dirs", "4")
@@ -211,9 +212,12 @@ class RegisterBrokerRecord:
                 else:
                     write_uvarint(content_1, n)
                 write_uuid_array(content_1, self.cordoned_log_dirs)
-                tagged_1.append((1, content_1))
-            if tagged_1 or self.unknown_tagged_fields:
+                tagged_1.append(tagged_field(1, content_1))
+            if self.unknown_tagged_fields:
                 write_tagged_fields(out, tagged_1, self.unknown_tagged_fields)
+            elif tagged_1:
+                out.append(len(tagged_1))
+                out += b"".join(tagged_1)
             else:
                 out.append(0)
         except ENCODE_ERRORS as cause:

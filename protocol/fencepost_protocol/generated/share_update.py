@@ -38,8 +38,8 @@ _unpack_i = struct.Struct(">i").unpack_from
 _unpack_iiqB = struct.Struct(">iiqB").unpack_from
 _unpack_qqbhB = struct.Struct(">qqbhB").unpack_from
 _pack_Ui = struct.Struct(">16si").pack
+_pack_bbi = struct.Struct(">bbi").pack
 _pack_h = struct.Struct(">h").pack
-_pack_i = struct.Struct(">i").pack
 _pack_iiq = struct.Struct(">iiq").pack
 _pack_qqbh = struct.Struct(">qqbh").pack
 new = object.__new__
@@ -164,11 +164,14 @@ class ShareUpdateValue:
                     write_tagged_fields(out, [], state_batche.unknown_tagged_fields)
                 else:
                     out.append(0)
-            tagged_1: list[tuple[int, bytes | bytearray]] = []
+            tagged_1: list[bytes] = []
             if self.delivery_complete_count != -1:
-                tagged_1.append((0, _pack_i(self.delivery_complete_count)))
-            if tagged_1 or self.unknown_tagged_fields:
+                tagged_1.append(_pack_bbi(0, 4, self.delivery_complete_count))
+            if self.unknown_tagged_fields:
                 write_tagged_fields(out, tagged_1, self.unknown_tagged_fields)
+            elif tagged_1:
+                out.append(len(tagged_1))
+                out += b"".join(tagged_1)
             else:
                 out.append(0)
         except ENCODE_ERRORS as cause:

@@ -42,9 +42,10 @@ _unpack_qhibB = struct.Struct(">qhibB").unpack_from
 _unpack_qhibi = struct.Struct(">qhibi").unpack_from
 _unpack_qq = struct.Struct(">qq").unpack_from
 _unpack_qqB = struct.Struct(">qqB").unpack_from
+_pack_bbh = struct.Struct(">bbh").pack
+_pack_bbq = struct.Struct(">bbq").pack
 _pack_h = struct.Struct(">h").pack
 _pack_i = struct.Struct(">i").pack
-_pack_q = struct.Struct(">q").pack
 _pack_qhib = struct.Struct(">qhib").pack
 _pack_qq = struct.Struct(">qq").pack
 new = object.__new__
@@ -205,17 +206,20 @@ class TransactionLogValue:
                     self.transaction_last_update_timestamp_ms,
                     self.transaction_start_timestamp_ms,
                 )
-                tagged_1: list[tuple[int, bytes | bytearray]] = []
+                tagged_1: list[bytes] = []
                 if self.previous_producer_id != -1:
-                    tagged_1.append((0, _pack_q(self.previous_producer_id)))
+                    tagged_1.append(_pack_bbq(0, 8, self.previous_producer_id))
                 if self.next_producer_id != -1:
-                    tagged_1.append((1, _pack_q(self.next_producer_id)))
+                    tagged_1.append(_pack_bbq(1, 8, self.next_producer_id))
                 if self.client_transaction_version != 0:
-                    tagged_1.append((2, _pack_h(self.client_transaction_version)))
+                    tagged_1.append(_pack_bbh(2, 2, self.client_transaction_version))
                 if self.next_producer_epoch != -1:
-                    tagged_1.append((3, _pack_h(self.next_producer_epoch)))
-                if tagged_1 or self.unknown_tagged_fields:
+                    tagged_1.append(_pack_bbh(3, 2, self.next_producer_epoch))
+                if self.unknown_tagged_fields:
                     write_tagged_fields(out, tagged_1, self.unknown_tagged_fields)
+                elif tagged_1:
+                    out.append(len(tagged_1))
+                    out += b"".join(tagged_1)
                 else:
                     out.append(0)
             else:
