@@ -52,7 +52,7 @@ export function Scenarios() {
   );
 }
 
-const canHappenHere = (each: Scenario): boolean => about.value?.kind === "broker" && !each.own_broker && each.brokers === 0;
+const canHappenHere = (each: Scenario): boolean => about.value?.kind === (each.brokers ? "cluster" : "broker") && !each.own_broker;
 
 function Elsewhere(props: { of: Scenario }) {
   return (
@@ -80,7 +80,7 @@ async function run(name: string): Promise<void> {
   happened.value = null;
   isRunning.value = true;
   try {
-    happened.value = await tell<Happened>("POST", path`/v1/scenarios/${name}`);
+    happened.value = await tell<Happened>("POST", path`/v1/scenarios/${name}/run`);
   } finally {
     isRunning.value = false;
   }

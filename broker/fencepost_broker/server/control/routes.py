@@ -17,7 +17,6 @@ from fencepost_broker.apis.request import Pieces
 from fencepost_broker.server.control.problems import ProblemError
 
 if TYPE_CHECKING:
-    from fencepost_broker.config.settings import Settings
     from fencepost_broker.coordinator.runtime.coordinator_runtime import CoordinatorRuntime
     from fencepost_broker.faults.rules import FaultRules
     from fencepost_broker.ports import Address
@@ -40,7 +39,6 @@ ASK_SECONDS: Final = 10.0
 class Embedded(Protocol):
     """The object that has started the process: a ``Broker``."""
 
-    settings: Settings
     disk: DiskFaults
     snapshots: dict[str, Snapshot]
 
