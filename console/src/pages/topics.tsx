@@ -3,7 +3,7 @@
 import { useState } from "preact/hooks";
 
 import { path, tell } from "../api";
-import { decode } from "../bytes";
+import { Content, FORMS } from "../content";
 import { give, given, linkTo } from "../route";
 import { useAnswer } from "../store";
 import { dateAndTime, many, size, visible } from "../text";
@@ -139,10 +139,16 @@ function Topic(props: { topic: string }) {
 function Records(props: { topic: string; partition: number; again: () => void }) {
   const offset = Number(given("offset")) || 0;
   const base = path`/v1/topics/${props.topic}/partitions/${props.partition}`;
+  const key = given("key");
+  const since = Date.parse(given("since"));
+  const wanted = new URLSearchParams({ offset: String(offset), count: String(COUNT) });
+  if (key) wanted.set("key", key);
+  if (!Number.isNaN(since)) wanted.set("at_ms", String(since));
   const { data, problem, again } = useAnswer<{ offsets: Offsets; batches: Batch[]; next_offset: number }>(
-    `${base}/records?offset=${offset}&count=${COUNT}`,
+    `${base}/records?${wanted}`,
     2000,
   );
+  const form = given("as");
   const explained = useAnswer<PartitionExplained>(base, 2000);
   const holder = explained.data?.holder;
   return (
@@ -153,12 +159,27 @@ function Records(props: { topic: string; partition: number; again: () => void })
         </>
       }
       hint="As they lie in the log. Control records end transactions; consumers do not see them, nor what was aborted."
-      side={
-        <Field label="From offset">
-          <input type="number" min={0} value={offset} onInput={(e) => give({ offset: e.currentTarget.value })} />
-        </Field>
-      }
     >
+      <div class="filters">
+        <Field label="From offset">
+          <input type="number" min={0} value={offset} onChange={(e) => give({ offset: e.currentTarget.value })} />
+        </Field>
+        <Field label="From time">
+          <input type="datetime-local" step={1} value={given("since")} onChange={(e) => give({ since: e.currentTarget.value })} />
+        </Field>
+        <Field label="Only with this key">
+          <input value={key} onChange={(e) => give({ key: e.currentTarget.value })} />
+        </Field>
+        <Field label="Show as">
+          <select value={form} onChange={(e) => give({ as: e.currentTarget.value })}>
+            {Object.entries(FORMS).map(([name, title]) => (
+              <option key={name} value={name}>
+                {title}
+              </option>
+            ))}
+          </select>
+        </Field>
+      </div>
       <Wrong problem={problem} />
       {holder && explained.data && (
         <p class="holder">
@@ -167,22 +188,22 @@ function Records(props: { topic: string; partition: number; again: () => void })
         </p>
       )}
       <Produce url={`${base}/records`} again={() => (again(), props.again())} />
-      {data && data.batches.length === 0 && <Empty>No record from this offset on.</Empty>}
+      {data && data.batches.length === 0 && <Empty>{key ? `No record with this key up to offset ${data.next_offset}.` : "No record from here on."}</Empty>}
       {data && data.batches.length > 0 && (
         <Table label="Records" head={["Offset", "Time", "Key", "Value", "Headers", "Batch"]} class="records">
-          {data.batches.flatMap((batch, at) => rowsOf(batch, data.batches[at - 1]))}
+          {data.batches.flatMap((batch, at) => rowsOf(batch, key ? undefined : data.batches[at - 1], form))}
         </Table>
       )}
       {data && data.next_offset < data.offsets.log_end_offset && (
-        <button type="button" onClick={() => give({ offset: data.next_offset })}>
-          Next records
+        <button type="button" onClick={() => give({ offset: data.next_offset, since: undefined })}>
+          {key ? `Search on from offset ${data.next_offset}` : "Next records"}
         </button>
       )}
     </Card>
   );
 }
 
-function rowsOf(batch: Batch, before: Batch | undefined) {
+function rowsOf(batch: Batch, before: Batch | undefined, form: string) {
   const rows = [];
   if (before && batch.base_offset > before.last_offset + 1)
     rows.push(
@@ -221,15 +242,15 @@ function rowsOf(batch: Batch, before: Batch | undefined) {
         <td class="number">{each.offset}</td>
         <td class="time">{dateAndTime(each.timestamp_ms)}</td>
         <td>
-          <Content of={each.key} size={each.key_bytes} />
+          <Content of={each.key} size={each.key_bytes} form={form} />
         </td>
         <td class="wide">
-          <Content of={each.value} size={each.value_bytes} />
+          <Content of={each.value} size={each.value_bytes} form={form} />
         </td>
         <td>
           {each.headers.map(([name, value], number) => (
             <span key={number} class="value">
-              <Text of={name} />=<Content of={value} size={0} />{" "}
+              <Text of={name} />=<Content of={value} size={0} form="" />{" "}
             </span>
           ))}
         </td>
@@ -243,30 +264,19 @@ function rowsOf(batch: Batch, before: Batch | undefined) {
   return rows;
 }
 
-/** Bytes as text if they are text, and else in hex. */
-function Content(props: { of: string | null; size: number }) {
-  if (props.of === null) return <span class="none">null</span>;
-  const bytes = decode(props.of);
-  let text: string;
-  try {
-    text = new TextDecoder("utf-8", { fatal: true }).decode(bytes);
-  } catch {
-    text = [...bytes].map((each) => each.toString(16).padStart(2, "0")).join(" ");
-    return <code title="Not UTF-8: the bytes in hex">{text}</code>;
-  }
-  return (
-    <>
-      <Text of={text} none="empty" />
-      {props.size > bytes.length && <small> … {size(props.size)}</small>}
-    </>
-  );
-}
+const ENDS = { "": "without a transaction", commit: "in a transaction that commits", abort: "in a transaction that aborts" };
 
 function Produce(props: { url: string; again: () => void }) {
   const [key, setKey] = useState("");
   const [value, setValue] = useState("");
+  const [header, setHeader] = useState("");
+  const [end, setEnd] = useState("");
+  const [id, setId] = useState("by-hand");
   const write = async () => {
-    await tell("POST", props.url, { key: key === "" ? null : key, value });
+    const [name, ...rest] = header.split("=");
+    const headers = name ? { [name]: rest.join("=") } : {};
+    const transaction = end ? { transactional_id: id, abort: end === "abort" } : {};
+    await tell("POST", props.url, { key: key === "" ? null : key, value, headers, ...transaction });
     setValue("");
     props.again();
   };
@@ -280,6 +290,23 @@ function Produce(props: { url: string; again: () => void }) {
         <Field label="Value">
           <input value={value} size={40} onInput={(e) => setValue(e.currentTarget.value)} />
         </Field>
+        <Field label="Header (name=value)">
+          <input value={header} onInput={(e) => setHeader(e.currentTarget.value)} />
+        </Field>
+        <Field label="How">
+          <select value={end} onChange={(e) => setEnd(e.currentTarget.value)}>
+            {Object.entries(ENDS).map(([name, title]) => (
+              <option key={name} value={name}>
+                {title}
+              </option>
+            ))}
+          </select>
+        </Field>
+        {end && (
+          <Field label="Transactional id">
+            <input value={id} onInput={(e) => setId(e.currentTarget.value)} />
+          </Field>
+        )}
         <Button tone="main" do={write}>
           Write
         </Button>
