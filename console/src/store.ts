@@ -79,7 +79,8 @@ async function keepReading(kinds: string, stop: AbortSignal): Promise<void> {
         // The first call begins to keep requests, so that the page of requests has them later.
         await ask("/v1/requests?last=0");
         isLive.value = true;
-        await readEvents(kinds, put, stop);
+        const onOpen = () => void (kinds.includes("step") && bringSteps());
+        await readEvents(kinds, put, onOpen, stop);
       }
     } catch (error) {
       if (stop.aborted) return;
@@ -88,6 +89,27 @@ async function keepReading(kinds: string, stop: AbortSignal): Promise<void> {
     isLive.value = false;
     await new Promise((resolve) => setTimeout(resolve, AGAIN_MS));
   }
+}
+
+/** Brings the steps from before this page was opened, once the stream tells all that come later. */
+async function bringSteps(): Promise<void> {
+  try {
+    const told = await ask<{ steps: Step[] }>("/v1/steps");
+    const known = new Set(steps.items.map((each) => JSON.stringify(each)));
+    const earlier = told.steps.filter((each) => !known.has(JSON.stringify(each)));
+    if (earlier.length === 0 || hasCleared) return;
+    steps.items = [...earlier, ...steps.items].sort((a, b) => a.at_ms - b.at_ms);
+    steps.version.value++;
+  } catch (error) {
+    if (!(error instanceof ProblemError)) throw error;
+  }
+}
+
+let hasCleared = false;
+/** Forgets the steps, also those that the broker keeps. */
+export function clearSteps(): void {
+  hasCleared = true;
+  steps.clear();
 }
 
 export interface Answer<T> {
