@@ -6,7 +6,8 @@ import { useEffect, useState } from "preact/hooks";
 import { ask, ProblemError, readEvents, tokenWanted } from "./api";
 import type { About, FaultFired, LogLine, RequestSeen, Step } from "./types";
 
-const KEPT = { request: 2000, step: 4000, log: 500, fault: 500 };
+/** So many of the last events of each kind are kept. */
+export const KEPT = { request: 2000, step: 4000, log: 500, fault: 500 };
 const AGAIN_MS = 1500;
 
 /** A list that only grows at its end and forgets its beginning; `version` changes with it. */

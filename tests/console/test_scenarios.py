@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final
 
@@ -10,7 +9,7 @@ import pytest
 from fencepost_broker.blocking import Broker
 from fencepost_broker.server.scenarios import SCENARIOS
 
-from tests.console.harness import opened
+from tests.console.harness import ALL, opened
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
@@ -20,8 +19,8 @@ _HERE: Final = [
     each.name for each in SCENARIOS.values() if not each.own_broker and not each.brokers
 ]
 FEW: Final = ("late-end-txn", "markers-that-never-come", "hanging-transaction")
-"""Those of each run; `make console-scenarios` runs all."""
-WATCHED: Final = _HERE if os.environ.get("FENCEPOST_TEST_CONSOLE_SCENARIOS") else FEW
+"""Those of each run; `make console-all` runs all."""
+WATCHED: Final = _HERE if ALL else FEW
 
 _STATES: Final = "g.bar-text:not(.held, .parked) > text"
 _MARKERS: Final = "g.mark.commit, g.mark.abort"

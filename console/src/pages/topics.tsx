@@ -1,6 +1,6 @@
 // Topics: partitions with their offsets, and records as they lie in the log.
 
-import { useState } from "preact/hooks";
+import { useEffect, useState } from "preact/hooks";
 
 import { path, tell } from "../api";
 import { Content, FORMS } from "../content";
@@ -9,6 +9,7 @@ import { useAnswer } from "../store";
 import { dateAndTime, many, size, visible } from "../text";
 import type { PartitionExplained, TopicState } from "../types";
 import { Button, Card, Empty, Field, Page, Table, Tag, Text, Wrong } from "../ui";
+import { LongList, LongTable } from "../virtual";
 import { Holder } from "./transactions";
 
 interface Offsets {
@@ -45,11 +46,16 @@ interface ReadRecord {
   headers: [string, string | null][];
 }
 
-const LISTED = 500;
+const ROW = 30;
+/** A cluster with more partitions is asked less often: each answer costs it something. */
+const MANY = 1000;
 const COUNT = 100;
 
 export function TopicsPage() {
-  const { data, problem, again } = useAnswer<{ topics: TopicState[] }>("/v1/topics", 3000);
+  const [everyMs, setEvery] = useState(3000);
+  const { data, problem, again } = useAnswer<{ topics: TopicState[] }>("/v1/topics", everyMs);
+  const partitions = (data?.topics ?? []).reduce((sum, each) => sum + each.partitions.length, 0);
+  useEffect(() => setEvery(partitions > MANY ? 15_000 : 3000), [partitions > MANY]);
   const topic = given("topic") || (data?.topics.find((each) => !each.name.startsWith("__")) ?? data?.topics[0])?.name;
   const search = given("search").toLowerCase();
   const found = (data?.topics ?? []).filter((each) => each.name.toLowerCase().includes(search));
@@ -61,16 +67,15 @@ export function TopicsPage() {
           <Field label="Search">
             <input value={given("search")} onInput={(e) => give({ search: e.currentTarget.value })} />
           </Field>
-          <ul class="names">
-            {found.slice(0, LISTED).map((each) => (
+          <LongList label="Topics" row={ROW} items={found}>
+            {(each) => (
               <li key={each.name}>
                 <a href={linkTo("topics", { topic: each.name, search: given("search") })} aria-current={each.name === topic ? "true" : undefined}>
                   <Text of={each.name} /> <small>{each.partitions.length}</small>
                 </a>
               </li>
-            ))}
-          </ul>
-          {found.length > LISTED && <p class="hint">{many(found.length - LISTED, "more topic")}: search for them.</p>}
+            )}
+          </LongList>
           <NewTopic again={again} />
         </Card>
         <div>{topic ? <Topic key={topic} topic={topic} /> : data && <Card><Empty>No topic yet. Clients create one when they write to it, or you do at the left.</Empty></Card>}</div>
@@ -104,9 +109,11 @@ function NewTopic(props: { again: () => void }) {
 }
 
 function Topic(props: { topic: string }) {
-  const { data, problem, again } = useAnswer<{ partitions: Offsets[] }>(path`/v1/topics/${props.topic}`, 1500);
+  const [everyMs, setEvery] = useState(1500);
+  const { data, problem, again } = useAnswer<{ partitions: Offsets[] }>(path`/v1/topics/${props.topic}`, everyMs);
   const partition = given("partition") === "" ? (data?.partitions[0]?.partition ?? 0) : Number(given("partition"));
   const rows = data?.partitions ?? [];
+  useEffect(() => setEvery(rows.length > MANY ? 15_000 : 1500), [rows.length > MANY]);
   return (
     <>
       <Card
@@ -114,8 +121,8 @@ function Topic(props: { topic: string }) {
         hint="Consumers of committed records read up to the last stable offset (LSO), others up to the high watermark, which all in-sync replicas have."
       >
         <Wrong problem={problem} />
-        <Table label="Partitions" head={["Partition", "Leader", "Log start", "LSO", "High watermark", "Log end", "Size", "Readers"]}>
-          {rows.map((each) => (
+        <LongTable label="Partitions" row={ROW} items={rows} head={["Partition", "Leader", "Log start", "LSO", "High watermark", "Log end", "Size", "Readers"]}>
+          {(each) => (
             <tr key={each.partition} class={each.partition === partition ? "picked" : ""}>
               <td>
                 <a href={linkTo("topics", { topic: props.topic, partition: each.partition })}>{each.partition}</a>
@@ -128,8 +135,8 @@ function Topic(props: { topic: string }) {
               <td class="number">{size(each.size_bytes)}</td>
               <td>{each.last_stable_offset < each.high_watermark && <Tag tone="busy">readers wait</Tag>}</td>
             </tr>
-          ))}
-        </Table>
+          )}
+        </LongTable>
       </Card>
       <Records key={`${props.topic} ${partition}`} topic={props.topic} partition={partition} again={again} />
     </>
