@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Final, Self, cast
 
+from fencepost_client.config.jaas import read_jaas
+
 from fencepost_broker.config.errors import SettingsError
 from fencepost_broker.config.setting import AnySetting, Value
 from fencepost_broker.config.table import Given, Origin, Source, Table
@@ -48,6 +50,7 @@ from fencepost_broker.config.tables.without_effect import (
 from fencepost_broker.config.unsupported import reason_to_refuse
 from fencepost_broker.config.values.endpoints import Endpoint, parse_endpoints, parse_protocol_map
 from fencepost_broker.config.values.releases import DEFAULTS
+from fencepost_broker.security.authentication.policy import OAUTHBEARER, TokenValidator
 
 TOPIC: Final = Source(Origin.TOPIC)
 GROUP: Final = Source(Origin.GROUP)
@@ -198,6 +201,15 @@ class DeclaredSettings(
         """Return the passwords of a listener's PLAIN users."""
         jaas = self.of_listener(JAAS, listener, PLAIN)
         return plain_users(jaas) if isinstance(jaas, str) else {}
+
+    def bearer_tokens(self, listener: str) -> TokenValidator:
+        """Return what decides about the tokens of OAUTHBEARER; raises ValueError."""
+        from fencepost_broker.security.authentication.bearer import UnsecuredTokens
+
+        jaas = self.of_listener(JAAS, listener, OAUTHBEARER)
+        return UnsecuredTokens.from_options(
+            read_jaas(jaas).options if isinstance(jaas, str) else {}
+        )
 
     def topic(self, overrides: Mapping[str, Value] | None = None) -> TopicSettings:
         """Return a topic's settings: its own, or else the broker's.
