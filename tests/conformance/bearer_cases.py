@@ -30,6 +30,8 @@ WITH_OPTIONS: Final = SETTINGS | {
     )
 }
 
+SKEW_IN_WORDS: Final = MODULE.format(' unsecuredValidatorAllowableClockSkewMs="a little"')
+
 
 def encoded(part: Any) -> str:
     """A part of a token."""

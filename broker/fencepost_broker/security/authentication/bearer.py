@@ -124,25 +124,25 @@ class UnsecuredTokens:
         """Return what a token says."""
         parts = token.split(".")
         if len(parts) != 3 or parts[2]:
-            _refuse("the token is not HEADER.CLAIMS. without a signature")
+            refuse("the token is not HEADER.CLAIMS. without a signature")
         header, claims = _object(parts[0], "header"), _object(parts[1], "claims")
         if "alg" not in header:
             raise RemoteProtocolError("the token's header has no alg", api="SASL")  # as in Kafka
         if header["alg"] != "none":
-            _refuse(f"the token's alg is {header['alg']!r:.50}; only unsigned ones are accepted")
+            refuse(f"the token's alg is {header['alg']!r:.50}; only unsigned ones are accepted")
         user, scopes = claims.get(self.user_claim), _scopes(claims.get(self.scope_claim))
         if not isinstance(user, str) or not user.strip():
-            _refuse(f"the token's claim {self.user_claim} is {user!r:.100}, which is no user")
-        expires_ms = _time_ms(claims, "exp")
+            refuse(f"the token's claim {self.user_claim} is {user!r:.100}, which is no user")
+        expires_ms = time_ms(claims, "exp")
         if expires_ms is None:
-            _refuse("the token has no exp")
-        issued_ms = _time_ms(claims, "iat")
+            refuse("the token has no exp")
+        issued_ms = time_ms(claims, "iat")
         if issued_ms is not None and issued_ms > now_ms + self.skew_ms:
-            _refuse("the token's iat lies in the future")
+            refuse("the token's iat lies in the future")
         if now_ms - self.skew_ms >= expires_ms:
-            _refuse("the token has expired")
+            refuse("the token has expired")
         if issued_ms is not None and expires_ms <= issued_ms:
-            _refuse("the token's exp is not after its iat")
+            refuse("the token's exp is not after its iat")
         if not scopes.issuperset(self.scopes):
             raise InvalidTokenError(
                 f"the token's scope is {sorted(scopes)!s:.200}", missing_scopes=self.scopes
@@ -155,9 +155,9 @@ def _object(part: str, what: str) -> dict[str, Any]:
         data = base64.urlsafe_b64decode(part + "=" * (-len(part) % 4))
         found = json.loads(data, parse_constant=_no_number)
     except (binascii.Error, ValueError, RecursionError):
-        _refuse(f"the token's {what} is not base64 of JSON")
+        refuse(f"the token's {what} is not base64 of JSON")
     if not isinstance(found, dict):
-        _refuse(f"the token's {what} is not an object")
+        refuse(f"the token's {what} is not an object")
     return found
 
 
@@ -170,18 +170,20 @@ def _scopes(claim: object) -> frozenset[str]:
         return frozenset()
     named = [claim] if isinstance(claim, str) else claim
     if not isinstance(named, list) or not all(isinstance(each, str) for each in named):
-        _refuse("the token's scope is neither a text nor a list of texts")
+        refuse("the token's scope is neither a text nor a list of texts")
     return frozenset(text for each in named if (text := each.strip()))
 
 
-def _time_ms(claims: Mapping[str, Any], name: str) -> int | None:
+def time_ms(claims: Mapping[str, Any], name: str) -> int | None:
+    """Return a time in a token; raises InvalidTokenError."""
     value = claims.get(name)
     if value is None:
         return None
     if isinstance(value, bool) or not isinstance(value, int | float) or not -1e12 < value < 1e12:
-        _refuse(f"the token's {name} is {value!r:.50}, which is no time in seconds")
+        refuse(f"the token's {name} is {value!r:.50}, which is no time in seconds")
     return round(value * 1000)
 
 
-def _refuse(reason: str) -> NoReturn:
+def refuse(reason: str) -> NoReturn:
+    """Raise InvalidTokenError."""
     raise InvalidTokenError(reason)
