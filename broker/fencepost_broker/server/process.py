@@ -353,7 +353,7 @@ class BrokerProcess:
             return None
         from fencepost_broker.network.sasl_gate import Entrance, Gate
 
-        entrance = Entrance.from_settings(self.settings, listener)
+        entrance = Entrance.from_settings(self.settings, listener, self.clock.now_ms)
         return lambda: Gate(server, entrance)
 
     def _tls(self, listener: str) -> ssl.SSLContext | None:
