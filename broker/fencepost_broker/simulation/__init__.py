@@ -15,7 +15,9 @@ and chance. The same seed gives the same run.
     network.py      connections in memory, with latency, cuts and resets
     disk.py         disks in memory, which a power cut sets back
     escapes.py      time and chance of a program come from the simulation; threads are refused
-    programs.py     programs that ``fencepost simulate`` has by itself
+    checks.py       judges what a program has done, by histories and logs
+    logs.py         reads logs of clusters without a client
+    programs/       programs that ``fencepost simulate`` has by itself
 """
 
 from __future__ import annotations
