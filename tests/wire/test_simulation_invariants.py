@@ -111,8 +111,7 @@ def gets_ids_again(leader: BrokerServer, _: BrokerServer) -> None:
 def forgets(leader: BrokerServer, follower: BrokerServer) -> None:
     for server in (leader, follower):
         for shard in server.coordinators.runtime.shards.values():
-            if getattr(shard.machine, "_transactions", None):
-                shard.machine._transactions.clear()  # type: ignore[attr-defined]
+            getattr(shard.machine, "_transactions", {}).clear()
 
 
 @pytest.mark.parametrize(
