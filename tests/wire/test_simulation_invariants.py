@@ -17,7 +17,6 @@ from fencepost_broker.simulation.cluster import SimulatedCluster, in_process
 from fencepost_broker.simulation.logs import committed_records
 from fencepost_broker.simulation.runs import run_seed
 from fencepost_client import Producer
-from fencepost_protocol.generated.allocate_producer_ids import AllocateProducerIdsResponse
 from fencepost_protocol.records.writer import build_batch
 
 Broken = Callable[[BrokerServer, BrokerServer], object]
@@ -104,8 +103,7 @@ def marks_unprepared(leader: BrokerServer, _: BrokerServer) -> None:
 
 
 def gets_ids_again(leader: BrokerServer, _: BrokerServer) -> None:
-    answer = AllocateProducerIdsResponse(producer_id_start=500, producer_id_len=1000)
-    leader.producer_ids._take_in(answer)
+    vars(leader.producer_ids)["_following"] = range(500, 1500)
 
 
 def forgets(leader: BrokerServer, follower: BrokerServer) -> None:
