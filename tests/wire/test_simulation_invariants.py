@@ -19,6 +19,8 @@ from fencepost_broker.simulation.runs import run_seed
 from fencepost_client import Producer
 from fencepost_protocol.records.writer import build_batch
 
+from tests.support.broken_servers import forgets, gets_ids_again
+
 Broken = Callable[[BrokerServer, BrokerServer], object]
 """Does something to a leader's broker and a follower's."""
 
@@ -100,16 +102,6 @@ def marks_unprepared(leader: BrokerServer, _: BrokerServer) -> None:
         99, 0, committed=True, coordinator_epoch=0, leader_epoch=partition.leader_epoch + 1,
         now_ms=1_767_225_600_000,
     )  # fmt: skip
-
-
-def gets_ids_again(leader: BrokerServer, _: BrokerServer) -> None:
-    vars(leader.producer_ids)["_following"] = range(500, 1500)
-
-
-def forgets(leader: BrokerServer, follower: BrokerServer) -> None:
-    for server in (leader, follower):
-        for shard in server.coordinators.runtime.shards.values():
-            getattr(shard.machine, "_transactions", {}).clear()
 
 
 @pytest.mark.parametrize(
