@@ -362,6 +362,10 @@ release: $(STAMP) ## all that a release publishes, in dist/release; built twice 
 public-names: $(STAMP) ## write the list of public names, which a test compares
 	$(BIN)/python -m tests.release.public_names
 
+.PHONY: keep-release
+keep-release: $(STAMP) ## write what this version writes to disk, which later versions have to read
+	$(BIN)/python -m tests.release.kept.keep
+
 .PHONY: clean
 clean: ## remove what can be made again
 	rm -rf .venv .venv-3.* build dist .mypy_cache .pytest_cache .ruff_cache .hypothesis

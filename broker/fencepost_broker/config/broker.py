@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from functools import lru_cache
 from pathlib import Path
 from typing import Final, Self, cast
 from urllib.parse import unquote
@@ -143,7 +144,7 @@ class DeclaredSettings(
     def protocol(self, listener_name: str) -> str | None:
         """Return the security protocol of a listener, or ``None`` if the map lacks its name."""
         name = listener_name.upper()
-        found = parse_protocol_map(self.listener_security_protocol_map).get(name)
+        found = _protocol_map(self.listener_security_protocol_map).get(name)
         if found is None and name in map(str.upper, self.controller_listener_names):
             return "PLAINTEXT"  # as in Kafka, the controller's need not be in the map
         return found
@@ -330,6 +331,7 @@ class DeclaredSettings(
         return super().explain_unknown(name)
 
 
+_protocol_map: Final = lru_cache(64)(parse_protocol_map)
 _FOLLOWERS: Final = tuple(each for each in DeclaredSettings.settings.values() if each.follows_kafka)
 
 
