@@ -89,6 +89,7 @@ def test_the_timeline_is_saved_as_pictures_and_steps_and_opened_elsewhere(
         opened(browser, another.control or "") as other,
     ):
         other.open()
+        other.page.click("text=Open saved steps")
         other.page.set_input_files("input[type=file]", steps)
         other.wait_for("g.bar-text.Commit", 1)
         assert other.text(_LABELS) == labels

@@ -114,15 +114,18 @@ export function TransactionsPage() {
             </div>
           </>
         )}
-        <label class="open-file">
-          Open steps that were saved as JSON{" "}
-          <input type="file" accept=".json,application/json" onChange={(e) => void open(e.currentTarget.files?.[0])} />
+        <details class="open-file">
+          <summary>Open saved steps</summary>
+          <label>
+            A file of <i>Save as JSON</i>, of any broker:{" "}
+            <input type="file" accept=".json,application/json" onChange={(e) => void open(e.currentTarget.files?.[0])} />
+          </label>
           {fileProblem && (
             <span class="wrong" role="alert">
               {fileProblem}
             </span>
           )}
-        </label>
+        </details>
       </Card>
       {drawn.length > 0 && <Steps steps={drawn} selected={selected} onSelect={setSelected} />}
     </Page>
