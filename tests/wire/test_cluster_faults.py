@@ -16,7 +16,7 @@ from fencepost_client.blocking import Producer as BlockingProducer
 
 from tests.support.waiting import until
 
-pytestmark = pytest.mark.asyncio(loop_scope="module")
+pytestmark = pytest.mark.asyncio(loop_scope="module", loop_factories=["asyncio"])
 TOPICS = {"t": 4}
 
 
