@@ -321,6 +321,10 @@ console-check: console/node_modules/.installed ## fail when the built page is no
 console-pictures: $(STAMP) console/node_modules/.installed ## pictures of the console for docs/, by its tests
 	FENCEPOST_TEST_PICTURES=docs/pictures $(BIN)/pytest tests/console/test_pages.py -k bytes_have_names
 
+.PHONY: console-all
+console-all: $(STAMP) console/node_modules/.installed ## every scenario in the browser beside the broker's steps, and 10,000 partitions
+	FENCEPOST_TEST_CONSOLE_ALL=1 $(BIN)/pytest tests/console
+
 .PHONY: docs
 docs: $(STAMP) ## write the generated pages of docs/
 	$(BIN)/python -m fencepost_protocol.codegen.docs

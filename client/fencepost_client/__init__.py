@@ -33,6 +33,7 @@ if TYPE_CHECKING:
         ResourceKind,
         Subtract,
     )
+    from fencepost_client.admin.delegation_tokens import DelegationToken
     from fencepost_client.admin.groups import (
         GroupDescription,
         GroupListing,
@@ -57,6 +58,7 @@ if TYPE_CHECKING:
         SetPassword,
     )
     from fencepost_client.admin.reassignments import Reassignment
+    from fencepost_client.admin.share_offsets import SharePartitionOffset
     from fencepost_client.admin.topics import (
         CreatedTopic,
         NewPartitions,
@@ -157,6 +159,7 @@ _HOMES: Final = {
     "fencepost_client.clients.share_consumer": ("ShareConsumer",),
     "fencepost_client.clients.transaction": ("Transaction",),
     "fencepost_client.producer.shared_transaction": ("OpenTransaction",),
+    "fencepost_client.admin.delegation_tokens": ("DelegationToken",),
     "fencepost_client.admin.quotas_and_users": (
         "DeletePassword",
         "QuotaEntity",
@@ -209,6 +212,7 @@ _HOMES: Final = {
         "MAX_TIMESTAMP",
     ),
     "fencepost_client.admin.reassignments": ("Reassignment",),
+    "fencepost_client.admin.share_offsets": ("SharePartitionOffset",),
     "fencepost_client.admin.topics": (
         "CreatedTopic",
         "NewPartitions",
@@ -334,6 +338,7 @@ __all__ = [
     "Consumer",
     "ConsumerRecord",
     "CreatedTopic",
+    "DelegationToken",
     "DeletePassword",
     "Deliveries",
     "Delivery",
@@ -399,6 +404,7 @@ __all__ = [
     "SentRequest",
     "SetPassword",
     "ShareConsumer",
+    "SharePartitionOffset",
     "ShareRecord",
     "Subtract",
     "TlsError",

@@ -88,7 +88,7 @@ async def test_a_rule_that_does_not_fire_is_told() -> None:
 
 @pytest.fixture
 def broker() -> Iterator[Broker]:
-    with Broker(topics={"t": 1}, control=0, log_level="error") as running:
+    with Broker(topics={"t": 4}, control=0, log_level="error") as running:
         yield running
 
 
@@ -153,6 +153,12 @@ def test_options_make_a_rule(
     fault(broker, "add", "--json", *words)
     made = json.loads(capsys.readouterr().out)["rule"]
     assert made | rule | {"match": rule.get("match", {}) or made.get("match", {})} == made | rule
+
+
+def test_an_option_after_the_act_is_told_its_place(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        main(["fault", "add", "--control", "9", "drop-answer", "--api", "Produce"])
+    assert "--api has to stand before drop-answer" in capsys.readouterr().err
 
 
 def test_every_act_is_a_word_of_the_command(capsys: pytest.CaptureFixture[str]) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from fencepost_client import Consumer, Producer
+from fencepost_client import Consumer, Producer, ShareConsumer
 
 from tests.sdk.harness.commands import Shell
 
@@ -78,8 +78,52 @@ async def test_groups(shell: Shell, bootstrap: str, topic: str) -> None:
     assert "no partition 7" in await shell.refused(*reset, "--to-latest", "--partition", "7")
     await shell.refused(*reset, code=2)
     await shell.refused("groups", "remove-members", group, code=2)
+    delete_offsets = ("groups", "delete-offsets", group, "--topic")
+    await shell.lines(*delete_offsets, topic)
+    assert (await shell.json("groups", "describe", group))["offsets"] == []
+    assert "no offsets of other" in await shell.refused(*delete_offsets, "other")
     await shell.lines("groups", "delete", group)
     assert "GROUP_ID_NOT_FOUND" in await shell.refused("groups", "delete", group)
+
+
+async def test_share_groups(shell: Shell, bootstrap: str, topic: str) -> None:
+    group = f"{topic}-group"
+    await shell.lines("topics", "create", topic, "--partitions", "1")
+    await shell.lines(
+        "configs", "alter", "group", group, "--set", "share.auto.offset.reset=earliest"
+    )
+    async with Producer(bootstrap) as producer:
+        for _ in range(3):
+            await producer.send_and_wait(topic, b"")
+    describe, reset = (
+        ("groups", "describe", group),
+        ("groups", "reset-offsets", group, "--topic", topic),
+    )
+    async with ShareConsumer(bootstrap, group_id=group) as consumer:
+        consumer.subscribe([topic])
+        assert await consumer.getmany(timeout_ms=30_000)
+        await consumer.commit()
+        title, heading, row = await shell.lines(*describe)
+        assert title.startswith(f"{group}: Stable, share, 1 members, at broker ")
+        assert heading == "TOPIC PARTITION START LAG"
+        assert row in (f"{topic} 0 3 0", f"{topic} 0 0 0")  # Apache Kafka moves the start later
+        [member] = await shell.json("groups", "members", group)
+        assert member["assignment"] == [{"topic": topic, "partition": 0}]
+        assert "NON_EMPTY_GROUP" in await shell.refused(*reset, "--to-earliest", "--execute")
+    assert [group, "share", "share"] in [
+        row.split()[:3] for row in await shell.lines("groups", "list", "--type", "share")
+    ]
+    for words, after in ((("--to-offset", "2"), 2), (("--shift-by", "-1"), 1)):
+        told = await shell.json(*reset, *words, "--execute")
+        assert told["offsets"][0]["after"] == after
+        [offset] = (await shell.json(*describe))["offsets"]
+        assert (offset["start"], offset["lag"]) == (after, 3 - after)
+    delete_offsets = ("groups", "delete-offsets", group, "--topic", topic)
+    await shell.lines(*delete_offsets)
+    assert (await shell.json(*describe))["offsets"] == []
+    assert "UNKNOWN_TOPIC" in await shell.refused(*delete_offsets)
+    await shell.lines("groups", "delete", group)
+    assert "GROUP_ID_NOT_FOUND" in await shell.refused(*describe)
 
 
 async def test_configs(shell: Shell, topic: str) -> None:

@@ -44,6 +44,7 @@ SHARE_APIS: Final = (
             Later("groups.share_state", "share_group_state"),
             rights="share_groups:share_group_state",
             large=WHOLE,
+            longest=Longest(ErrorCode.INVALID_REQUEST, ("topics.partitions",)),
         )
         for key in (
             ApiKey.INITIALIZE_SHARE_GROUP_STATE,
@@ -57,7 +58,8 @@ SHARE_APIS: Final = (
         ApiKey.DESCRIBE_SHARE_GROUP_OFFSETS,
         Later("groups.share_offsets", "describe_share_group_offsets"),
         rights="share_groups:describe_share_group_offsets",
-        large=WHOLE,
+        large=Cut("groups"),
+        longest=Longest(ErrorCode.INVALID_REQUEST, ("groups.topics.partitions",)),
     ),
     Served(
         ApiKey.ALTER_SHARE_GROUP_OFFSETS,

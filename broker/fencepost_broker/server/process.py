@@ -84,6 +84,7 @@ class BrokerProcess:
         self.used_fault_rules: FaultRules | None = None
         """The fault rules, if there ever were any."""
         self._is_started = False
+        self._is_cut_off = False
         self.listening: tuple[str, ...] = ()
         """The ``listeners``, with actual ports instead of 0."""
         self._disk = disk
@@ -240,15 +241,11 @@ class BrokerProcess:
     def fault_rules(self) -> FaultRules:
         """The fault rules; the first access shows requests to them."""
         if self.used_fault_rules is None:
-            from fencepost_broker.faults.compiled import NO_STATES
-            from fencepost_broker.faults.rules import FaultRules
             from fencepost_broker.network.faulted_request import Faults
-            from fencepost_broker.server.states import BrokerStates
+            from fencepost_broker.server.states import rules_of
 
-            is_broker = isinstance(self.server, BrokerServer)
-            states = BrokerStates(lambda: self.broker) if is_broker else NO_STATES
-            apis = self.socket_server.served
-            self.used_fault_rules = FaultRules(apis, self.clock.now_ms, random.Random, states)
+            apis, now_ms = self.socket_server.served, self.clock.now_ms
+            self.used_fault_rules = rules_of(apis, now_ms, self.settings, lambda: self.broker)
             self.socket_server.use_faults(Faults(self.used_fault_rules))
         return self.used_fault_rules
 
@@ -357,7 +354,7 @@ class BrokerProcess:
             return None
         from fencepost_broker.network.sasl_gate import Entrance, Gate
 
-        entrance = Entrance.from_settings(self.settings, listener)
+        entrance = Entrance.from_settings(self.settings, listener, self.clock.now_ms)
         return lambda: Gate(server, entrance)
 
     def _tls(self, listener: str) -> ssl.SSLContext | None:
@@ -375,12 +372,14 @@ class BrokerProcess:
         self.clock.unfollow(self)
         if self._maintenance is not None:
             self._maintenance.cancel()
-        if self.settings.controlled_shutdown_enable:
+        if self.settings.controlled_shutdown_enable and not self._is_cut_off:
             await self._hand_over()
         self.socket_server.finish()
         await self._close_links()
         self.server.release_waiting()
-        await self._stop_servers(self.settings.shutdown_timeout_ms / 1000)
+        await self._stop_servers(
+            0 if self._is_cut_off else self.settings.shutdown_timeout_ms / 1000
+        )
         await self._close_tap()
         await self.server.flushes.close()
         is_clean = self.server.stop()
@@ -390,9 +389,7 @@ class BrokerProcess:
 
     async def cut_off(self) -> None:
         """Close all connections without answers; the stop after this is as sudden as a kill."""
-        self.settings = self.settings.with_overrides(
-            {"controlled.shutdown.enable": False, "shutdown.timeout.ms": 0}
-        )
+        self._is_cut_off = True
         await self._close_links()
         await self.socket_server.close_connections()
 

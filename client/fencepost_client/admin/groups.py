@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, NamedTuple
 
@@ -14,6 +14,7 @@ from fencepost_protocol.generated.describe_groups import DescribeGroupsRequest
 from fencepost_protocol.generated.index import ApiKey
 from fencepost_protocol.generated.leave_group import LeaveGroupRequest, MemberIdentity
 from fencepost_protocol.generated.list_groups import ListGroupsRequest
+from fencepost_protocol.generated.share_group_describe import ShareGroupDescribeRequest
 
 from fencepost_client.admin.fan_out import (
     ItemRequest,
@@ -26,6 +27,7 @@ from fencepost_client.admin.fan_out import (
 )
 from fencepost_client.admin.routing import Coordinators, at_brokers, list_brokers
 from fencepost_client.consumer.group_protocol import read_assignment, read_subscription
+from fencepost_client.errors import KafkaError
 from fencepost_client.requests.backoff import Backoff
 from fencepost_client.requests.procedures import GROUP, Coordinator, Procedure
 from fencepost_client.types import TopicPartition
@@ -34,8 +36,8 @@ _STATES_FROM: Final = 4
 _TYPES_FROM: Final = 5
 _MEMBERS_FROM: Final = 3
 _REASON_FROM: Final = 5
-_NO_CONSUMER_GROUP: Final = frozenset({ErrorCode.GROUP_ID_NOT_FOUND, ErrorCode.UNSUPPORTED_VERSION})
-"""What a coordinator says of a classic group when it is asked for a consumer group (KIP-848)."""
+_OTHER_TYPE: Final = frozenset({ErrorCode.GROUP_ID_NOT_FOUND, ErrorCode.UNSUPPORTED_VERSION})
+"""What a coordinator says when it is asked for a group of another type."""
 _CONSUMER_PROTOCOL: Final = "consumer"
 _DEAD: Final = "Dead"
 
@@ -53,7 +55,7 @@ class GroupListing:
 
 @dataclass(frozen=True, slots=True)
 class GroupMember:
-    """A member; epochs, rack and target assignment are those of KIP-848."""
+    """A member; only those of consumer groups (KIP-848) have a target assignment."""
 
     member_id: str
     group_instance_id: str | None
@@ -76,7 +78,7 @@ class GroupDescription:
 
     group_id: str
     group_type: str
-    """``"consumer"`` (KIP-848) or ``"classic"``."""
+    """``"consumer"`` (KIP-848), ``"share"`` (KIP-932) or ``"classic"``."""
     state: str
     protocol_type: str
     assignor: str
@@ -135,40 +137,38 @@ def list_groups(
 def describe_groups(
     group_ids: Iterable[str], backoff: Backoff
 ) -> Procedure[dict[str, GroupDescription]]:
-    """Describe groups of both protocols."""
+    """Describe groups of all types: as consumer groups, then as share groups, then as classic."""
     wanted = list(dict.fromkeys(group_ids))
     where = Coordinators(GROUP)
 
-    def read_new(answer: Any, _: object) -> Iterable[ItemResult[str, GroupDescription]]:
-        for told in answer.groups:
-            group = consumer_group(told, where.node_ids.get(told.group_id, -1))
-            yield ItemResult(told.group_id, told.error_code, told.error_message, group)
+    def read_with(
+        describe: Callable[[Any, int], GroupDescription],
+    ) -> Callable[[Any, object], Iterable[ItemResult[str, GroupDescription]]]:
+        def read(answer: Any, _: object) -> Iterable[ItemResult[str, GroupDescription]]:
+            for told in answer.groups:
+                code = told.error_code
+                if code == ErrorCode.NONE and told.group_state == _DEAD:
+                    code = ErrorCode.GROUP_ID_NOT_FOUND  # older versions say it by the state
+                group = describe(told, where.node_ids.get(told.group_id, -1))
+                yield ItemResult(told.group_id, code, told.error_message, group)
 
-    def read_classic(answer: Any, _: object) -> Iterable[ItemResult[str, GroupDescription]]:
-        for told in answer.groups:
-            code = told.error_code
-            if code == ErrorCode.NONE and told.group_state == _DEAD:
-                code = ErrorCode.GROUP_ID_NOT_FOUND  # older versions say it by the state
-            group = classic_group(told, where.node_ids.get(told.group_id, -1))
-            yield ItemResult(told.group_id, code, told.error_message, group)
+        return read
 
-    new: ItemRequest[str, GroupDescription] = ItemRequest(
-        "describing group",
-        ApiKey.CONSUMER_GROUP_DESCRIBE,
-        lambda _, some: ConsumerGroupDescribeRequest(list(some)),
-        read_new,
-    )
-    classic: ItemRequest[str, GroupDescription] = ItemRequest(
-        "describing group",
-        ApiKey.DESCRIBE_GROUPS,
-        lambda _, some: DescribeGroupsRequest(list(some)),
-        read_classic,
-    )
-    done, failed = yield from gather_all(new, wanted, where, backoff)
-    others = [group_id for group_id, error in failed.items() if error.code in _NO_CONSUMER_GROUP]
-    more, refused = yield from gather_all(classic, others, where, backoff)
-    done |= more
-    failed = {each: error for each, error in failed.items() if each not in others} | refused
+    done: dict[str, GroupDescription] = {}
+    failed: dict[str, KafkaError] = {}
+    left = wanted
+    for api_key, message, describe in _DESCRIBED_BY:
+        question: ItemRequest[str, GroupDescription] = ItemRequest(
+            "describing group",
+            api_key,
+            lambda _, some, message=message: message(list(some)),  # type: ignore[misc]
+            read_with(describe),
+        )
+        more, refused = yield from gather_all(question, left, where, backoff)
+        done |= more
+        failed |= refused
+        left = [group_id for group_id, error in refused.items() if error.code in _OTHER_TYPE]
+    failed = {each: error for each, error in failed.items() if each not in done}
     return settle({each: done[each] for each in wanted if each in done}, failed)
 
 
@@ -195,6 +195,35 @@ def consumer_group(told: Any, coordinator_id: int) -> GroupDescription:
         "consumer",
         told.group_state,
         _CONSUMER_PROTOCOL,
+        told.assignor_name,
+        members,
+        coordinator_id,
+        told.group_epoch,
+        told.assignment_epoch,
+    )
+
+
+def share_group(told: Any, coordinator_id: int) -> GroupDescription:
+    """A group of ShareGroupDescribe."""
+    members = tuple(
+        GroupMember(
+            each.member_id,
+            None,
+            each.client_id,
+            each.client_host,
+            _partitions(each.assignment),
+            tuple(each.subscribed_topic_names),
+            rack_id=each.rack_id,
+            member_epoch=each.member_epoch,
+            is_classic=False,
+        )
+        for each in told.members
+    )
+    return GroupDescription(
+        told.group_id,
+        "share",
+        told.group_state,
+        "share",
         told.assignor_name,
         members,
         coordinator_id,
@@ -252,6 +281,14 @@ def _subscribed(metadata: bytes) -> tuple[str, ...]:
         return tuple(read_subscription(bytes(metadata)).topics)
     except ProtocolError:
         return ()
+
+
+_DESCRIBED_BY: Final = (
+    (ApiKey.CONSUMER_GROUP_DESCRIBE, ConsumerGroupDescribeRequest, consumer_group),
+    (ApiKey.SHARE_GROUP_DESCRIBE, ShareGroupDescribeRequest, share_group),
+    (ApiKey.DESCRIBE_GROUPS, DescribeGroupsRequest, classic_group),
+)
+"""The requests that describe groups, in the order in which they are asked."""
 
 
 # -- changing -------------------------------------------------------------------------------------

@@ -6,15 +6,17 @@ import argparse
 from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
-from fencepost_client.admin.groups import GroupMember, MemberToRemove
+from fencepost_client.admin.groups import GroupDescription, GroupMember, MemberToRemove
 from fencepost_client.admin.partitions import ListedOffset
 from fencepost_client.clients.admin import Admin
 from fencepost_client.commands.errors import NotDoneError, UsageError
 from fencepost_client.commands.output import write, write_json, write_table
 from fencepost_client.commands.runner import Action
 from fencepost_client.consumer.list_offsets import EARLIEST, LATEST
-from fencepost_client.errors import UnknownTopicOrPartitionError
+from fencepost_client.errors import GroupIdNotFoundError, UnknownTopicOrPartitionError
 from fencepost_client.types import TopicPartition
+
+_SHARE: Final = "share"
 
 
 async def _list(admin: Admin, options: argparse.Namespace) -> None:
@@ -35,6 +37,9 @@ async def _list(admin: Admin, options: argparse.Namespace) -> None:
 
 async def _describe(admin: Admin, options: argparse.Namespace) -> None:
     group = (await admin.describe_groups([options.group]))[options.group]
+    if group.group_type == _SHARE:
+        await _describe_share_group(admin, options, group)
+        return
     committed = await admin.list_group_offsets(options.group)
     readers: dict[TopicPartition, GroupMember] = {
         where: member for member in group.members for where in member.assignment
@@ -59,12 +64,39 @@ async def _describe(admin: Admin, options: argparse.Namespace) -> None:
         offsets = [dict(zip(names, row, strict=True)) for row in rows]
         write_json({"group": group, "offsets": offsets})
         return
+    _write_title(group)
+    headings = ("TOPIC", "PARTITION", "COMMITTED", "END", "LAG", "MEMBER", "CLIENT", "HOST")
+    write_table(headings, rows, "no offsets are committed, and there are no members")
+
+
+async def _describe_share_group(
+    admin: Admin, options: argparse.Namespace, group: GroupDescription
+) -> None:
+    """Several members may read a partition, so members are told by ``members`` only."""
+    found = await admin.list_share_group_offsets(options.group)
+    rows = [(*where, each.start_offset, each.lag) for where, each in sorted(found.items())]
+    if options.json:
+        names = ("topic", "partition", "start", "lag")
+        offsets = [dict(zip(names, row, strict=True)) for row in rows]
+        write_json({"group": group, "offsets": offsets})
+        return
+    _write_title(group)
+    write_table(("TOPIC", "PARTITION", "START", "LAG"), rows, "no partition has been read")
+
+
+def _write_title(group: GroupDescription) -> None:
     write(
         f"{group.group_id}: {group.state}, {group.group_type},"
         f" {len(group.members)} members, at broker {group.coordinator_id}"
     )
-    headings = ("TOPIC", "PARTITION", "COMMITTED", "END", "LAG", "MEMBER", "CLIENT", "HOST")
-    write_table(headings, rows, "no offsets are committed, and there are no members")
+
+
+async def _is_share_group(admin: Admin, group_id: str) -> bool:
+    try:
+        described = await admin.describe_groups([group_id])
+    except GroupIdNotFoundError:
+        return False
+    return described[group_id].group_type == _SHARE
 
 
 async def _ends(admin: Admin, partitions: list[TopicPartition]) -> dict[TopicPartition, int]:
@@ -114,7 +146,8 @@ async def _reset(admin: Admin, options: argparse.Namespace) -> None:
     partitions = [TopicPartition(options.topic, number) for number in options.partition or there]
     first = await _offsets(admin, partitions, EARLIEST)
     end = await _offsets(admin, partitions, LATEST)
-    before = await admin.list_group_offsets(options.group, partitions)
+    is_share = await _is_share_group(admin, options.group)
+    before = await _current_offsets(admin, options.group, partitions, is_share=is_share)
     if options.to_earliest:
         wanted = first
     elif options.to_latest:
@@ -128,15 +161,13 @@ async def _reset(admin: Admin, options: argparse.Namespace) -> None:
         missing = [where for where in partitions if where not in before]
         if missing:
             raise NotDoneError(f"{_names(missing)}: no committed offset to shift")
-        wanted = {where: before[where].offset + options.shift_by for where in partitions}
+        wanted = {where: before[where] + options.shift_by for where in partitions}
     # As Kafka's own tool does it: beyond what is there means to what is there.
     wanted = {where: min(max(at, first[where]), end[where]) for where, at in wanted.items()}
     if options.execute:
-        await admin.alter_group_offsets(options.group, wanted)
-    rows = [
-        (*where, before[where].offset if where in before else None, at)
-        for where, at in wanted.items()
-    ]
+        alter = admin.alter_share_group_offsets if is_share else admin.alter_group_offsets
+        await alter(options.group, wanted)
+    rows = [(*where, before.get(where), at) for where, at in wanted.items()]
     if options.json:
         names = ("topic", "partition", "before", "after")
         told = [dict(zip(names, row, strict=True)) for row in rows]
@@ -145,6 +176,28 @@ async def _reset(admin: Admin, options: argparse.Namespace) -> None:
     write_table(("TOPIC", "PARTITION", "BEFORE", "AFTER"), rows, "no partitions")
     if not options.execute:
         write("nothing was changed; add --execute to apply")
+
+
+async def _current_offsets(
+    admin: Admin, group_id: str, partitions: list[TopicPartition], *, is_share: bool
+) -> dict[TopicPartition, int]:
+    if is_share:
+        shares = await admin.list_share_group_offsets(group_id, partitions)
+        return {where: each.start_offset for where, each in shares.items()}
+    committed = await admin.list_group_offsets(group_id, partitions)
+    return {where: each.offset for where, each in committed.items()}
+
+
+async def _delete_offsets(admin: Admin, options: argparse.Namespace) -> None:
+    if await _is_share_group(admin, options.group):
+        await admin.delete_share_group_offsets(options.group, options.topic)
+        return
+    committed = await admin.list_group_offsets(options.group)
+    named = [where for where in committed if where.topic in options.topic]
+    missing = set(options.topic) - {where.topic for where in named}
+    if missing:
+        raise NotDoneError(f"{options.group} has no offsets of {', '.join(sorted(missing))}")
+    await admin.delete_group_offsets(options.group, named)
 
 
 async def _offsets(
@@ -168,5 +221,6 @@ ACTIONS: Final[dict[str, Action]] = {
     "members": _members,
     "delete": _delete,
     "reset-offsets": _reset,
+    "delete-offsets": _delete_offsets,
     "remove-members": _remove,
 }

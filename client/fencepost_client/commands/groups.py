@@ -18,6 +18,7 @@ examples:
   fencepost groups describe billing
   fencepost groups members billing
   fencepost groups reset-offsets billing --topic orders --to-earliest --execute
+  fencepost groups delete-offsets billing --topic orders
   fencepost groups remove-members billing --instance pod-1
   fencepost groups delete billing
 exit code: 0 told or done, 1 it cannot be, 2 the arguments make no sense, 130 interrupted
@@ -34,7 +35,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="Stable, Empty and so on; repeat it for several",
     )  # fmt: skip
     listing.add_argument(
-        "--type", action="append", default=[], metavar="NAME", help="classic or consumer"
+        "--type", action="append", default=[], metavar="NAME", help="classic, consumer or share"
     )
     describing = add("describe", "show a group's offsets, its lag and its assignments")
     describing.add_argument("group", metavar="GROUP")
@@ -63,6 +64,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )  # fmt: skip
     resetting.add_argument(
         "--execute", action="store_true", help="apply the change instead of only showing it"
+    )
+    dropping = add("delete-offsets", "delete the offsets of a group in topics it does not read")
+    dropping.add_argument("group", metavar="GROUP")
+    dropping.add_argument(
+        "--topic", action="append", required=True, metavar="NAME", help="repeat it for several"
     )
     removing = add("remove-members", "remove members from a group; running ones join again")
     removing.add_argument("group", metavar="GROUP")

@@ -6,6 +6,8 @@ from collections.abc import Mapping
 
 from fencepost_client import TopicPartition
 from fencepost_client.requests.backoff import Backoff
+from fencepost_protocol.generated import alter_share_group_offsets as share_altering
+from fencepost_protocol.generated import describe_share_group_offsets as share_describing
 from fencepost_protocol.generated.find_coordinator import Coordinator, FindCoordinatorResponse
 from fencepost_protocol.generated.metadata import (
     MetadataResponse,
@@ -43,4 +45,24 @@ def coordinators(
         coordinators=[
             Coordinator(key, node_id, "h", 1, codes.get(key, 0)) for key, node_id in places.items()
         ]
+    )
+
+
+def share_offset(
+    part_code: int = 0, group_code: int = 0
+) -> share_describing.DescribeShareGroupOffsetsResponse:
+    part = share_describing.DescribeShareGroupOffsetsResponsePartition(0, 5, error_code=part_code)
+    topic = share_describing.DescribeShareGroupOffsetsResponseTopic("t", partitions=[part])
+    return share_describing.DescribeShareGroupOffsetsResponse(
+        groups=[share_describing.DescribeShareGroupOffsetsResponseGroup("g", [topic], group_code)]
+    )
+
+
+def share_altered(
+    part_code: int = 0, group_code: int = 0
+) -> share_altering.AlterShareGroupOffsetsResponse:
+    part = share_altering.AlterShareGroupOffsetsResponsePartition(0, part_code)
+    topic = share_altering.AlterShareGroupOffsetsResponseTopic("t", partitions=[part])
+    return share_altering.AlterShareGroupOffsetsResponse(
+        0, group_code, None, [] if group_code else [topic]
     )

@@ -17,6 +17,7 @@ from fencepost_client.admin import (
     log_dirs,
     partitions,
     reassignments,
+    share_offsets,
     topics,
     transactions,
 )
@@ -24,6 +25,7 @@ from fencepost_client.errors import error_of
 from fencepost_client.requests.procedures import Procedure
 from fencepost_protocol.apis import Message
 from fencepost_protocol.errors import RETRIABLE, ErrorCode
+from fencepost_protocol.generated import delete_share_group_offsets as share_deleting
 from fencepost_protocol.generated.alter_configs import (
     AlterConfigsResourceResponse as ReplaceConfigsResourceResponse,
 )
@@ -117,6 +119,8 @@ from fencepost_protocol.generated.offset_fetch import (
     OffsetFetchResponsePartitions,
     OffsetFetchResponseTopics,
 )
+from fencepost_protocol.generated.share_group_describe import DescribedGroup as ShareGroup
+from fencepost_protocol.generated.share_group_describe import ShareGroupDescribeResponse
 from fencepost_protocol.generated.update_features import UpdateFeaturesResponse
 from fencepost_protocol.generated.write_txn_markers import (
     WritableTxnMarkerPartitionResult,
@@ -125,7 +129,15 @@ from fencepost_protocol.generated.write_txn_markers import (
     WriteTxnMarkersResponse,
 )
 
-from tests.machine.client.admin_answers import ZERO, backoff, brokers, coordinators, leaders
+from tests.machine.client.admin_answers import (
+    ZERO,
+    backoff,
+    brokers,
+    coordinators,
+    leaders,
+    share_altered,
+    share_offset,
+)
 from tests.machine.client.scripts import Script
 
 MEMBER = groups.MemberToRemove("m")
@@ -325,7 +337,48 @@ CASES = {
             ConsumerGroupDescribeResponse(
                 groups=[ConsumerGroup(ErrorCode.GROUP_ID_NOT_FOUND, group_id="g")]
             ),
+            coordinators({"g": 1}),
+            ShareGroupDescribeResponse(
+                groups=[ShareGroup(ErrorCode.GROUP_ID_NOT_FOUND, group_id="g")]
+            ),
         ],
+    ),
+    "list offsets of share group": Case(
+        lambda: share_offsets.list_share_group_offsets("g", [ZERO], backoff()),
+        lambda code: share_offset(part_code=code),
+        NO_TOPIC,
+    ),
+    "list offsets of share group, as a whole": Case(
+        lambda: share_offsets.list_share_group_offsets("g", [ZERO], backoff()),
+        lambda code: share_offset(group_code=code),
+        is_whole=True,
+    ),
+    "alter offsets of share group": Case(
+        lambda: share_offsets.alter_share_group_offsets("g", {ZERO: 1}, backoff()),
+        lambda code: share_altered(part_code=code),
+        NO_TOPIC,
+    ),
+    "alter offsets of share group, as a whole": Case(
+        lambda: share_offsets.alter_share_group_offsets("g", {ZERO: 1}, backoff()),
+        lambda code: share_altered(group_code=code),
+        NO_TOPIC,
+    ),
+    "delete offsets of share group": Case(
+        lambda: share_offsets.delete_share_group_offsets("g", ["t"], backoff()),
+        lambda code: share_deleting.DeleteShareGroupOffsetsResponse(
+            responses=[share_deleting.DeleteShareGroupOffsetsResponseTopic("t", error_code=code)]
+        ),
+        NO_TOPIC,
+    ),
+    "delete offsets of share group, as a whole": Case(
+        lambda: share_offsets.delete_share_group_offsets("g", ["t"], backoff()),
+        lambda code: share_deleting.DeleteShareGroupOffsetsResponse(
+            0,
+            code,
+            None,
+            [] if code else [share_deleting.DeleteShareGroupOffsetsResponseTopic("t")],
+        ),
+        NO_TOPIC,
     ),
     "delete groups": Case(
         lambda: groups.delete_groups(["g"], backoff()),

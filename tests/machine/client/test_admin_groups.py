@@ -25,6 +25,7 @@ from fencepost_client.admin.groups import (
     list_groups,
     remove_members,
 )
+from fencepost_client.admin.share_offsets import SharePartitionOffset, list_share_group_offsets
 from fencepost_client.consumer.group_protocol import (
     Subscription,
     write_assignment,
@@ -32,6 +33,7 @@ from fencepost_client.consumer.group_protocol import (
 )
 from fencepost_client.requests.procedures import Moved, Pause
 from fencepost_protocol.errors import ErrorCode
+from fencepost_protocol.generated import share_group_describe as shares
 from fencepost_protocol.generated.consumer_group_describe import (
     Assignment,
     ConsumerGroupDescribeResponse,
@@ -44,6 +46,12 @@ from fencepost_protocol.generated.describe_groups import DescribedGroup as Class
 from fencepost_protocol.generated.describe_groups import (
     DescribedGroupMember,
     DescribeGroupsResponse,
+)
+from fencepost_protocol.generated.describe_share_group_offsets import (
+    DescribeShareGroupOffsetsResponse,
+    DescribeShareGroupOffsetsResponseGroup,
+    DescribeShareGroupOffsetsResponsePartition,
+    DescribeShareGroupOffsetsResponseTopic,
 )
 from fencepost_protocol.generated.leave_group import LeaveGroupResponse, MemberResponse
 from fencepost_protocol.generated.list_groups import ListedGroup, ListGroupsResponse
@@ -66,6 +74,8 @@ from fencepost_protocol.generated.offset_fetch import (
     OffsetFetchResponseTopic,
     OffsetFetchResponseTopics,
 )
+from fencepost_protocol.generated.share_group_describe import DescribedGroup as ShareGroup
+from fencepost_protocol.generated.share_group_describe import ShareGroupDescribeResponse
 
 from tests.machine.client.admin_answers import ONE, ZERO, backoff, brokers, coordinators
 from tests.machine.client.scripts import Script
@@ -111,20 +121,42 @@ def classic_group(group_id: str, **members: bytes) -> ClassicGroup:
     return ClassicGroup(0, None, group_id, "Stable", "consumer", "range", told)
 
 
-def test_groups_of_both_kinds_are_described() -> None:
+def not_a_share_group(group_id: str) -> ShareGroupDescribeResponse:
+    return ShareGroupDescribeResponse(groups=[ShareGroup(NOT_FOUND, group_id=group_id)])
+
+
+def shared_group(group_id: str) -> ShareGroup:
+    assignment = shares.Assignment([shares.TopicPartitions(bytes(16), "t", [1])])
+    member = shares.Member("m", "r", 3, "c", "h", ["t"], assignment)
+    return ShareGroup(0, None, group_id, "Stable", 4, 3, "simple", [member])
+
+
+def test_groups_of_all_types_are_described() -> None:
     script = Script(
         [
-            coordinators({"new": 1, "old": 2}),
+            coordinators({"new": 1, "old": 2, "queue": 2}),
             ConsumerGroupDescribeResponse(groups=[new_group("new")]),
-            ConsumerGroupDescribeResponse(groups=[ConsumerGroup(NOT_FOUND, group_id="old")]),
+            ConsumerGroupDescribeResponse(
+                groups=[
+                    ConsumerGroup(NOT_FOUND, group_id="old"),
+                    ConsumerGroup(NOT_FOUND, group_id="queue"),
+                ]
+            ),
+            coordinators({"old": 2, "queue": 2}),
+            ShareGroupDescribeResponse(
+                groups=[ShareGroup(NOT_FOUND, group_id="old"), shared_group("queue")]
+            ),
             coordinators({"old": 2}),
             DescribeGroupsResponse(
                 groups=[classic_group("old", good=write_assignment([ONE]), bad=b"\x7f\x00\x00")]
             ),
         ]
     )
-    found = script.play(describe_groups(["old", "new"], backoff()))
-    assert list(found) == ["old", "new"]
+    found = script.play(describe_groups(["old", "new", "queue"], backoff()))
+    assert list(found) == ["old", "new", "queue"]
+    queue = found["queue"]
+    assert (queue.group_type, queue.assignor, queue.group_epoch) == ("share", "simple", 4)
+    assert (queue.coordinator_id, queue.members[0].assignment) == (2, (ONE,))
     new, old = found["new"], found["old"]
     assert (new.group_type, new.coordinator_id, new.group_epoch) == ("consumer", 1, 7)
     (member,) = new.members
@@ -143,6 +175,8 @@ def test_a_group_that_nobody_knows_is_not_found() -> None:
         [
             coordinators({"g": 1}),
             UnsupportedVersionError("no KIP-848"),
+            coordinators({"g": 1}),
+            UnsupportedVersionError("no KIP-932"),
             coordinators({"g": 1}),
             DescribeGroupsResponse(groups=[dead]),
         ]
@@ -188,6 +222,8 @@ def test_all_members_are_removed() -> None:
         [
             coordinators({"g": 1}),
             ConsumerGroupDescribeResponse(groups=[ConsumerGroup(NOT_FOUND, group_id="g")]),
+            coordinators({"g": 1}),
+            not_a_share_group("g"),
             coordinators({"g": 1}),
             DescribeGroupsResponse(groups=[classic_group("g", a=b"", b=b"")]),
             LeaveGroupResponse(members=[MemberResponse("a", None), MemberResponse("b", None)]),
@@ -316,3 +352,20 @@ def test_offsets_are_deleted() -> None:
     with pytest.raises(AbortableTransactionError, match="t-1") as raised:
         Script([answer]).play(delete_group_offsets("g", [ZERO, ONE], backoff()))
     assert raised.value.outcomes[ZERO] is None
+
+
+def test_offsets_of_a_share_group() -> None:
+    part = DescribeShareGroupOffsetsResponsePartition
+    topic = DescribeShareGroupOffsetsResponseTopic(
+        "t", partitions=[part(0, 5, 2, 7), part(1, -1, 0, -1), part(2, 6, 1, -1)]
+    )
+    group = DescribeShareGroupOffsetsResponseGroup("g", [topic])
+    for wanted in (None, [ZERO, ONE, TopicPartition("t", 2)]):
+        script = Script([DescribeShareGroupOffsetsResponse(groups=[group])])
+        found = script.play(list_share_group_offsets("g", wanted, backoff()))
+        assert found == {
+            ZERO: SharePartitionOffset(5, 2, 7),
+            TopicPartition("t", 2): SharePartitionOffset(6, 1, None),
+        }
+        topics = script.asked[0].groups[0].topics
+        assert topics is None if wanted is None else topics[0].partitions == [0, 1, 2]

@@ -13,7 +13,6 @@ _PIECES: Final = "coordinators read their logs in pieces of 128 KiB"
 _ONE: Final = "there is one persister"
 _NO_PURGATORY: Final = "a fetch that has its answer waits nowhere"
 _AT_ONCE: Final = "coordinators write at once"
-_SNAPSHOTS: Final = "a snapshot is written after updates only"
 
 
 class ShareGroupSettings:
@@ -117,8 +116,12 @@ class ShareGroupSettings:
     share_coordinator_cached_buffer_max_bytes = kept(
         Kind.INT, 1_048_588, _AT_ONCE, at_least=524_288, scope=Scope.CLUSTER
     )
-    share_coordinator_cold_partition_snapshot_interval_ms = kept(
-        Kind.INT, 300_000, _SNAPSHOTS, at_least=1, internal=True
+    share_coordinator_cold_partition_snapshot_interval_ms = integer(
+        300_000,
+        "KIP-932: after how long the snapshot of a share partition is written again, so that"
+        " earlier records can be deleted",
+        at_least=1,
+        internal=True,
     )
     share_coordinator_load_buffer_size = kept(Kind.INT, 5_242_880, _PIECES, at_least=1)
     share_coordinator_snapshot_update_records_per_snapshot = integer(
@@ -145,8 +148,11 @@ class ShareGroupSettings:
         kafka=50,
         because=SMALL,
     )
-    share_coordinator_state_topic_prune_interval_ms = kept(
-        Kind.INT, 300_000, "old records of __share_group_state stay", at_least=1, internal=True
+    share_coordinator_state_topic_prune_interval_ms = integer(
+        300_000,
+        "KIP-932: how often records of __share_group_state before all snapshots are deleted",
+        at_least=1,
+        internal=True,
     )
     share_coordinator_state_topic_replication_factor = short(
         1,

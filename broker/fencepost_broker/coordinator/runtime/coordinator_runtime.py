@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
@@ -38,6 +39,7 @@ from fencepost_broker.coordinator.runtime.shard import (
     Shard,
     Token,
 )
+from fencepost_broker.coordinator.share.upkeep import DeleteRecords
 from fencepost_broker.coordinator.transaction.commands import Resume, SendMarkers
 from fencepost_broker.coordinator.transaction.machine import TransactionCoordinator
 from fencepost_broker.coordinator.transaction.ports import TransactionSettings
@@ -388,9 +390,17 @@ class CoordinatorRuntime:
             self._resume(shard, effect)
         elif isinstance(effect, InitializeShares):
             self.persister.ask(effect.request, partial(self._initialized, shard, effect.group_id))
+        elif isinstance(effect, DeleteRecords):
+            self._delete_records(shard, effect.before_offset)
         else:
             assert isinstance(effect, Tell)
             self.tell(shard, effect.kind, effect.text, unexpected=effect.unexpected)
+
+    def _delete_records(self, shard: Shard, before_offset: int) -> None:
+        """Delete records that the coordinator's state no longer depends on."""
+        if shard.is_loaded:
+            with suppress(StorageError):  # the log reports it, and the next time deletes more
+                shard.partition.log.delete_records(before_offset)
 
     def _resume(self, shard: Shard, resume: Resume) -> None:
         token: Token = resume.command.token

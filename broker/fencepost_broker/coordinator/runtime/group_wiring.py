@@ -51,8 +51,12 @@ def group_coordinator(image: MetadataImage, chance: Chance, settings: Settings) 
 
 def share_coordinator(image: MetadataImage, settings: Settings) -> ShareCoordinator:
     """Return a share coordinator without share partitions."""
-    updates = settings.share_coordinator_snapshot_update_records_per_snapshot
-    return ShareCoordinator(_Topics(image), ShareCoordinatorSettings(updates))
+    of_shares = ShareCoordinatorSettings(
+        settings.share_coordinator_snapshot_update_records_per_snapshot,
+        settings.share_coordinator_cold_partition_snapshot_interval_ms,
+        settings.share_coordinator_state_topic_prune_interval_ms,
+    )
+    return ShareCoordinator(_Topics(image), of_shares)
 
 
 def coordinator_settings(settings: Settings) -> GroupCoordinatorSettings:

@@ -7,6 +7,8 @@ when it begins to lead, and writes what changes.
 
 Epochs fence: a request with an older state epoch, or an older leader epoch, than the greatest seen
 is refused. As in Kafka, a read stores a greater leader epoch, and a write does not.
+
+The log does not grow forever: see ``upkeep``.
 """
 
 from __future__ import annotations
@@ -33,6 +35,12 @@ from fencepost_broker.coordinator.share.state import (
     batches_of,
     combined,
 )
+from fencepost_broker.coordinator.share.upkeep import (
+    SNAPSHOTS_AT_ONCE,
+    DeleteRecords,
+    UpkeepTimes,
+    cold,
+)
 from fencepost_broker.metadata.decision import Decision
 
 _NEGATIVE: Final = "a partition's number is not negative"
@@ -54,6 +62,8 @@ class ShareCoordinatorSettings:
     """Settings of the share coordinator; the defaults are Kafka's."""
 
     snapshot_update_records_per_snapshot: int = 500
+    cold_partition_snapshot_interval_ms: int = 300_000
+    state_topic_prune_interval_ms: int = 300_000
 
 
 class ShareCoordinator:
@@ -63,6 +73,9 @@ class ShareCoordinator:
         self._topics = topics
         self._settings = settings or ShareCoordinatorSettings()
         self._states: dict[ShareKey, ShareState] = {}
+        self._end_offset = 0
+        self._pruned_to = 0
+        self._upkeep: UpkeepTimes | None = None
 
     # -- the contract of machines ----------------------------------------------------------------
 
@@ -76,49 +89,78 @@ class ShareCoordinator:
         return _DECIDERS[type(command.part)](self, now_ms, command)
 
     def replay(self, record: LogRecord, offset: int = -1, producer_id: int = -1) -> None:
-        """Apply a record of the log; its offset does not matter."""
-        del offset, producer_id
+        """Apply a record of the log."""
+        del producer_id
+        self._end_offset = offset + 1
         given, value = record.key, record.value
         assert isinstance(given, share_snapshot.ShareSnapshotKey | share_update.ShareUpdateKey)
         key = ShareKey((given.group_id, given.topic_id, given.partition))
         before = self._states.get(key)
         if isinstance(value, share_snapshot.ShareSnapshotValue):
-            self._states[key] = _restored(before, value)
+            self._states[key] = _restored(before, value, offset)
         elif isinstance(value, share_update.ShareUpdateValue):
             self._states[key] = _updated(before, value)
         elif isinstance(given, share_snapshot.ShareSnapshotKey):
             self._states.pop(key, None)
 
-    def apply_soft(self, soft: Any) -> None:
-        """Do nothing: there is no soft state."""
+    def apply_soft(self, soft: UpkeepTimes | DeleteRecords) -> None:
+        """Set when the log is looked after next, or note up to where it has been pruned."""
+        if isinstance(soft, UpkeepTimes):
+            self._upkeep = soft
+        else:
+            self._pruned_to = soft.before_offset
 
     def deadline(self) -> int | None:
-        """Return ``None``: nothing becomes due."""
-        return None
+        """Return when the log is looked after next; ``None`` while it is empty."""
+        return min(self._upkeep) if self._upkeep is not None and self._end_offset else None
 
     def not_due_before(self) -> int | None:
         """Return ``deadline``."""
-        return None
+        return self.deadline()
 
     def expire(self, now_ms: int) -> Decision[None]:
-        """Do nothing: nothing becomes due."""
-        del now_ms
-        return Decision()
+        """Write snapshots of share partitions that rest, or delete records before all snapshots."""
+        times, settings = self._upkeep, self._settings
+        assert times is not None
+        if times.snapshots_ms <= now_ms:
+            interval_ms = settings.cold_partition_snapshot_interval_ms
+            found = cold(self._states, now_ms, interval_ms)
+            now = found[:SNAPSHOTS_AT_ONCE]
+            records = tuple(_snapshot_again(now_ms, key, state) for key, state in now)
+            if len(found) <= SNAPSHOTS_AT_ONCE:
+                times = times._replace(snapshots_ms=now_ms + interval_ms)
+            return Decision(records=records, soft=(times,))
+        times = times._replace(deletion_ms=now_ms + settings.state_topic_prune_interval_ms)
+        needed = min(
+            (state.snapshot_offset for state in self._states.values()), default=self._end_offset
+        )
+        if needed <= self._pruned_to:
+            return Decision(soft=(times,))
+        effect = DeleteRecords(needed)
+        return Decision(effects=(effect,), soft=(times, effect))
 
     def jumped(self, by_ms: int) -> None:
-        """Do nothing: nothing becomes due."""
+        """Move the times of upkeep: the clock was set."""
+        if self._upkeep is not None:
+            self._upkeep = UpkeepTimes(*(each + by_ms for each in self._upkeep))
 
     def put_off(self) -> None:
-        """Do nothing: nothing becomes due."""
+        """Write the snapshots an interval later: the log refused them."""
+        assert self._upkeep is not None
+        later_ms = self._upkeep.snapshots_ms + self._settings.cold_partition_snapshot_interval_ms
+        self._upkeep = self._upkeep._replace(snapshots_ms=later_ms)
 
     def take_up(self) -> None:
-        """Do nothing: nothing becomes due."""
+        """Do nothing: what was put off has a new time."""
 
     def activate(self, now_ms: int) -> Decision[None]:
         """Delete the state of topics that were deleted while the coordinator was not loaded."""
-        del now_ms
         gone = [key for key in self._states if self._topics.topic_name(key[1]) is None]
-        return Decision(records=tuple(_tombstone(key) for key in gone))
+        times = UpkeepTimes(
+            now_ms + self._settings.cold_partition_snapshot_interval_ms,
+            now_ms + self._settings.state_topic_prune_interval_ms,
+        )
+        return Decision(records=tuple(_tombstone(key) for key in gone), soft=(times,))
 
     def unload(self) -> Decision[None]:
         """Return the last decision: no request waits here."""
@@ -149,10 +191,11 @@ class ShareCoordinator:
             0,
             0,
             0,
+            -1,
+            now_ms,
+            now_ms,
         )
-        return Decision(
-            initializing.PartitionResult(part.partition), (_snapshot(now_ms, ask.key, state),)
-        )
+        return Decision(initializing.PartitionResult(part.partition), (_snapshot(ask.key, state),))
 
     def read(self, now_ms: int, ask: AskShare) -> Decision[Any]:
         """Return the state to the partition's leader, and store its leader epoch."""
@@ -249,8 +292,10 @@ class ShareCoordinator:
             snapshot_epoch=state.snapshot_epoch + 1,
             start_offset=start,
             batches=combined((*state.batches, *changed), start),
+            created_ms=now_ms,
+            written_ms=now_ms,
         )
-        return _snapshot(now_ms, key, whole)
+        return _snapshot(key, whole)
 
 
 _NOT_INITIALIZED: Final = (ErrorCode.INVALID_REQUEST, _UNINITIALIZED)
@@ -260,15 +305,21 @@ def _refused(ask: AskShare, code: ErrorCode, text: str | None = None) -> Decisio
     return Decision(failed(ask, code, text))
 
 
-def _snapshot(now_ms: int, key: ShareKey, state: ShareState) -> LogRecord:
+def _snapshot_again(now_ms: int, key: ShareKey, state: ShareState) -> LogRecord:
+    return _snapshot(
+        key, replace(state, snapshot_epoch=state.snapshot_epoch + 1, written_ms=now_ms)
+    )
+
+
+def _snapshot(key: ShareKey, state: ShareState) -> LogRecord:
     value = share_snapshot.ShareSnapshotValue(
         state.snapshot_epoch,
         state.state_epoch,
         state.leader_epoch,
         state.start_offset,
         state.delivery_complete_count,
-        now_ms,
-        now_ms,
+        state.created_ms,
+        state.written_ms,
         [share_snapshot.StateBatch(*each) for each in state.batches],
     )
     return LogRecord(share_snapshot.ShareSnapshotKey(*key), value)
@@ -278,7 +329,9 @@ def _tombstone(key: ShareKey) -> LogRecord:
     return LogRecord(share_snapshot.ShareSnapshotKey(*key), None)
 
 
-def _restored(before: ShareState | None, value: share_snapshot.ShareSnapshotValue) -> ShareState:
+def _restored(
+    before: ShareState | None, value: share_snapshot.ShareSnapshotValue, offset: int
+) -> ShareState:
     return ShareState(
         value.snapshot_epoch,
         value.state_epoch,
@@ -289,13 +342,18 @@ def _restored(before: ShareState | None, value: share_snapshot.ShareSnapshotValu
         0,
         max(value.state_epoch, UNKNOWN if before is None else before.state_epoch_seen),
         max(value.leader_epoch, UNKNOWN if before is None else before.leader_epoch_seen),
+        offset,
+        value.create_timestamp,
+        value.write_timestamp,
     )
 
 
 def _updated(before: ShareState | None, value: share_update.ShareUpdateValue) -> ShareState:
     changed = batches_of(value.state_batches)
     if before is None:  # its snapshot is no longer in the log
-        before = ShareState(value.snapshot_epoch, 0, 0, UNKNOWN, UNKNOWN, (), -1, UNKNOWN, UNKNOWN)
+        before = ShareState(
+            value.snapshot_epoch, 0, 0, UNKNOWN, UNKNOWN, (), -1, UNKNOWN, UNKNOWN, 0, 0, 0
+        )
     start = before.start_offset if value.start_offset == UNKNOWN else value.start_offset
     epoch = before.leader_epoch if value.leader_epoch == UNKNOWN else value.leader_epoch
     return replace(

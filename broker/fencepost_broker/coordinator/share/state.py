@@ -39,6 +39,12 @@ class ShareState:
     """The greatest state epoch so far; requests with an older one are fenced."""
     leader_epoch_seen: int
     """The same for leader epochs."""
+    snapshot_offset: int
+    """Where the snapshot is in the log; earlier records of the share partition are not needed."""
+    created_ms: int
+    """When a snapshot was written because something had changed."""
+    written_ms: int
+    """When the last snapshot was written, which may only have moved the state to the log's end."""
 
 
 def batches_of(rows: Iterable[Any]) -> Batches:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterable, Mapping
+from os import PathLike
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Final, Self
@@ -14,11 +15,18 @@ from typing import TYPE_CHECKING, Any, Final, Self
 from fencepost_broker.config import Value
 from fencepost_broker.server.embedded.broker import Broker
 from fencepost_broker.server.embedded.cluster_node import ClusterNode
-from fencepost_broker.server.embedded.snapshot import NoSnapshotsError, Snapshot, named
+from fencepost_broker.server.embedded.snapshot import (
+    BYTES_MAX,
+    NoSnapshotsError,
+    Snapshot,
+    named,
+)
 
 if TYPE_CHECKING:
     from fencepost_broker.server.clock import ClockPosition
     from fencepost_broker.server.control.cluster_port import ClusterControl
+    from fencepost_broker.server.embedded.cluster_faults import RulesOfBrokers
+    from fencepost_broker.server.faults import Fault, Faults
 
 CONTROLLER_ID: Final = 100
 """The controller's node id; brokers have 1 and on."""
@@ -56,6 +64,24 @@ class ClusterSnapshot:
     def size_bytes(self) -> int:
         """The size of all files together."""
         return sum(each.size_bytes for each in self.parts.values())
+
+    def save(self, path: str | PathLike[str]) -> None:
+        """Write the snapshot to one file, which ``load`` reads, on any machine."""
+        from fencepost_broker.server.embedded import cluster_snapshot_file
+
+        cluster_snapshot_file.write(Path(path), self.parts, self.running, self.name)
+
+    @classmethod
+    def load(cls, path: str | PathLike[str], *, bytes_max: int = BYTES_MAX) -> ClusterSnapshot:
+        """Read the file of a cluster's snapshot, which may come from a stranger.
+
+        Raises SnapshotError for every other file, for a damaged one, and for one that unpacks to
+        more than ``bytes_max``.
+        """
+        from fencepost_broker.server.embedded import cluster_snapshot_file
+
+        manifest, parts = cluster_snapshot_file.read(Path(path), bytes_max)
+        return cls(parts, manifest.running, manifest.name)
 
     def __repr__(self) -> str:
         name = f"{self.name!r}, " if self.name else ""
@@ -113,6 +139,10 @@ class Cluster:
         """The snapshots that have names."""
         self._begins_with: ClusterSnapshot | None = None
         """What the first start of a fork continues from."""
+        self._at_start: ClusterSnapshot | None = None
+        """The state right after the start, for ``reset``."""
+        self._fault_rules: RulesOfBrokers | None = None
+        self._faults: Faults[Fault] | None = None
 
     @property
     def brokers(self) -> dict[int, Broker]:
@@ -145,6 +175,7 @@ class Cluster:
             self._make_control()
             await self._continue_from(snapshot, {})
             await self._open_control()
+            self._at_start = snapshot
             return
         try:
             self._make_control()
@@ -153,6 +184,7 @@ class Cluster:
                 # Topics come with the last one, so that all brokers get replicas.
                 await self._start(broker_id, self._topics if broker_id == self._ids[-1] else ())
             await self._open_control()
+            self._at_start = self.snapshot()
         except BaseException:
             await self.stop()
             raise
@@ -180,10 +212,10 @@ class Cluster:
     async def _start(self, node_id: int, topics: Any = ()) -> None:
         node = self._stopped.pop(node_id, None) or self._make(node_id, topics)
         await node.start()
-        if self._control is not None and node_id != CONTROLLER_ID:
-            node.fault_rules().counter = self._control.count
         self.nodes[node_id] = node
         self._ports[node_id] = node.addresses[0].port
+        if self._fault_rules is not None and node_id != CONTROLLER_ID:
+            self._fault_rules.started(node)
 
     def _make(self, node_id: int, topics: Any = ()) -> ClusterNode:
         given: dict[str, Value] = {"process.roles": "controller"}
@@ -212,12 +244,12 @@ class Cluster:
         Its connections are reset, it hands over nothing, and its records are gone. The others
         notice when its session ends (``broker.session.timeout.ms``, here 2 s).
         """
-        await self._goes_down(broker_id)
+        self._ends(broker_id)
         await self.nodes.pop(broker_id).kill()
 
     async def stop_broker(self, broker_id: int) -> None:
         """Stop a broker in order: others take over first, and it keeps its records."""
-        await self._goes_down(broker_id)
+        self._ends(broker_id)
         node = self._stopped[broker_id] = self.nodes.pop(broker_id)
         await node.stop()
 
@@ -228,6 +260,39 @@ class Cluster:
             await control.close()
         for node_id in sorted(self.nodes):
             await self.nodes.pop(node_id).stop()
+
+    # -- faults --------------------------------------------------------------------------------
+
+    @property
+    def faults(self) -> Faults[Fault]:
+        """Faults: each broker has them, also one that is started later, and they count together.
+
+        ``cluster.broker(2).faults`` are those of one broker.
+        """
+        if self._faults is None:
+            from fencepost_broker.server.faults import Fault, Faults
+
+            self._faults = Faults(self.fault_rules, Fault, lambda call: call())
+        return self._faults
+
+    def fault_rules(self) -> RulesOfBrokers:
+        """Return the rules that all brokers have."""
+        if self._fault_rules is None:
+            from fencepost_broker.server.embedded.cluster_faults import RulesOfBrokers
+
+            self._fault_rules = RulesOfBrokers(lambda: self.brokers)
+            for each in self.brokers.values():
+                self._fault_rules.started(each)
+        return self._fault_rules
+
+    def unfired_faults(self) -> list[str]:
+        """Return the names of faults that never fired, unless they ``may_stay_unfired``.
+
+        Those that were removed are among them.
+        """
+        if self._fault_rules is not None:
+            return self._fault_rules.unfired()
+        return [name for each in self.brokers.values() for name in each.unfired_faults()]
 
     # -- snapshots -----------------------------------------------------------------------------
 
@@ -248,10 +313,13 @@ class Cluster:
 
         It is as if all nodes had been stopped in the same instant and started again: connections
         are closed, partitions may have other leaders, and what is in logs comes back. A broker that
-        did not run then does not run after it, either. Fault rules are gone.
+        did not run then does not run after it, either. Fault rules and faults of disks are gone.
         """
         self._check_started()
         snapshot = named(self.snapshots, snapshot)
+        self._check_nodes(snapshot)
+        if self._fault_rules is not None:
+            self._fault_rules.reset()
         running = list(self.nodes.values())
         nodes = {**self._stopped, **self.nodes}
         self.nodes, self._stopped = {}, {}
@@ -259,6 +327,12 @@ class Cluster:
         await self._continue_from(snapshot, nodes)
         if self._control is not None:
             await self._control.restored(self.nodes)
+
+    async def reset(self) -> None:
+        """Go back to the state right after the start, as ``restore`` does; snapshots stay."""
+        self._check_started()
+        assert self._at_start is not None, "a start ends with a snapshot"
+        await self.restore(self._at_start)
 
     def fork(self, snapshot: ClusterSnapshot | str | None = None) -> Cluster:
         """Return another cluster with the state of a snapshot, by default with this cluster's.
@@ -285,6 +359,7 @@ class Cluster:
         def take(node_id: int) -> None:
             node = nodes.get(node_id) or self._make(node_id)
             node.begin_with(snapshot.parts[node_id])
+            node.disk.clear()
             self._stopped[node_id] = node
 
         take(CONTROLLER_ID)
@@ -302,14 +377,23 @@ class Cluster:
                 raise error.exceptions[0] from None
             raise
 
-    async def _goes_down(self, broker_id: int) -> None:
+    def _ends(self, broker_id: int) -> None:
         self._check_runs(broker_id)
-        if self._control is not None:
-            await self._control.goes_down(broker_id)
+        if self._fault_rules is not None:
+            self._fault_rules.ends(self.nodes[broker_id])
 
     def _check_started(self) -> None:
         if CONTROLLER_ID not in self.nodes:
             raise NoSnapshotsError("this cluster is not running")
+
+    def _check_nodes(self, snapshot: ClusterSnapshot) -> None:
+        of_snapshot = snapshot.parts.keys()
+        if CONTROLLER_ID not in of_snapshot or not of_snapshot <= self.node_roles.keys():
+            ids = ", ".join(map(str, sorted(of_snapshot)))
+            raise NoSnapshotsError(
+                f"this snapshot has nodes {ids}, and this cluster has brokers 1 to"
+                f" {self._ids[-1]} and the controller {CONTROLLER_ID}"
+            )
 
     def _check(self, broker_id: int) -> None:
         if broker_id not in self._ids:

@@ -19,6 +19,12 @@ from fencepost_client.admin.groups import (
     list_groups,
     remove_members,
 )
+from fencepost_client.admin.share_offsets import (
+    SharePartitionOffset,
+    alter_share_group_offsets,
+    delete_share_group_offsets,
+    list_share_group_offsets,
+)
 from fencepost_client.clients.admin.base import AdminBase
 from fencepost_client.types import OffsetAndMetadata, TopicPartition
 
@@ -37,7 +43,7 @@ class AdminGroups(AdminBase):
         return await self._run(list_groups(states, types, self._backoff()))
 
     async def describe_groups(self, group_ids: Iterable[str]) -> dict[str, GroupDescription]:
-        """Groups of both protocols, with their members and assignments.
+        """Groups of all types, with their members and assignments.
 
         for member in (await admin.describe_groups(["billing"]))["billing"].members:
             print(member.client_id, member.assignment)
@@ -112,3 +118,31 @@ class AdminGroups(AdminBase):
         await admin.delete_group_offsets("billing", [TopicPartition("orders", 0)])
         """
         await self._run(delete_group_offsets(group_id, partitions, self._backoff()))
+
+    # -- offsets of share groups -----------------------------------------------------------------
+
+    async def list_share_group_offsets(
+        self, group_id: str, partitions: Iterable[TopicPartition] | None = None
+    ) -> dict[TopicPartition, SharePartitionOffset]:
+        """The start offsets and the lag of a share group, in these partitions or all.
+
+        for partition, offset in (await admin.list_share_group_offsets("mailers")).items():
+            print(partition, offset.start_offset, offset.lag)
+        """
+        return await self._run(list_share_group_offsets(group_id, partitions, self._backoff()))
+
+    async def alter_share_group_offsets(
+        self, group_id: str, offsets: Mapping[TopicPartition, int]
+    ) -> None:
+        """Set the start offsets of a share group without members.
+
+        await admin.alter_share_group_offsets("mailers", {TopicPartition("mails", 0): 0})
+        """
+        await self._run(alter_share_group_offsets(group_id, offsets, self._backoff()))
+
+    async def delete_share_group_offsets(self, group_id: str, topics: Iterable[str]) -> None:
+        """Delete the state of topics; a share group without members begins there anew.
+
+        await admin.delete_share_group_offsets("mailers", ["mails"])
+        """
+        await self._run(delete_share_group_offsets(group_id, topics, self._backoff()))

@@ -17,6 +17,7 @@ from fencepost_broker.coordinator.records import (
 )
 from fencepost_broker.coordinator.share.machine import ShareCoordinator, ShareCoordinatorSettings
 from fencepost_broker.coordinator.share.messages import answer_to, asked_of
+from fencepost_broker.coordinator.share.upkeep import DeleteRecords
 from fencepost_broker.metadata.decision import Decision
 from fencepost_protocol.generated import delete_share_group_state as deleting
 from fencepost_protocol.generated import initialize_share_group_state as initializing
@@ -28,18 +29,22 @@ from fencepost_protocol.records.reader import iter_records
 from tests.machine.coordinator.group.partition import SomeTopics
 
 GROUP = "g"
+COLD_MS, PRUNE_MS = 1000, 300
 
 
 class StateLog:
     """One machine, its log, and a clock that stands still."""
 
     def __init__(self, updates: int = 500) -> None:
-        self.settings = ShareCoordinatorSettings(updates)
+        self.settings = ShareCoordinatorSettings(updates, COLD_MS, PRUNE_MS)
         self.topics = SomeTopics()
         self.topics.create("t", 4)
         self.now_ms = 1_000_000
-        self.batches: list[bytes] = []
+        self.appended: list[tuple[int, LogRecord]] = []
+        """Offset and record, as decoded from the log's bytes."""
+        self.end_offset = 0
         self.machine = ShareCoordinator(self.topics, self.settings)
+        self._take(self.machine.activate(self.now_ms))
 
     # -- requests of one partition -----------------------------------------------------------------
 
@@ -92,24 +97,34 @@ class StateLog:
 
     # -- the log -----------------------------------------------------------------------------------
 
+    def wait(self, ms: int) -> None:
+        """Let time pass, as the runtime does."""
+        self.now_ms += ms
+        while (due_ms := self.machine.deadline()) is not None and due_ms <= self.now_ms:
+            self._take(self.machine.expire(self.now_ms))
+
     def _take(self, decision: Decision[Any]) -> None:
         if decision.records:
-            self.batches.append(bytes(encode_batch(decision.records, self.now_ms)))
-            for record in decision.records:
-                self.machine.replay(record)
+            batch = encode_batch(decision.records, self.now_ms)
+            for each in iter_records(batch):
+                record = decode_record(RecordFamily.SHARES, each.key, each.value)
+                self.appended.append((self.end_offset, record))
+                self.machine.replay(record, self.end_offset)
+                self.end_offset += 1
+        for soft in decision.soft:
+            self.machine.apply_soft(soft)
+        for effect in decision.effects:
+            assert isinstance(effect, DeleteRecords)
+            self.appended = [each for each in self.appended if each[0] >= effect.before_offset]
         assert self.loaded().state == self.machine.state
 
     def records(self) -> list[LogRecord]:
         """What the log has, decoded."""
-        return [
-            decode_record(RecordFamily.SHARES, each.key, each.value)
-            for batch in self.batches
-            for each in iter_records(batch)
-        ]
+        return [record for _, record in self.appended]
 
     def loaded(self) -> ShareCoordinator:
         """A machine that the log was replayed to."""
         machine = ShareCoordinator(self.topics, self.settings)
-        for record in self.records():
-            machine.replay(record)
+        for offset, record in self.appended:
+            machine.replay(record, offset)
         return machine

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import random
 from itertools import pairwise
+from typing import Any
 
 from fencepost_broker.coordinator.share.state import Batch, combined
+from fencepost_broker.coordinator.share.upkeep import SNAPSHOTS_AT_ONCE
 from fencepost_protocol.generated.error_code import ErrorCode
 from fencepost_protocol.generated.share_snapshot import ShareSnapshotKey, ShareSnapshotValue
 from fencepost_protocol.generated.share_update import ShareUpdateValue
 
-from tests.machine.coordinator.share.state_log import StateLog
+from tests.machine.coordinator.share.state_log import COLD_MS, PRUNE_MS, StateLog
 
 AVAILABLE, ACKNOWLEDGED = 0, 2
 
@@ -113,7 +115,7 @@ def test_a_log_that_begins_at_its_last_snapshot_has_the_same_state() -> None:
         for place, record in enumerate(log.records())
         if isinstance(record.value, ShareSnapshotValue)
     )
-    log.batches = log.batches[last:]
+    log.appended = log.appended[last:]
     assert log.loaded().state == before
 
 
@@ -163,3 +165,85 @@ def test_offsets_are_merged_as_one_by_one() -> None:
             assert left.last_offset < right.first_offset
             adjoin = left.last_offset + 1 == right.first_offset
             assert not (adjoin and left[2:] == right[2:]), "runs are as long as they can be"
+
+
+# -- the log stays short ---------------------------------------------------------------------------
+
+
+def test_records_before_the_oldest_snapshot_are_deleted() -> None:
+    log = StateLog(updates=2)
+    log.initialize(1)
+    log.initialize(1, number=1)
+    for end in range(1, 4):
+        log.write(1, 0, end)
+    assert [offset for offset, _ in log.appended] == [0, 1, 2, 3, 4]
+    log.wait(PRUNE_MS)
+    assert [offset for offset, _ in log.appended] == [1, 2, 3, 4], "1 has the other's snapshot"
+    log.delete(number=1)
+    log.wait(PRUNE_MS)
+    assert [offset for offset, _ in log.appended] == [4, 5]
+    log.delete()
+    log.wait(PRUNE_MS)
+    assert log.appended == []
+
+
+def test_share_partitions_that_rest_are_written_again() -> None:
+    log = StateLog()
+    log.initialize(1, 7)
+    log.initialize(1, number=1)
+    log.write(1, 3, 9, (9, 12, ACKNOWLEDGED, 1), complete=4, number=1)
+    before = {key: state.batches for key, state in log.machine.state.items()}
+    log.wait(COLD_MS)
+    again: list[Any] = [record.value for _, record in log.appended[-2:]]
+    assert all(isinstance(each, ShareSnapshotValue) for each in again)
+    assert [(each.start_offset, each.snapshot_epoch) for each in again] == [(7, 1), (9, 1)]
+    assert [each.write_timestamp - each.create_timestamp for each in again] == [COLD_MS] * 2
+    log.wait(PRUNE_MS)
+    assert [offset for offset, _ in log.appended] == [3, 4]
+    assert {key: state.batches for key, state in log.machine.state.items()} == before
+    log.wait(10 * COLD_MS)
+    assert log.end_offset == 5, "nothing has changed since"
+    log.write(1, 3, 10, number=1)
+    log.wait(COLD_MS)
+    assert log.end_offset == 8
+
+
+def test_only_old_snapshots_are_written_again() -> None:
+    log = StateLog(updates=0)
+    log.initialize(1)
+    log.initialize(1, number=1)
+    log.wait(COLD_MS - 1)
+    log.write(1, 0, 5, number=1)
+    log.wait(1)
+    keys: list[Any] = [record.key for record in log.records()]
+    assert [key.partition for key in keys[-2:]] == [1, 0]
+
+
+def test_many_snapshots_are_written_in_several_batches() -> None:
+    log = StateLog()
+    log.topics.create("many", 2 * SNAPSHOTS_AT_ONCE + 1)
+    for number in range(2 * SNAPSHOTS_AT_ONCE + 1):
+        log.initialize(1, number=number, topic="many")
+    assert log.machine.deadline() == log.now_ms + PRUNE_MS
+    log.wait(COLD_MS)
+    assert log.end_offset == 2 * (2 * SNAPSHOTS_AT_ONCE + 1)
+    deadline_ms = log.machine.deadline()
+    assert deadline_ms is not None
+    assert deadline_ms > log.now_ms
+
+
+def test_refused_snapshots_are_written_an_interval_later() -> None:
+    log = StateLog()
+    assert log.machine.deadline() is None, "an empty log needs no care"
+    log.initialize(1)
+    log.wait(COLD_MS - 1)
+    log.now_ms += 1
+    assert log.machine.expire(log.now_ms).records
+    log.machine.put_off()
+    log.wait(0)
+    assert log.end_offset == 1
+    log.machine.jumped(5 * COLD_MS)
+    log.wait(5 * COLD_MS)
+    assert log.end_offset == 1
+    log.wait(COLD_MS)
+    assert log.end_offset == 2

@@ -6,12 +6,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from fencepost_client.admin.cluster import ClusterDescription, FeatureLevel, Features, QuorumDescription
 from fencepost_client.admin.configs import Change, ConfigEntry, ConfigResource, ResourceKind
+from fencepost_client.admin.delegation_tokens import DelegationToken
 from fencepost_client.admin.groups import GroupDescription, GroupListing, MemberToRemove
 from fencepost_client.admin.hanging import HangingTransaction, TransactionMarker
 from fencepost_client.admin.log_dirs import LogDirDescription, TopicPartitionReplica
 from fencepost_client.admin.partitions import Election, ListedOffset
 from fencepost_client.admin.quotas_and_users import DeletePassword, QuotaEntity, QuotaName, ScramMechanism, SetPassword
 from fencepost_client.admin.reassignments import Reassignment
+from fencepost_client.admin.share_offsets import SharePartitionOffset
 from fencepost_client.admin.topics import CreatedTopic, NewPartitions, NewTopic, TopicDescription, TopicListing
 from fencepost_client.admin.transactions import ProducerDescription, ProducerIdentity, TransactionDescription, TransactionListing
 from fencepost_client.clients import consumer, producer, share_consumer, transaction
@@ -710,7 +712,7 @@ class Admin(Face[admin.Admin]):
         return self._wait(self._subject.list_groups, states=states, types=types)
 
     def describe_groups(self, group_ids: Iterable[str]) -> dict[str, GroupDescription]:
-        """Groups of both protocols, with their members and assignments.
+        """Groups of all types, with their members and assignments.
 
         for member in (admin.describe_groups(["billing"]))["billing"].members:
             print(member.client_id, member.assignment)
@@ -761,6 +763,28 @@ class Admin(Face[admin.Admin]):
         admin.delete_group_offsets("billing", [TopicPartition("orders", 0)])
         """
         self._wait(self._subject.delete_group_offsets, group_id, partitions)
+
+    def list_share_group_offsets(self, group_id: str, partitions: Iterable[TopicPartition] | None=None) -> dict[TopicPartition, SharePartitionOffset]:
+        """The start offsets and the lag of a share group, in these partitions or all.
+
+        for partition, offset in (admin.list_share_group_offsets("mailers")).items():
+            print(partition, offset.start_offset, offset.lag)
+        """
+        return self._wait(self._subject.list_share_group_offsets, group_id, partitions)
+
+    def alter_share_group_offsets(self, group_id: str, offsets: Mapping[TopicPartition, int]) -> None:
+        """Set the start offsets of a share group without members.
+
+        admin.alter_share_group_offsets("mailers", {TopicPartition("mails", 0): 0})
+        """
+        self._wait(self._subject.alter_share_group_offsets, group_id, offsets)
+
+    def delete_share_group_offsets(self, group_id: str, topics: Iterable[str]) -> None:
+        """Delete the state of topics; a share group without members begins there anew.
+
+        admin.delete_share_group_offsets("mailers", ["mails"])
+        """
+        self._wait(self._subject.delete_share_group_offsets, group_id, topics)
 
     def list_transactions(self, *, states: Sequence[str]=(), producer_ids: Sequence[int]=(), longer_than_ms: int | None=None, pattern: str | None=None) -> list[TransactionListing]:
         """The transactional ids of the cluster that match all filters.
@@ -894,3 +918,35 @@ class Admin(Face[admin.Admin]):
         "alice" in admin.describe_user_scram_credentials()
         """
         return self._wait(self._subject.describe_user_scram_credentials, users)
+
+    def create_delegation_token(self, *, owner: str | None=None, renewers: Iterable[str]=(), max_lifetime_ms: int=-1) -> DelegationToken:
+        """Make a token with which others log in as this client's user, or as ``owner``.
+
+        ``max_lifetime_ms`` is at most ``delegation.token.max.lifetime.ms``, which is the default.
+
+        token = admin.create_delegation_token(renewers=["scheduler"])
+        """
+        return self._wait(self._subject.create_delegation_token, owner=owner, renewers=renewers, max_lifetime_ms=max_lifetime_ms)
+
+    def renew_delegation_token(self, hmac: bytes, *, for_ms: int=-1) -> int:
+        """Renew a token; return when it expires, in ms since 1970.
+
+        Without ``for_ms`` it is renewed for ``delegation.token.expiry.time.ms``.
+
+        admin.renew_delegation_token(token.hmac)
+        """
+        return self._wait(self._subject.renew_delegation_token, hmac, for_ms=for_ms)
+
+    def expire_delegation_token(self, hmac: bytes, *, in_ms: int=-1) -> int:
+        """Remove a token, or let it expire later; return when it expires, in ms since 1970.
+
+        admin.expire_delegation_token(token.hmac)
+        """
+        return self._wait(self._subject.expire_delegation_token, hmac, in_ms=in_ms)
+
+    def describe_delegation_tokens(self, owners: Iterable[str] | None=None) -> list[DelegationToken]:
+        """The tokens of some users, or all that this client's user may see.
+
+        [token.token_id for token in admin.describe_delegation_tokens()]
+        """
+        return self._wait(self._subject.describe_delegation_tokens, owners)
