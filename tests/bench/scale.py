@@ -184,7 +184,8 @@ def run_size(brokers: int, partitions: int) -> None:
 
 def moving(row: dict[str, Any], at: int) -> float:
     """Return CPU seconds for each leader that moved, beside what heartbeats take meanwhile."""
-    return float(row["kill"][at] - row["quiet"][at] * row["kill all ms"] / 1000) / row["moved"]
+    used = row["kill"][at] - row["quiet"][at] * row["kill all ms"] / 1000
+    return float(used / row["moved"])
 
 
 def restarting(row: dict[str, Any], at: int) -> float:

@@ -95,7 +95,6 @@ def read_blocks(part: Slice, on_problem: OnProblem) -> Iterator[Block]:
         os.close(file)
 
 
-
 def _seek_and_read(file: int, size: int, position: int) -> bytes:
     os.lseek(file, position, os.SEEK_SET)
     return os.read(file, size)
