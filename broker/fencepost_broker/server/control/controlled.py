@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from http import HTTPStatus
 from typing import TYPE_CHECKING, Any
 
+from fencepost_broker.faults.compiled import NO_STATES
 from fencepost_broker.server.clock import wall_ms
 from fencepost_broker.server.control.events import EventHub, LogLine, cut
 from fencepost_broker.server.control.problems import ProblemError
@@ -100,3 +101,22 @@ def controlled_proxy(clients: Watched[Any], rules: FaultRules, logs: LazyLogs) -
     )
     context = ControlContext(ROUTES, events, requests, steps, lambda: rules, wall_ms)
     return Controlled(context, logs)
+
+
+def controlled_recording(
+    clients: Watched[Any], logs: LazyLogs, now_ms: Callable[[], int], now_ns: Callable[[], int]
+) -> Controlled:
+    """Return what ``clients`` are told from now on, as requests and steps of the past."""
+    events = EventHub()
+    requests = RequestsSeen(clients, events, logs.area("server"), lambda _: -1, now_ms, now_ns)
+    requests.last(0)  # from now on they are kept
+    steps = TransactionSteps(clients, events, lambda: NO_STATES, lambda _: -1, lambda: None, now_ms)
+    steps.stream()
+    context = ControlContext(ROUTES, events, requests, steps, _no_rules, now_ms, kind="recording")
+    return Controlled(context, logs)
+
+
+def _no_rules() -> FaultRules:
+    raise ProblemError(
+        HTTPStatus.CONFLICT, "this is a recording: nothing can be made to fail in it any more"
+    )
