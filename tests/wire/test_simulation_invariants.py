@@ -17,8 +17,9 @@ from fencepost_broker.simulation.cluster import SimulatedCluster, in_process
 from fencepost_broker.simulation.logs import committed_records
 from fencepost_broker.simulation.runs import run_seed
 from fencepost_client import Producer
-from fencepost_protocol.generated.allocate_producer_ids import AllocateProducerIdsResponse
 from fencepost_protocol.records.writer import build_batch
+
+from tests.support.broken_servers import forgets, gets_ids_again
 
 Broken = Callable[[BrokerServer, BrokerServer], object]
 """Does something to a leader's broker and a follower's."""
@@ -101,18 +102,6 @@ def marks_unprepared(leader: BrokerServer, _: BrokerServer) -> None:
         99, 0, committed=True, coordinator_epoch=0, leader_epoch=partition.leader_epoch + 1,
         now_ms=1_767_225_600_000,
     )  # fmt: skip
-
-
-def gets_ids_again(leader: BrokerServer, _: BrokerServer) -> None:
-    answer = AllocateProducerIdsResponse(producer_id_start=500, producer_id_len=1000)
-    leader.producer_ids._take_in(answer)
-
-
-def forgets(leader: BrokerServer, follower: BrokerServer) -> None:
-    for server in (leader, follower):
-        for shard in server.coordinators.runtime.shards.values():
-            if getattr(shard.machine, "_transactions", None):
-                shard.machine._transactions.clear()  # type: ignore[attr-defined]
 
 
 @pytest.mark.parametrize(

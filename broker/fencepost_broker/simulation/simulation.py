@@ -123,7 +123,7 @@ class Simulation:
             self.note(f"{task.get_name()} has failed")
 
     def unseen_error(self) -> BaseException | None:
-        """Return the error of a process, or of the faults, that nobody has awaited."""
+        """Return the error of a process, or of the faults, that no task has awaited."""
         for task in (*self._tasks, *self._faults):
             if task.done() and not task.cancelled() and _has_unseen_error(task):
                 error = task.exception()
@@ -209,5 +209,5 @@ class Simulation:
 
 
 def _has_unseen_error(task: asyncio.Task[Any]) -> bool:
-    """Whether a task has failed and nobody has asked how it ended: asyncio would log it, too."""
+    """Whether a task has failed and its error was not read: asyncio would log it, too."""
     return bool(task._log_traceback)
