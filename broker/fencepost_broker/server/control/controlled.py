@@ -11,6 +11,7 @@ from fencepost_broker.server.clock import wall_ms
 from fencepost_broker.server.control.events import EventHub, LogLine, cut
 from fencepost_broker.server.control.problems import ProblemError
 from fencepost_broker.server.control.routes import Asked, ControlContext, Embedded, Route
+from fencepost_broker.server.control.sampling import SampledRequests
 from fencepost_broker.server.control.seen import RequestsSeen
 from fencepost_broker.server.control.steps import TransactionSteps
 from fencepost_broker.server.control.table import ROUTES
@@ -70,14 +71,15 @@ def controlled_broker(
 ) -> Controlled:
     """Return a broker or a controller; ``addresses`` are those for its clients."""
     events, log = EventHub(), process.logs.area("server")
+    sampled = SampledRequests(process.socket_server, events, process.socket_server)
     node_id = process.server.identity.node_id
     is_broker = "broker" in process.settings.process_roles
     context = ControlContext(
         ROUTES,
         events,
-        RequestsSeen(process.socket_server, events, log, lambda _: node_id),
+        RequestsSeen(sampled, events, log, lambda _: node_id),
         TransactionSteps(
-            process.socket_server,
+            sampled,
             events,
             lambda: process.fault_rules.states,
             lambda _: node_id,
@@ -95,9 +97,10 @@ def controlled_broker(
 def controlled_proxy(clients: Watched[Any], rules: FaultRules, logs: LazyLogs) -> Controlled:
     """Return a proxy, with the requests of its clients and its fault rules."""
     events, log = EventHub(), logs.area("server")
-    requests = RequestsSeen(clients, events, log, lambda client: client.node_id)
+    sampled = SampledRequests(clients, events)
+    requests = RequestsSeen(sampled, events, log, lambda client: client.node_id)
     steps = TransactionSteps(
-        clients, events, lambda: rules.states, lambda client: client.node_id, lambda: None
+        sampled, events, lambda: rules.states, lambda client: client.node_id, lambda: None
     )
     context = ControlContext(ROUTES, events, requests, steps, lambda: rules, wall_ms)
     return Controlled(context, logs)

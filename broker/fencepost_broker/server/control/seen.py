@@ -20,14 +20,14 @@ from fencepost_broker.network.connection import Connection
 from fencepost_broker.network.watchers import Watched, unwatch, watch
 from fencepost_broker.observability.metrics import errors_in
 from fencepost_broker.server.clock import wall_ms
-from fencepost_broker.server.control.events import BrokerId, EventHub, cut
+from fencepost_broker.server.control.events import SAMPLED, BrokerId, EventHub, cut
 from fencepost_broker.server.control.frames import KeptFrames
 
 KEPT_MAX: Final = 1_000
 _READ_BYTES_MAX: Final = 1 << 20
 """Errors in a larger answer are not looked for."""
 _SIZE_BYTES: Final = 4
-KIND: Final = "request"
+KIND: Final = SAMPLED[0]
 
 
 class RequestSeen(Struct, tag=KIND):

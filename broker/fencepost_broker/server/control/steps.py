@@ -33,7 +33,7 @@ from fencepost_broker.network.connection import Connection
 from fencepost_broker.network.watchers import Watched, unwatch, watch
 from fencepost_broker.observability.metrics import errors_in
 from fencepost_broker.server.clock import wall_ms
-from fencepost_broker.server.control.events import BrokerId, EventHub, cut
+from fencepost_broker.server.control.events import SAMPLED, BrokerId, EventHub, cut
 from fencepost_broker.server.control.seen import address_of
 
 if TYPE_CHECKING:
@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from fencepost_broker.coordinator import LogRecord
     from fencepost_broker.coordinator.runtime.coordinators import Coordinators
 
-KIND: Final = "step"
+KIND: Final = SAMPLED[1]
 _TOLD: Final = frozenset(
     {
         ApiKey.ADD_OFFSETS_TO_TXN,
