@@ -1,4 +1,4 @@
-"""Options of commands that open a control port."""
+"""Options for a control port and for metrics."""
 
 from __future__ import annotations
 
@@ -27,6 +27,14 @@ def add_control_options(parser: argparse.ArgumentParser) -> None:
         "--control-token-file", metavar="FILE",
         help="requests to the control port must have the token in FILE; any address but loopback"
         " needs one",
+    )  # fmt: skip
+
+
+def add_statsd_option(parser: argparse.ArgumentParser) -> None:
+    """Add the option that sends metrics."""
+    parser.add_argument(
+        "--statsd", type=_control_address, metavar="[HOST:]PORT",
+        help="send metrics to StatsD there by UDP, every ten seconds",
     )  # fmt: skip
 
 

@@ -259,6 +259,8 @@ def members_of(
         given.append("--kafka-defaults")
     if options.release is not None:
         given += ["--as", options.release]
+    if options.statsd is not None:
+        given += ["--statsd", options.statsd]
     if options.recover_metadata:
         given.append("--recover-metadata")
     if _is_controlled(options, settings):

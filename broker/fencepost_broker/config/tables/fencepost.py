@@ -179,6 +179,14 @@ class OwnSettings:
         check=check_control_address,
         range_text="PORT or HOST:PORT",
     )
+    statsd_address: Setting[str | None] = string(
+        None,
+        "where metrics are sent to StatsD by UDP: HOST:PORT, or PORT at 127.0.0.1; without it, they"
+        " are not sent",
+        own=True,
+        check=check_control_address,
+        range_text="PORT or HOST:PORT",
+    )
     control_token_file: Setting[str | None] = string(
         None,
         "a file with the token that requests to the control port must have; an address that other"

@@ -46,6 +46,7 @@ if TYPE_CHECKING:
     from fencepost_broker.server.control.port import ControlPort
     from fencepost_broker.server.embedded.last_requests import LastRequests
     from fencepost_broker.server.faults import Fault, Faults
+    from fencepost_broker.server.metrics.statsd import StatsdSender
 
 ResultT = TypeVar("ResultT")
 DEFAULT_LOG_LEVEL: Final = "warning"
@@ -134,6 +135,7 @@ class Broker:
         self._process: BrokerProcess | None = None
         self._faults: Faults[Fault] | None = None
         self._control_port: ControlPort | None = None
+        self._statsd: StatsdSender | None = None
         self._last_requests: LastRequests | None = None
 
     # -- starting and stopping -----------------------------------------------------------------
@@ -161,6 +163,10 @@ class Broker:
             for topic in self._topics:
                 await self._create_at_start(topic)
             await self._open_control_port(process)
+            if self.settings.statsd_address is not None:
+                from fencepost_broker.server.metrics.statsd import StatsdSender
+
+                self._statsd = StatsdSender(process, self.settings.statsd_address)
             if self._has_snapshots:
                 self._at_start = self.snapshot()
         except BaseException:
@@ -195,6 +201,8 @@ class Broker:
         """Mark the broker as stopped; returns the coroutine that does the rest."""
         process, self._process = self._process, None
         control_port, self._control_port = self._control_port, None
+        if self._statsd is not None:
+            self._statsd.stop()
         return _stopped(process, control_port)
 
     def _stop_by_itself(self, why: str) -> None:
