@@ -96,6 +96,21 @@ test-fast: $(STAMP) ## the fast tests without a browser, on each of VERSIONS (3.
 	.venv-$*/bin/python -m pip install --quiet --editable '.[dev,bench,spark]'
 	@touch $@
 
+# Not in CI: it is a whole run of the fast tests. `make setup` installs the newest versions that the ranges allow.
+LOWEST ?= -n auto
+.PHONY: lowest
+lowest: .venv-lowest/.installed ## the fast tests with the lowest versions of dependencies; LOWEST='tests/unit -n 2' for some
+	.venv-lowest/bin/pytest -q -m 'not slow and not conformance' --ignore=tests/console $(LOWEST)
+
+.venv-lowest/.installed: pyproject.toml | $(STAMP)
+	$(BIN)/python -m pip install --quiet --editable '.[release]'
+	mkdir -p build
+	$(BIN)/uv pip compile --quiet --resolution lowest-direct --extra arrow --extra audit --extra otlp --extra spark \
+		--python $(PYTHON) --output-file build/lowest.txt pyproject.toml
+	$(BIN)/uv venv --quiet --clear --python $(PYTHON) .venv-lowest
+	$(BIN)/uv pip install --quiet --python .venv-lowest/bin/python --constraint build/lowest.txt --editable '.[dev,bench,spark]'
+	@touch $@
+
 .PHONY: conformance
 conformance: $(STAMP) ## every test that needs a JVM (Apache Kafka, Spark), tshark, or clients in other languages
 	@.ci/missing-tools
@@ -271,6 +286,10 @@ bench-inside: $(STAMP) ## where a request's CPU time goes, by bytecodes; writes 
 .PHONY: bench-proxy
 bench-proxy: $(STAMP) ## what `fencepost proxy` costs, beside a bare relay; writes docs/bench/proxy.md
 	$(BIN)/python -m tests.bench.proxy $(BENCH)
+
+.PHONY: bench-scale
+bench-scale: $(STAMP) ## clusters of up to 99 brokers in the simulator (10 to 20 minutes, 4 GB); writes docs/bench/scale.md
+	$(BIN)/python -m tests.bench.scale --out docs/bench/scale.md
 
 .PHONY: walks
 walks: $(STAMP) ## calls of functions on three walks through the broker

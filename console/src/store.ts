@@ -49,6 +49,8 @@ export const faultsFired = new Kept<FaultFired>(KEPT.fault);
 export const lost = signal(0);
 /** What is controlled; undefined until it is known. */
 export const about = signal<About | undefined>(undefined);
+/** Whether there is a broker to be asked for what is now; a proxy and a recording have none. */
+export const isOfBroker = (): boolean => /broker|controller|cluster/.test(about.value?.kind ?? "");
 export const isLive = signal(false);
 export const whyNot = signal("");
 

@@ -79,6 +79,8 @@ class SocketServer:
         self._go_by(limits)
         self.parked_count = 0
         self._watcher: Watcher[Connection] | None = None
+        self.resting: frozenset[int] = frozenset()
+        """APIs whose requests the watcher does not see now; it has set this itself."""
         self.faults: Faults | None = None
         self._quotas = quotas
         self.beside: SocketServer | None = None
@@ -89,7 +91,7 @@ class SocketServer:
         self._large = LargeRequests()
         self.apis: dict[int, tuple[Served, tuple[Step, ...], int]] = {}
         self._routes: dict[int, Route] = {}
-        self._make_routes()
+        self.make_routes()
         self._log = log
         self._shared = SharedBuffer(limits.queued_bytes_max)
         self._listeners: list[asyncio.Server | TlsListener] = []
@@ -99,7 +101,7 @@ class SocketServer:
         self._reaper: asyncio.TimerHandle | None = None
         self._idle: asyncio.Event | None = None
         if quotas is not None:
-            quotas.listen(self._make_routes)
+            quotas.listen(self.make_routes)
 
     def _go_by(self, limits: Limits) -> None:
         self._limits = self.connection_quotas.limits = limits
@@ -200,9 +202,9 @@ class SocketServer:
             assert connection.is_idle, "it waits for the old machines"
             connection.metrics = context.metrics
         self._large = LargeRequests()
-        self._make_routes()
+        self.make_routes()
         if quotas is not None:
-            quotas.listen(self._make_routes)
+            quotas.listen(self.make_routes)
 
     # -- what connections call -----------------------------------------------------------------
 
@@ -353,19 +355,20 @@ class SocketServer:
     @watcher.setter
     def watcher(self, watcher: Watcher[Connection] | None) -> None:
         if watcher is not self._watcher:
-            self._watcher = watcher
-            self._make_routes()
+            self._watcher, self.resting = watcher, frozenset()
+            self.make_routes()
         if self.beside is not None:
             self.beside.watcher = watcher
 
     def use_faults(self, faults: Faults) -> None:
         """Show requests to fault rules, while there are any for their APIs."""
         self.faults = faults
-        faults.listen(self.served, self._make_routes)
+        faults.listen(self.served, self.make_routes)
         if self.beside is not None:
             self.beside.use_faults(faults)
 
-    def _make_routes(self, apis: Iterable[Served] = ()) -> None:
+    def make_routes(self, apis: Iterable[Served] = ()) -> None:
+        """Decide again how requests for these APIs are carried out; for all APIs, if none."""
         for api in apis or self.served:
             key = api.key.value
             self._routes[key] = self._route(key, api)
@@ -387,7 +390,7 @@ class SocketServer:
         lowest, highest = api.accepted
         metrics = self.metrics.api(key, range(lowest, highest + 1))
         # A watcher has to see all requests, and answers may depend on the user's rights.
-        is_watched, handler = self._watcher is not None, api.handler
+        handler, is_watched = api.handler, self._watcher is not None and api.key not in self.resting
         is_remembered = api.is_remembered and self._context.access.authorizer is None
         if self.faults is not None and self.faults.takes(key):
             is_remembered, is_watched = False, is_watched or not self.faults.only_topics(api)

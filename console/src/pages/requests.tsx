@@ -162,7 +162,7 @@ function Picked(props: { request: RequestSeen }) {
       hint={`At ${dateAndTime(each.at_ms)}, answered after ${took(each.took_us)}${each.has_waited ? ", after it had waited" : ""}.`}
       side={
         <>
-          <NextTime request={each} />
+          {about.value?.kind !== "recording" && <NextTime request={each} />}
           <button type="button" onClick={() => give({ request: undefined })}>
             Close
           </button>

@@ -4,7 +4,7 @@ import { useMemo, useRef, useState } from "preact/hooks";
 
 import { path, perform } from "../api";
 import { give, given, linkTo } from "../route";
-import { about, clearSteps, steps, useAnswer } from "../store";
+import { clearSteps, isOfBroker, steps, useAnswer } from "../store";
 import { Watched } from "../scenarios";
 import { duration, many, timeOfDay } from "../text";
 import { TITLES, Timeline } from "../timeline/draw";
@@ -77,7 +77,7 @@ export function TransactionsPage() {
       }
     >
       {given("scenario") && <Watched name={given("scenario")} />}
-      {about.value?.kind !== "proxy" && <Waiting />}
+      {isOfBroker() && <Waiting />}
       <Card class="flush">
         {drawn.length === 0 ? (
           <Begin />

@@ -166,13 +166,12 @@ def _tell(faults: list[dict[str, Any]], options: argparse.Namespace, *, one: boo
     if options.json:
         write_json(faults[0] if one else faults)
         return
+    from msgspec import convert
+
+    from fencepost_broker.faults.rule import Status
+
     for each in faults:
-        match = json.dumps(each["rule"].get("match", {}))
-        held = f", holds {each['held']}" if each["held"] else ""
-        over = ", is over" if each["is_over"] else ""
-        act = each["rule"]["act"]["type"]
-        refused = f", refused: {each['refused']}" if each["refused"] else ""
-        write(f"{each['name']}: {act} {match} fired {each['fired']} times{held}{over}{refused}")
+        write(convert(each, Status).told)
 
 
 COMMAND: Final = Command(

@@ -115,8 +115,8 @@ class Cluster:
         log_level: str = "error",
         port: int = 0,
     ) -> None:
-        if brokers < 1:
-            raise ValueError(f"brokers={brokers}: a cluster has at least one")
+        if not 1 <= brokers < CONTROLLER_ID:
+            raise ValueError(f"brokers={brokers}: a cluster has 1 to {CONTROLLER_ID - 1}")
         replicas = dict.fromkeys(_REPLICAS, min(brokers, 3))
         self._settings: dict[str, Value] = {**_SETTINGS, **replicas, **(settings or {})}
         self._topics = topics
