@@ -10,6 +10,7 @@ from typing import Final
 import pytest
 
 from tests.bench.inside import CASES, PAGE
+from tests.bench.proxy import PAGE as PROXY_PAGE
 
 ROOM: Final = 1.03
 RULES_ROOM: Final = 1.03
@@ -54,3 +55,26 @@ def test_a_thousand_rules_on_other_topics_add_few_bytecodes() -> None:
     more = {name: with_rules / bare for name, (bare, with_rules) in counted.items()}
     assert more
     assert all(1 < each < RULES_ROOM for each in more.values()), more
+
+
+@pytest.mark.skipif(
+    sys.version_info[:2] != MEASURED_ON,
+    reason="each version of Python has bytecodes of its own; the page's are those of 3.11",
+)
+def test_a_proxy_takes_no_more_bytecodes_than_the_page_says() -> None:
+    command = [sys.executable, "-m", "tests.bench.proxy_inside", "--count"]
+    counted = json.loads(subprocess.run(command, check=True, capture_output=True).stdout)
+    rows = [line.split("|") for line in PROXY_PAGE.read_text(encoding="utf-8").splitlines()]
+    columns_of_inside = 5
+    page = {
+        row[1].strip(): int(row[3].replace(",", ""))
+        for row in rows
+        if len(row) == columns_of_inside and row[1].strip() in counted
+    }
+    assert page.keys() == counted.keys()
+    changed = {
+        name: f"{page[name]:,} on the page, now {now:,}"
+        for name, now in counted.items()
+        if not 1 / ROOM <= now / page[name] <= ROOM
+    }
+    assert not changed, f"`make bench-proxy` renews {PROXY_PAGE}, with a reason in the commit"

@@ -262,3 +262,18 @@ def test_rules_that_never_fired_fail_a_test_that_has_passed(run: Callable[..., s
         assert printed.count(f"fault rules that never fired: {name}\n") >= 1, printed
     for name in ("hidden", "expected", "fired,"):
         assert f"never fired: {name}" not in printed, printed
+
+
+def test_a_first_test_does_not_import_what_other_requests_need() -> None:
+    program = (
+        "import sys\nfrom fencepost_broker.blocking import Broker\n"
+        "with Broker(topics={'t': 3}) as broker: broker.remember_requests()\n"
+        "print(*sys.modules)"
+    )
+    run = subprocess.run(
+        [sys.executable, "-c", program], check=True, capture_output=True, text=True
+    )
+    later = ("delete_records", "describe_log_dirs", "list_transactions", "end_txn")
+    loaded = set(run.stdout.split())
+    assert "fencepost_protocol.generated.create_topics" in loaded
+    assert not loaded & {f"fencepost_protocol.generated.{each}" for each in later}

@@ -14,9 +14,6 @@ from operator import attrgetter
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from fencepost_protocol.errors import ErrorCode
-from fencepost_protocol.generated.delete_records import DeleteRecordsTopic
-from fencepost_protocol.generated.describe_log_dirs import DescribableLogDirTopic
-from fencepost_protocol.generated.list_offsets import ListOffsetsTopic
 from fencepost_protocol.generated.produce import ProduceRequest
 from fencepost_protocol.primitives import ZERO_UUID, Buffer
 from fencepost_protocol.records.batch import (
@@ -208,6 +205,8 @@ def pairs_last(message: Any, _version: int) -> list[Any]:
 
     A part has an even number of partitions, so that both of a pair are in the same part.
     """
+    from fencepost_protocol.generated.list_offsets import ListOffsetsTopic
+
     asked: dict[str, dict[int, list[Any]]] = {}
     for topic in message.topics:
         entries = asked.setdefault(topic.name, {})
@@ -224,6 +223,8 @@ def pairs_last(message: Any, _version: int) -> list[Any]:
 
 def last_of_each(message: Any, _version: int) -> list[Any]:
     """Keep each partition once, with the last offset that the request has for it."""
+    from fencepost_protocol.generated.delete_records import DeleteRecordsTopic
+
     asked: dict[str, dict[int, Any]] = {}
     for topic in message.topics:
         entries = asked.setdefault(topic.name, {})
@@ -261,6 +262,8 @@ def each_group_once(message: Any, _version: int) -> list[Any]:
 
 def each_topic_once(message: Any, _version: int) -> list[Any]:
     """Keep each partition of each topic once; a request without topics asks for all."""
+    from fencepost_protocol.generated.describe_log_dirs import DescribableLogDirTopic
+
     if message.topics is None:
         return []
     wanted: dict[str, dict[int, None]] = {}

@@ -8,12 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from fencepost_protocol.errors import ErrorCode
-from fencepost_protocol.generated.end_txn import EndTxnRequest
-from fencepost_protocol.generated.init_producer_id import InitProducerIdRequest
-from fencepost_protocol.generated.list_transactions import ListTransactionsRequest
+
+if TYPE_CHECKING:
+    from fencepost_protocol.generated.end_txn import EndTxnRequest
+    from fencepost_protocol.generated.init_producer_id import InitProducerIdRequest
+    from fencepost_protocol.generated.list_transactions import ListTransactionsRequest
 
 CLIENT_VERSION_OLD: Final = 0
 CLIENT_VERSION_EPOCH_BUMP: Final = 2

@@ -120,12 +120,10 @@ class BrokerEnd(End):
         pending.popleft()
         if not isinstance(awaited, Awaited):
             return total
-        if awaited.api_key == ApiKey.FETCH and awaited.request is awaited.watched is None:
-            is_whole = end - pos >= total
-            if not is_whole:
-                self._scan, self.is_attentive = FetchScan(), True
-            if not is_whole or FetchScan().feed(view[pos : pos + total]) is None:
-                return total
+        is_fetched = awaited.api_key == ApiKey.FETCH and awaited.request is awaited.watched is None
+        if is_fetched and end - pos < total:
+            self._scan, self.is_attentive = FetchScan(), True
+            return total
         if total > HELD_BYTES_MAX:
             return self._refuse(size, correlation_id)
         self._awaited = awaited

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import struct
 from typing import Final
 
-from fencepost_protocol.exceptions import RemoteProtocolError
-from fencepost_protocol.framing import SIZE_BYTES, read_request_head
 from fencepost_protocol.generated.index import APIS, ApiKey
 from fencepost_protocol.generated.sasl_handshake import SaslHandshakeRequest
+from fencepost_protocol.primitives import read_unknown_tags
+from fencepost_protocol.varint import read_uvarint
 
 _TOKENS: Final = {"PLAIN": 1, "OAUTHBEARER": 1, "SCRAM-SHA-256": 2, "SCRAM-SHA-512": 2}
 _FLEXIBLE_FROM: Final = APIS[ApiKey.PRODUCE][3] or 0
+_CLIENT_ID: Final = 14
+"""The place of the client id in a frame, after its length."""
+_int16: Final = struct.Struct(">h").unpack_from
 
 
 def tokens_after(frame: memoryview, body: int) -> int | None:
@@ -25,22 +29,17 @@ def tokens_after(frame: memoryview, body: int) -> int | None:
 def acks_of(frame: memoryview, version: int) -> int | None:
     """Return the acks of a Produce request; ``None`` if the bytes end before them."""
     try:
-        *_, pos = read_request_head(frame[SIZE_BYTES:])
-        pos += SIZE_BYTES
+        pos = _CLIENT_ID + max(_int16(frame, _CLIENT_ID - 2)[0], 0)
         if version < _FLEXIBLE_FROM:
-            length = int.from_bytes(frame[pos : pos + 2], signed=True)
-            pos += 2 + max(length, 0)
+            pos += 2 + max(_int16(frame, pos)[0], 0)
         else:
-            length = shift = 0
-            while True:
-                byte = frame[pos]
-                length |= (byte & 127) << shift
-                pos += 1
-                if byte < 128:
-                    break
-                shift += 7
+            tags = frame[pos]
+            pos += 1
+            if tags:
+                _, pos = read_unknown_tags(frame, pos, tags)
+            length, pos = read_uvarint(frame, pos)
             pos += max(length - 1, 0)
-    except (RemoteProtocolError, IndexError):
+        acks: int = _int16(frame, pos)[0]
+    except (struct.error, IndexError, ValueError):
         return None
-    acks = frame[pos : pos + 2]
-    return int.from_bytes(acks, signed=True) if len(acks) == 2 else None
+    return acks
