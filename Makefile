@@ -220,6 +220,12 @@ kill-transactions: $(STAMP) ## kill -9 in every state of a transaction under loa
 kill-cluster: $(STAMP) ## a cluster's processes killed, paused, restarted under load, KILL_ROUNDS times two failures
 	$(BIN)/python -m tests.kill.cluster_rounds --rounds $(KILL_ROUNDS)
 
+SEEDS ?= 10000
+JOBS ?= 2
+.PHONY: simulate
+simulate: $(STAMP) ## SEEDS (10,000) runs of simulated clusters in JOBS (2) processes; writes docs/proofs/simulation.md
+	$(BIN)/python -m tests.kill.simulated_rounds --seeds $(SEEDS) --jobs $(JOBS) --out docs/proofs/simulation.md
+
 .PHONY: cuts
 cuts: $(STAMP) ## wires between a cluster's processes cut in each way under load (some two minutes)
 	FENCEPOST_TEST_CUTS=1 $(BIN)/pytest -v tests/wire/test_cuts_between_processes.py

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import sys
 from pathlib import Path
+from xml.etree import ElementTree
 
 import pytest
 from fencepost_broker.cli.main import main
@@ -12,6 +13,7 @@ from fencepost_broker.simulation import Simulation
 from fencepost_broker.simulation.runs import run_seed
 from fencepost_broker.simulation.shrinking import shrink
 
+SVG = "{http://www.w3.org/2000/svg}"
 PROGRAM = """
 async def right(sim):
     await sim.cluster(brokers=1)
@@ -71,7 +73,8 @@ def test_a_replay_names_requests_and_ends_early(capsys: pytest.CaptureFixture[st
 def test_a_failure_is_told_with_the_faults_that_it_needs(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    assert main(["simulate", "my_simulated_program:fragile", "--seeds", "50", "--json"]) == 1
+    options = ["--seeds", "50", "--json", "--picture", "failure.svg"]
+    assert main(["simulate", "my_simulated_program:fragile", *options]) == 1
     told = capsys.readouterr()
     *_, failed, shrunk = map(json.loads, told.out.splitlines())
     assert sum(failed["faults"].values()) > 1
@@ -81,6 +84,10 @@ def test_a_failure_is_told_with_the_faults_that_it_needs(
     assert "broker 1 is killed" in kills
     assert "broker 1 runs again" in runs_again
     assert quiet == "all is quiet"
+    texts = [each.text for each in ElementTree.parse("failure.svg").iter(f"{SVG}text")]
+    assert len(list(ElementTree.parse("failure.svg").iter(f"{SVG}circle"))) == 4
+    assert kills in str(texts[1])
+    assert str(texts[-1]).endswith("AssertionError: was killed")
 
 
 def test_of_two_faults_that_are_needed_together_none_is_left_out() -> None:

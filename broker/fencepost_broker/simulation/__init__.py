@@ -6,6 +6,7 @@ and chance. The same seed gives the same run.
 
     runs.py         runs a program with seeds
     shrinking.py    leaves out faults that a failing run does not need
+    picture.py      draws the timeline of a run
     tap.py          names the requests that processes send to each other
     simulation.py   what the program is given
     cluster.py      clusters whose nodes are processes of the simulation

@@ -118,6 +118,8 @@ class Invariants:
         first = known.leaders.setdefault(epoch, name)
         if first != name:
             self.fail(f"{place[1]}: {first} and {name} both lead it in epoch {epoch}")
+        if epoch < max(known.epoch, known.begun):
+            return  # it does not know yet that another one leads: its records are truncated
         if offset < known.high:
             self.fail(
                 f"{place[1]}: {name} writes at offset {offset}, and {known.high} records were"
@@ -160,7 +162,7 @@ class Invariants:
         """A broker begins to lead; it has to have all that was acknowledged."""
         place = _place(log)
         known = self._partitions[place]
-        if epoch == known.begun:
+        if epoch <= known.begun:
             return
         known.begun, name = epoch, current_process.get().name
         if log.log_end_offset < known.high:

@@ -54,19 +54,20 @@ class Network:
         """The least and the greatest latency."""
         self.is_dripping = False
         """Whether what is sent arrives a byte at a time."""
-        self.tap: Callable[[End, bytes], object] = lambda _end, _data: None
-        """Called with what each end writes."""
+        self.tap: Callable[[End, bytes], object] = lambda _end, _data: None  # what an end writes
+        self.events = 0
         self._hash = blake2b(digest_size=16)
 
     # -- what is seen ----------------------------------------------------------------------------
 
     @property
     def digest(self) -> str:
-        """A hash over all that has happened here: when, on which connection, and which bytes."""
+        """A hash over all events: when, on which connection, and which bytes."""
         return self._hash.hexdigest()
 
     def note(self, number: int, what: int, data: bytes) -> None:
-        """Add an event to the hash."""
+        """Count an event, and add it to the hash."""
+        self.events += 1
         self._hash.update(_EVENT(self._loop.time(), number, len(data), what))
         self._hash.update(data)
 

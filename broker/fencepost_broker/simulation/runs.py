@@ -48,6 +48,8 @@ class Run:
     planned: list[Fault] = field(default_factory=list)
     """The faults that were drawn from the seed."""
 
+    events: int = 0
+    """How often something happened on a connection: bytes arrived, or it was opened or closed."""
     told: str = ""
     """What the error was that another process has had."""
 
@@ -121,7 +123,7 @@ def run_seed(
     return Run(
         seed, digest, simulated_s, _cpu_s() - begun_s, error,
         simulation.timeline.lines, simulation.timeline.faults, simulation.timeline.steps,
-        simulation.planned,
+        simulation.planned, loop.network.events,
     )  # fmt: skip
 
 

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator
 from functools import partial
 from importlib import import_module
 from multiprocessing import get_context
+from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from fencepost_client.commands.output import write
@@ -22,12 +23,14 @@ if TYPE_CHECKING:
     from fencepost_broker.simulation.simulation import Program
 
 RIGHT: Final = "ok"
+_BAR: Final = 30
 EPILOG: Final = """\
 examples:
   fencepost simulate --program transactions --seeds 20
   fencepost simulate tests.my_program:program --seeds 1000 --first 5000 --json
   fencepost simulate --program transactions --seeds 1000 --jobs 2
   fencepost simulate --program transactions --seed 17 --until 12.5 --tap
+  fencepost simulate tests.my_program:program --picture failure.svg
 exit code: 0 all seeds were right, 1 one was not, 2 invalid arguments, 130 interrupted
 """
 
@@ -67,6 +70,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--no-shrink", action="store_true", help="do not look for the faults that a failure needs"
     )
+    parser.add_argument(
+        "--picture", type=Path, metavar="FILE",
+        help="write the timeline of a failure, or of --seed, as a picture (SVG)",
+    )  # fmt: skip
     parser.add_argument("--json", action="store_true", help="print a JSON line for each seed")
 
 
@@ -120,7 +127,10 @@ def _replay(program: Program, options: argparse.Namespace) -> int:
     if options.until is not None and run.simulated_s >= within_s:
         _tell_timeline(run, options)
         return 0
-    return 0 if run.verdict == RIGHT else _failed(program, run, options)
+    if run.verdict != RIGHT:
+        return _failed(program, run, options)
+    _draw(run, options)
+    return 0
 
 
 def _failed(program: Program, run: Run, options: argparse.Namespace) -> int:
@@ -143,7 +153,15 @@ def _failed(program: Program, run: Run, options: argparse.Namespace) -> int:
     return 1
 
 
+def _draw(run: Run, options: argparse.Namespace) -> None:
+    if options.picture is not None:
+        from fencepost_broker.simulation.picture import picture
+
+        options.picture.write_text(picture(run))
+
+
 def _tell_timeline(run: Run, options: argparse.Namespace) -> None:
+    _draw(run, options)
     if options.json:
         told = {"timeline": [{"at_s": round(at_s, 6), "what": what} for at_s, what in run.timeline]}
         write(json.dumps(told))
@@ -227,7 +245,11 @@ class Total:
         self.faults.update(run.faults)
         self.steps.update(run.steps)
         if sys.stderr.isatty():
-            sys.stderr.write(f"{self.runs} of {self._seeds} seeds, {self._rate():.2f} a second\r")
+            done = self.runs * _BAR // self._seeds
+            bar = "#" * done + "-" * (_BAR - done)
+            sys.stderr.write(
+                f"[{bar}] {self.runs} of {self._seeds} seeds, {self._rate():.2f} a second\r"
+            )
 
     def _rate(self) -> float:
         return self.runs / max(time.monotonic() - self._begun_s, 0.001)
