@@ -15,6 +15,7 @@ and chance. The same seed gives the same run.
     network.py      connections in memory, with latency, cuts and resets
     disk.py         disks in memory, which a power cut sets back
     escapes.py      time and chance of a program come from the simulation; threads are refused
+    dates.py        datetime of the time of a simulation
     checks.py       judges what a program has done, by histories and logs
     logs.py         reads logs of clusters without a client
     programs/       programs that ``fencepost simulate`` has by itself
