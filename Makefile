@@ -96,6 +96,21 @@ test-fast: $(STAMP) ## the fast tests without a browser, on each of VERSIONS (3.
 	.venv-$*/bin/python -m pip install --quiet --editable '.[dev,bench,spark]'
 	@touch $@
 
+# Not in CI: it is a whole run of the fast tests. `make setup` installs the newest versions that the ranges allow.
+LOWEST ?= -n auto
+.PHONY: lowest
+lowest: .venv-lowest/.installed ## the fast tests with the lowest versions of dependencies; LOWEST='tests/unit -n 2' for some
+	.venv-lowest/bin/pytest -q -m 'not slow and not conformance' --ignore=tests/console $(LOWEST)
+
+.venv-lowest/.installed: pyproject.toml | $(STAMP)
+	$(BIN)/python -m pip install --quiet --editable '.[release]'
+	mkdir -p build
+	$(BIN)/uv pip compile --quiet --resolution lowest-direct --extra arrow --extra audit --extra otlp --extra spark \
+		--python $(PYTHON) --output-file build/lowest.txt pyproject.toml
+	$(BIN)/uv venv --quiet --clear --python $(PYTHON) .venv-lowest
+	$(BIN)/uv pip install --quiet --python .venv-lowest/bin/python --constraint build/lowest.txt --editable '.[dev,bench,spark]'
+	@touch $@
+
 .PHONY: conformance
 conformance: $(STAMP) ## every test that needs a JVM (Apache Kafka, Spark), tshark, or clients in other languages
 	@.ci/missing-tools
@@ -272,6 +287,10 @@ bench-inside: $(STAMP) ## where a request's CPU time goes, by bytecodes; writes 
 bench-proxy: $(STAMP) ## what `fencepost proxy` costs, beside a bare relay; writes docs/bench/proxy.md
 	$(BIN)/python -m tests.bench.proxy $(BENCH)
 
+.PHONY: bench-scale
+bench-scale: $(STAMP) ## clusters of up to 99 brokers in the simulator (10 to 20 minutes, 4 GB); writes docs/bench/scale.md
+	$(BIN)/python -m tests.bench.scale --out docs/bench/scale.md
+
 .PHONY: walks
 walks: $(STAMP) ## calls of functions on three walks through the broker
 	$(BIN)/python -m tests.bench.walks
@@ -301,6 +320,10 @@ console-check: console/node_modules/.installed ## fail when the built page is no
 .PHONY: console-pictures
 console-pictures: $(STAMP) console/node_modules/.installed ## pictures of the console for docs/, by its tests
 	FENCEPOST_TEST_PICTURES=docs/pictures $(BIN)/pytest tests/console/test_pages.py -k bytes_have_names
+
+.PHONY: console-all
+console-all: $(STAMP) console/node_modules/.installed ## every scenario in the browser beside the broker's steps, and 10,000 partitions
+	FENCEPOST_TEST_CONSOLE_ALL=1 $(BIN)/pytest tests/console
 
 .PHONY: docs
 docs: $(STAMP) ## write the generated pages of docs/
@@ -357,6 +380,10 @@ release: $(STAMP) ## all that a release publishes, in dist/release; built twice 
 .PHONY: public-names
 public-names: $(STAMP) ## write the list of public names, which a test compares
 	$(BIN)/python -m tests.release.public_names
+
+.PHONY: keep-release
+keep-release: $(STAMP) ## write what this version writes to disk, which later versions have to read
+	$(BIN)/python -m tests.release.kept.keep
 
 .PHONY: clean
 clean: ## remove what can be made again

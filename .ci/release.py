@@ -47,6 +47,7 @@ def main() -> int:
         shutil.copy(first / name, OUT / name)
     (OUT / "CHANGES.md").write_text(changes, encoding="utf-8")
     inside = environment_of_the_file(python, first)
+    run(inside, ROOT / ".ci/licences.py")
     libraries = bundled_libraries(BUILT / "first-binary/frozen/fencepost/_internal")
     (OUT / "fencepost.cdx.json").write_text(sbom(inside, libraries, version), encoding="utf-8")
     (OUT / "LICENSES.txt").write_text(licences(inside, libraries), encoding="utf-8")

@@ -1,6 +1,6 @@
 // The page: the list of pages, the one that is shown, and whether the broker answers.
 
-import { render } from "preact";
+import { type ComponentChildren, render } from "preact";
 import { useEffect, useState } from "preact/hooks";
 
 import { tokenWanted, useToken } from "./api";
@@ -13,18 +13,33 @@ import { TransactionsPage } from "./pages/transactions";
 import { linkTo, place } from "./route";
 import { about, isLive, listen, lost, whyNot } from "./store";
 import "./style.css";
+import type { About } from "./types";
 
-const PAGES = [
+interface Listed {
+  name: string;
+  title: string;
+  page: () => ComponentChildren;
+  kinds: string;
+  /** A proxy does not have it. */
+  ofBrokers?: boolean;
+  /** A recording does not have it. */
+  ofRunning?: boolean;
+}
+
+const has = (kind: About["kind"] | undefined, each: Listed): boolean =>
+  !(each.ofBrokers && (kind === "proxy" || kind === "recording")) && !(each.ofRunning && kind === "recording");
+
+const PAGES: Listed[] = [
   { name: "transactions", title: "Transactions", page: TransactionsPage, kinds: "step" },
   { name: "requests", title: "Requests", page: RequestsPage, kinds: "request" },
-  { name: "topics", title: "Topics", page: TopicsPage, kinds: "step", isNotOfProxies: true },
-  { name: "groups", title: "Groups", page: GroupsPage, kinds: "step", isNotOfProxies: true },
-  { name: "faults", title: "Faults and clock", page: FaultsPage, kinds: "fault" },
-  { name: "cluster", title: "Cluster", page: ClusterPage, kinds: "log", isNotOfProxies: true },
+  { name: "topics", title: "Topics", page: TopicsPage, kinds: "step", ofBrokers: true },
+  { name: "groups", title: "Groups", page: GroupsPage, kinds: "step", ofBrokers: true },
+  { name: "faults", title: "Faults and clock", page: FaultsPage, kinds: "fault", ofRunning: true },
+  { name: "cluster", title: "Cluster", page: ClusterPage, kinds: "log", ofBrokers: true },
 ];
 
 function App() {
-  const pages = PAGES.filter((each) => about.value?.kind !== "proxy" || !each.isNotOfProxies);
+  const pages = PAGES.filter((each) => has(about.value?.kind, each));
   const now = pages.find((each) => each.name === place.value.page) ?? pages[0]!;
   useEffect(() => {
     listen(now.kinds);
@@ -64,7 +79,7 @@ function Live() {
   return (
     <div class="live" role="status">
       <span class={isOn ? "dot on" : "dot"} aria-hidden="true" />
-      {isOn ? "live" : "not connected"}
+      {!isOn ? "not connected" : about.value?.kind === "recording" ? "a recording" : "live"}
       {!isOn && whyNot.value && <small>{whyNot.value}</small>}
       {lost.value > 0 && (
         <small title="Events came faster than this page could read them.">

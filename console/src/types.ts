@@ -1,7 +1,7 @@
 // What the control port answers, as far as the page shows it; /openapi.json has all of it.
 
 export interface About {
-  kind: "broker" | "controller" | "cluster" | "proxy";
+  kind: "broker" | "controller" | "cluster" | "proxy" | "recording";
   version: string;
 }
 

@@ -8,6 +8,7 @@ rules are added and removed by HTTP. Writes docs/bench/faults.md.
 from __future__ import annotations
 
 import gc
+import json
 import random
 import sys
 import time
@@ -83,20 +84,30 @@ async def counted(step: Step) -> float:
     return count / COUNTED
 
 
-async def compare(name: str) -> list[str]:
-    """Return a row of the table."""
+async def both(name: str) -> tuple[list[Step], list[float]]:
+    """Return the steps without and with rules, and their bytecodes."""
     bare, loaded = Inside(), Inside()
     steps = [CASES[name](bare), CASES[name](loaded)]
     with_rules(loaded, RULES)
     for step in steps:
         await timed(step)
+    return steps, [await counted(step) for step in steps]
+
+
+async def count() -> None:
+    """Print the bytecodes of all cases, without and with rules, as JSON."""
+    print(json.dumps({name: (await both(name))[1] for name in CASES}))
+
+
+async def compare(name: str) -> list[str]:
+    """Return a row of the table."""
+    steps, codes = await both(name)
     best = [float("inf")] * 2
     gc.disable()
     for _ in range(ROUNDS):
         for index, step in enumerate(steps):
             best[index] = min(best[index], await timed(step))
     gc.enable()
-    codes = [await counted(step) for step in steps]
     return [
         name,
         f"{best[0]:.2f}", f"{best[1]:.2f}", f"{100 * (best[1] / best[0] - 1):.0f} %",
@@ -152,7 +163,7 @@ def main() -> None:
     """Run it."""
     import uvloop
 
-    uvloop.run(measure())
+    uvloop.run(count() if "--count" in sys.argv else measure())
 
 
 if __name__ == "__main__":

@@ -13,7 +13,7 @@ import pytest
 from fencepost_broker.blocking import Broker
 from fencepost_client.blocking import Consumer, Producer
 
-from tests.console.harness import FOREIGN, PAGES, opened
+from tests.console.harness import ALL, FOREIGN, PAGES, opened
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
@@ -51,6 +51,28 @@ def test_hostile_names_stay_text(browser: Browser) -> None:
                 console.open(page)
                 assert console.page.locator("img[src=x]").count() == 0
         assert seen == {"transactions": True, "topics": True, "groups": True}
+        assert console.complaints == []
+
+
+def test_a_very_large_value_is_cut_and_its_size_is_told(browser: Browser) -> None:
+    size = (100 if ALL else 8) << 20
+    settings = {"message.max.bytes": 2 * size, "socket.request.max.bytes": 2 * size}
+    with (
+        Broker(topics={"orders": 1}, control=0, log_level="error", settings=settings) as broker,
+        opened(browser, broker.control or "") as console,
+        Producer(
+            broker.bootstrap, client_id=HOSTILE, max_request_size=2 * size, buffer_memory=2 * size
+        ) as producer,
+    ):
+        console.open("requests")
+        producer.send("orders", b"x" * size, key=b"large", partition=0).result()
+        console.page.wait_for_selector("tr.pick >> text=Produce")
+        assert SHOWN in "".join(console.text("tr.pick bdi"))
+        console.page.click("tr.pick:has-text('Produce') button")
+        console.page.wait_for_selector(".byte")
+        console.open("topics?topic=orders")
+        console.page.wait_for_selector(f"table.records >> text=… {size >> 20}.0 MB")
+        assert max(map(len, console.text("table.records td"))) < 5_000
         assert console.complaints == []
 
 

@@ -187,7 +187,7 @@ def test_rules_of_the_program_are_those_of_the_port(cluster: Cluster) -> None:
     names = [each["name"] for each in client.ask("GET", "/v1/faults")["faults"]]
     assert names == [each.name for each in cluster.faults.list()] == ["late", "more"]
     produce(cluster, 4)
-    assert client.ask("GET", "/v1/faults/late")["fired"] == late.fired == 4
+    assert client.ask("GET", "/v1/faults/late")["fired"] == late.fired >= 4
     taken = refused(client, "POST", "/v1/faults", {"name": "late", "act": {"type": "hold"}})
     assert taken.status == 400
     client.ask("DELETE", "/v1/faults/late")

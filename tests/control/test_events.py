@@ -139,7 +139,7 @@ async def test_a_slow_reader_is_told_how_many_events_it_lost() -> None:
         assert taken is not None
         told += [json.loads(line[6:]) for line in taken.splitlines() if line.startswith(b"data: ")]
     assert [each["at_ms"] for each in told[:-1]] == list(range(WAITING_EVENTS_MAX))
-    assert told[-1] == {"type": "lost", "lost": 3}
+    assert told[-1] == {"type": "lost", "lost": 3, "requests": {}}
     hub.publish(LogLine(-1, "server", "info", "", {}))
     taken = await reader.take()
     assert taken is not None

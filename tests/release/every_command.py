@@ -157,3 +157,4 @@ def _use_what_needs_no_broker(uses: Uses) -> None:
         use(f"topics create -b {broker['bootstrap']} new")
     with uses.installed.serving("up", "--port", "0") as broker:
         use(f"replay -b {broker['bootstrap']} {recorded}")
+    uses.serve(f"console {recorded} --console 0")

@@ -1,16 +1,23 @@
-"""The names that users of the packages may rely on: `make public-names` writes public_names.txt.
+"""The names that users may rely on: `make public-names` writes public_names.txt.
 
-A name that goes, or a parameter that changes, breaks programs. The test fails until the file says
-it, and so a reviewer sees it.
+These are names of the packages, settings of brokers, commands with their options, and routes of the
+control port with the fields of their requests. A name that goes, or a parameter that changes,
+breaks programs. The test fails until the file says it, and so a reviewer sees it.
 """
 
 from __future__ import annotations
 
+import argparse
 import inspect
 from collections.abc import Iterator
 from importlib import import_module
+from importlib.metadata import entry_points
 from pathlib import Path
 from typing import Any, Final
+
+from fencepost_broker.cli.main import GROUP, make_parser
+from fencepost_broker.config.settings import Settings
+from fencepost_broker.server.control.table import ROUTES
 
 MODULES: Final = (
     "fencepost_broker",
@@ -33,8 +40,30 @@ FILE: Final = Path(__file__).with_suffix(".txt")
 
 
 def public_names() -> list[str]:
-    """Return a line for each name of the public modules."""
-    return [line for module in MODULES for line in _names_of(module)]
+    """Return a line for each name."""
+    return [
+        *(line for module in MODULES for line in _names_of(module)),
+        *sorted(f"setting {name}" for name in Settings.settings),
+        *_options(make_parser(each.load() for each in entry_points(group=GROUP)), "fencepost"),
+        *sorted(_routes()),
+    ]
+
+
+def _options(parser: argparse.ArgumentParser, command: str) -> Iterator[str]:
+    yield command
+    for action in parser._actions:
+        if isinstance(action, argparse._SubParsersAction):
+            for name, each in sorted(action.choices.items()):
+                yield from _options(each, f"{command} {name}")
+        elif action.help != argparse.SUPPRESS:
+            yield f"{command} {'|'.join(action.option_strings) or action.dest.upper()}"
+
+
+def _routes() -> Iterator[str]:
+    for route in ROUTES:
+        name = f"{route.method} {route.path}"
+        yield name
+        yield from (f"{name} {each}" for each in getattr(route.request, "__struct_fields__", ()))
 
 
 def _names_of(module: str) -> Iterator[str]:

@@ -12,6 +12,7 @@ import pytest
 from tests.bench.inside import CASES, PAGE
 
 ROOM: Final = 1.03
+RULES_ROOM: Final = 1.03
 MEASURED_ON: Final = (3, 11)
 
 
@@ -41,3 +42,15 @@ def test_requests_take_no_more_bytecodes_than_the_page_says() -> None:
         if not 1 / ROOM <= now / page[name] <= ROOM
     }
     assert not changed, f"`make bench-inside` renews {PAGE}, with a reason in the commit"
+
+
+@pytest.mark.skipif(
+    sys.version_info[:2] != MEASURED_ON,
+    reason="each version of Python has bytecodes of its own",
+)
+def test_a_thousand_rules_on_other_topics_add_few_bytecodes() -> None:
+    command = [sys.executable, "-m", "tests.bench.faults", "--count"]
+    counted = json.loads(subprocess.run(command, check=True, capture_output=True).stdout)
+    more = {name: with_rules / bare for name, (bare, with_rules) in counted.items()}
+    assert more
+    assert all(1 < each < RULES_ROOM for each in more.values()), more

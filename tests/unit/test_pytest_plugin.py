@@ -126,6 +126,7 @@ CLIENTS = []
 
 def fail(broker):
     """As a client that has crashed: nothing is closed."""
+    broker.faults.delay(0, api="Produce", name="late")
     producer = Producer(broker.bootstrap, transactional_id="pay")
     consumer = Consumer(broker.bootstrap, group_id="readers", client_id="reader")
     CLIENTS.extend([producer.__enter__(), consumer.__enter__()])
@@ -250,6 +251,7 @@ def test_the_report_of_a_failure_describes_the_broker(run: Callable[..., str]) -
     assert printed.count("readers: Stable, 1 members\n    reader at 127.0.0.1") == 3, printed
     assert printed.count("JoinGroup version 9 of reader: MEMBER_ID_REQUIRED") == 3, printed
     assert printed.count("Produce version 13 of fencepost-producer: answered") == 3, printed
+    assert printed.count('fault rules: 1\n  late: delay {"api": "Produce"} fired 1 times') == 3
     assert "the broker has stopped" in printed
 
 

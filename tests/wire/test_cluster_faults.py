@@ -16,7 +16,7 @@ from fencepost_client.blocking import Producer as BlockingProducer
 
 from tests.support.waiting import until
 
-pytestmark = pytest.mark.asyncio(loop_scope="module")
+pytestmark = pytest.mark.asyncio(loop_scope="module", loop_factories=["asyncio"])
 TOPICS = {"t": 4}
 
 
@@ -46,41 +46,49 @@ def counts(cluster: Cluster, name: str) -> list[int]:
 
 
 async def test_a_rule_fires_once_whichever_broker_is_asked(cluster: Cluster) -> None:
+    each = cluster.faults.delay(0, api="Produce")
     third = cluster.faults.drop_answer(api="Produce", skip=2, times=1)
     then = cluster.faults.delay(0, api="Produce", after=third.name, every=2)
     await produce(cluster, 8)
-    assert (third.fired, then.fired) == (1, 4), "the 7 requests after it: 1st, 3rd, 5th, 7th"
+    assert third.fired == 1
     assert sorted(counts(cluster, third.name)) == [0, 1]
     assert [each.api for each in third.requests] == ["Produce"]
+    from_the_third_on = each.fired - 2
+    assert from_the_third_on >= 7
+    assert then.fired == (from_the_third_on + 1) // 2
 
 
 async def test_a_broker_that_is_started_again_has_the_rules(cluster: Cluster) -> None:
     late = cluster.faults.delay(0, api="Produce")
     once = cluster.faults.delay(0, api="Produce", times=1)
     await produce(cluster)
-    assert (late.fired, once.fired) == (4, 1)
+    first = late.fired
+    assert (first >= 4, once.fired) == (True, 1)
     await cluster.stop_broker(2)
     await cluster.start_broker(2)
     await cluster.kill(1)
     await cluster.start_broker(1)
+    assert (late.fired, counts(cluster, late.name)) == (first, [0, 0]), "it is kept elsewhere"
     await produce(cluster)
-    assert (late.fired, once.fired) == (8, 1)
-    assert sum(counts(cluster, late.name)) == 4, "the first four are kept, though not there"
+    assert late.fired == first + sum(counts(cluster, late.name)) >= first + 4
+    assert once.fired == 1
     assert cluster.unfired_faults() == []
 
 
 async def test_a_wait_counts_the_firings_of_all_brokers(cluster: Cluster) -> None:
     late = cluster.faults.delay(0, api="Produce")
-    waiting = asyncio.ensure_future(late.wait_until_fired(6))
     await produce(cluster, 4)
-    assert not waiting.done()
+    waiting = asyncio.ensure_future(late.wait_until_fired(late.fired + 2))
+    await until(lambda: cluster.fault_rules().waits)
     await cluster.stop_broker(1)
     await cluster.start_broker(1)
+    assert not waiting.done()
     await produce(cluster, 2)
     await waiting
     assert not cluster.fault_rules().waits
-    with pytest.raises(FaultNotFiredError, match="6 of 7 times in 0 s; 6 requests"):
-        await late.wait_until_fired(7, timeout_s=0)
+    with pytest.raises(FaultNotFiredError, match="of 1000 times in 0 s"):
+        await late.wait_until_fired(1000, timeout_s=0)
+    assert not cluster.fault_rules().waits
 
 
 async def test_what_brokers_hold_is_released(cluster: Cluster) -> None:

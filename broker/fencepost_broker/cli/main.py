@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 GROUP: Final = "fencepost.commands"
 _OWN: Final = frozenset(
     {
-        "up", "broker", "clock", "cluster", "config", "doctor", "fault", "operation", "requests",
-        "scenario", "snapshot", "telemetry", "topics", "transactions",
+        "up", "broker", "clock", "cluster", "config", "console", "doctor", "fault", "operation",
+        "requests", "scenario", "snapshot", "telemetry", "topics", "transactions",
     }
 )  # fmt: skip
 """The broker's own commands, found without reading the metadata of all installed packages (25 ms).

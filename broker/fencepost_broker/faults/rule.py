@@ -6,6 +6,7 @@ from these types.
 
 from __future__ import annotations
 
+import json
 from typing import Annotated, Any, Final, Literal, TypeAlias, get_args
 
 import msgspec
@@ -312,6 +313,16 @@ class Status(Struct, kw_only=True, frozen=True):
         str, Meta(description="why its operation could not be performed the last time")
     ] = ""
     rule: Rule
+
+    @property
+    def told(self) -> str:
+        """Return it in one line."""
+        rule = msgspec.to_builtins(self.rule)
+        held = f", holds {self.held}" if self.held else ""
+        over = ", is over" if self.is_over else ""
+        refused = f", refused: {self.refused}" if self.refused else ""
+        what = f"{rule['act']['type']} {json.dumps(rule.get('match', {}))}"
+        return f"{self.name}: {what} fired {self.fired} times{held}{over}{refused}"
 
 
 def as_json(value: Any) -> bytes:

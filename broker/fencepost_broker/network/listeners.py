@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import errno
 import socket
+from contextlib import suppress
 from typing import Any, Final
 
 
@@ -63,8 +64,9 @@ def close(listener: Any) -> None:
         listener.close()
         return
     loop = asyncio.get_running_loop()
-    for each in listener.sockets:
-        loop.remove_reader(each.fileno())
+    with suppress(NotImplementedError):  # Windows' loop has no readers
+        for each in listener.sockets:
+            loop.remove_reader(each.fileno())
     loop.call_soon(listener.close)
 
 

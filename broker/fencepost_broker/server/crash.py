@@ -6,12 +6,15 @@ import os
 import signal
 from fnmatch import fnmatchcase
 from itertools import count
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from fencepost_broker.coordinator.runtime.steps import check_step
 
 if TYPE_CHECKING:
     from fencepost_broker.coordinator.runtime.steps import OnStep
+
+_AT_ONCE: Final = getattr(signal, "SIGKILL", signal.SIGTERM)
+"""Windows has no SIGKILL, and ends a process at once for each signal that is sent so."""
 
 
 def crash_at(step: str, which: int = 1) -> OnStep:
@@ -24,6 +27,6 @@ def crash_at(step: str, which: int = 1) -> OnStep:
 
     def on_step(name: str) -> None:
         if fnmatchcase(name, step) and next(passed) == which:
-            os.kill(os.getpid(), signal.SIGKILL)
+            os.kill(os.getpid(), _AT_ONCE)
 
     return on_step

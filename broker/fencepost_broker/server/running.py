@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import signal
 import sys
+import threading
 from collections.abc import Callable, Coroutine
 from contextlib import suppress
 from typing import Any, Final, Protocol
@@ -66,7 +68,7 @@ async def run_until_stopped(
         with suppress(NotImplementedError):  # Windows: KeyboardInterrupt stops the runner
             loop.add_signal_handler(number, on_signal)
     if until_closed is not None:
-        loop.add_reader(until_closed, stopping.set)
+        _tell_when_closed(until_closed, stopping.set)
     starting = loop.create_task(broker.start())
     told = loop.create_task(stopping.wait())
     await asyncio.wait({starting, told}, return_when=asyncio.FIRST_COMPLETED)
@@ -83,8 +85,24 @@ async def run_until_stopped(
         raise
     await told
     if until_closed is not None:
-        loop.remove_reader(until_closed)
+        with suppress(NotImplementedError):
+            loop.remove_reader(until_closed)
     is_clean = await broker.stop()
     if failures:
         raise BrokerFailedError(failures[0])
     return 0 if is_clean else 1
+
+
+def _tell_when_closed(pipe: int, tell: Callable[[], None]) -> None:
+    loop = asyncio.get_running_loop()
+
+    def read() -> None:
+        with suppress(OSError):
+            os.read(pipe, 1)
+        with suppress(RuntimeError):  # the loop has ended meanwhile
+            loop.call_soon_threadsafe(tell)
+
+    try:
+        loop.add_reader(pipe, tell)
+    except NotImplementedError:  # Windows
+        threading.Thread(target=read, name="until-closed", daemon=True).start()

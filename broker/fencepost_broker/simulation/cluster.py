@@ -17,6 +17,7 @@ from fencepost_broker.server.embedded.cluster import CONTROLLER_ID, Cluster
 from fencepost_broker.server.embedded.cluster_node import ClusterNode
 from fencepost_broker.server.errors import BrokerFailedError
 from fencepost_broker.simulation.disk import SimDisk
+from fencepost_broker.simulation.invariants import Invariants
 from fencepost_broker.simulation.loop import SimLoop, SimulationError
 from fencepost_broker.simulation.process import Process, current_process
 
@@ -43,13 +44,19 @@ class SimulatedCluster(Cluster):
     """A cluster whose brokers are processes of the simulation: ``broker-1`` and on."""
 
     def __init__(
-        self, loop: SimLoop, random: Random, on_step: OnStep | None = None, **options: Any
+        self,
+        loop: SimLoop,
+        random: Random,
+        on_step: OnStep,
+        invariants: Invariants,
+        **options: Any,
     ) -> None:
         super().__init__(**options)
         self._settings["log.dirs"] = _FOLDER
         self._loop = loop
         self._random = random
         self._on_step = on_step
+        self._invariants = invariants
         self._disks: dict[int, SimDisk] = {}
         self.processes: dict[int, Process] = {}
         """The process of each node that runs, or has run, by its id."""
@@ -77,6 +84,8 @@ class SimulatedCluster(Cluster):
         its connections are half open until it is started again.
         """
         self._check_runs(broker_id)
+        if power_cut:
+            self._expect_losses(broker_id)
         node = self.nodes.pop(broker_id)
         self._killed.append(node)
         self._loop.kill(self.processes[broker_id], silently=power_cut)
@@ -84,6 +93,18 @@ class SimulatedCluster(Cluster):
         disk.unlock()
         if power_cut:
             disk.cut_power(self._random)
+
+    def _expect_losses(self, broker_id: int) -> None:
+        """What no other replica in sync has may be lost, unless it is synced before an answer."""
+        server = self.servers[broker_id]
+        if server.config.settings.fsync == "always":
+            return
+        others = set(self.servers) - {broker_id}
+        for name, topic in self._created.items():
+            for number, partition in topic.partitions.items():
+                here = server.table.find(name, number)
+                if here is not None and not others & set(partition.isr):
+                    self._invariants.may_lose(here.log)
 
     async def start_surely(self, broker_id: int) -> None:
         """Start a broker, and try again if it cannot join the cluster yet."""

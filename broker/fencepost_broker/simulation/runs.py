@@ -13,6 +13,7 @@ from typing import Any, Final
 
 from fencepost_broker.simulation.escapes import closed_world
 from fencepost_broker.simulation.faults import Fault
+from fencepost_broker.simulation.invariants import watched
 from fencepost_broker.simulation.loop import SimLoop, SimulationError
 from fencepost_broker.simulation.network import End
 from fencepost_broker.simulation.process import Process, current_process
@@ -98,12 +99,15 @@ def run_seed(
         _tap(loop, simulation.timeline, tell)
     unheard: list[dict[str, Any]] = []
     error: BaseException | None = None
-    with closed_world(loop, Random(f"chance {seed}")):  # noqa: S311 - no secrets
+    chance = Random(f"chance {seed}")  # noqa: S311 - no secrets
+    with closed_world(loop, chance):
         asyncio.set_event_loop(loop)
         try:
-            loop.run_until_complete(_bounded(program, simulation, within_s))
+            with watched(simulation.invariants):
+                loop.run_until_complete(_bounded(program, simulation, within_s))
         except Exception as raised:  # noqa: BLE001 - it is the run's result
             error = _only_one(raised)
+        error = simulation.invariants.error or error
         if error is None or isinstance(error, SimulationError):  # such as its time limit
             error = simulation.unseen_error() or error
         if error is None and unheard:

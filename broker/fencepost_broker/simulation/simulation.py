@@ -14,8 +14,10 @@ from fencepost_broker.config import Value
 from fencepost_broker.simulation.checks import Checks
 from fencepost_broker.simulation.cluster import SimulatedCluster, in_process
 from fencepost_broker.simulation.faults import KINDS, Fault, FaultsOfCluster, draw_plan
+from fencepost_broker.simulation.invariants import Invariants
 from fencepost_broker.simulation.loop import SimLoop, SimulationError
 from fencepost_broker.simulation.process import Process
+from fencepost_broker.simulation.replays import not_as_logged
 from fencepost_broker.simulation.restarting import Restarting, again
 from fencepost_broker.simulation.timeline import Timeline
 
@@ -38,6 +40,8 @@ class Simulation:
         self.network = loop.network
         self.timeline = Timeline(loop)
         """What has happened, and when: the faults, and what the program notes."""
+        self.invariants = Invariants(self._broken)
+        """What is looked at whenever a log changes."""
         self.planned: list[Fault] = []
         """All faults that were drawn from the seed."""
         self.restarting: dict[str, Restarting] = {}
@@ -49,6 +53,10 @@ class Simulation:
         self._faults: list[asyncio.Task[None]] = []
         self.check = Checks(self._clusters, self.note)
         """Judges what was done so far."""
+
+    def _broken(self, what: str) -> None:
+        self.note(what)
+        self._loop.stop()
 
     @property
     def history(self) -> History:
@@ -75,6 +83,7 @@ class Simulation:
             self._loop,
             Random(f"disks {self.seed} {len(self._clusters)}"),  # noqa: S311 - no secrets
             self.timeline.reached,
+            self.invariants,
             brokers=brokers,
             topics=topics,
             settings={**_SETTINGS, **(settings or {})},
@@ -114,7 +123,7 @@ class Simulation:
             self.note(f"{task.get_name()} has failed")
 
     def unseen_error(self) -> BaseException | None:
-        """Return the error of a process, or of the faults, that nobody has awaited."""
+        """Return the error of a process, or of the faults, that no task has awaited."""
         for task in (*self._tasks, *self._faults):
             if task.done() and not task.cancelled() and _has_unseen_error(task):
                 error = task.exception()
@@ -158,6 +167,7 @@ class Simulation:
             await cluster.heal()
         if rest_s > 0:
             await self._rest(rest_s)
+        self._check_replays()
         self.note("all is quiet")
 
     async def _rest(self, rest_s: float) -> None:
@@ -174,8 +184,19 @@ class Simulation:
                 )
             await asyncio.sleep(_LOOK_S)
 
+    def _check_replays(self) -> None:
+        for cluster in self._clusters:
+            for broker_id, server in cluster.servers.items():
+                made = server.coordinators.made
+                for partition in () if made is None else not_as_logged(made):
+                    self.invariants.fail(
+                        f"broker {broker_id}: its coordinator of {partition} is not what a replay"
+                        " of the log gives"
+                    )
+
     async def close(self) -> None:
         """End all processes and clusters."""
+        self._check_replays()
         self.network.mend()
         running = [task for task in (*self._faults, *self._tasks) if not task.done()]
         for task in running:
@@ -188,5 +209,5 @@ class Simulation:
 
 
 def _has_unseen_error(task: asyncio.Task[Any]) -> bool:
-    """Whether a task has failed and nobody has asked how it ended: asyncio would log it, too."""
+    """Whether a task has failed and its error was not read: asyncio would log it, too."""
     return bool(task._log_traceback)

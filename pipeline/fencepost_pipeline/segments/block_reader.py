@@ -84,7 +84,7 @@ class Block:
 def read_blocks(part: Slice, on_problem: OnProblem) -> Iterator[Block]:
     """Read all batches of a slice, and report bytes that are not a batch."""
     try:
-        file = os.open(part.segment.path, os.O_RDONLY)
+        file = os.open(part.segment.path, os.O_RDONLY | getattr(os, "O_BINARY", 0))
     except OSError as error:
         reason = error.strerror or "it cannot be opened"
         on_problem(_problem(part, ProblemKind.GONE, part.start, part.end - part.start, 0, reason))
@@ -93,6 +93,15 @@ def read_blocks(part: Slice, on_problem: OnProblem) -> Iterator[Block]:
         yield from _Reader(file, part, on_problem).read()
     finally:
         os.close(file)
+
+
+def _seek_and_read(file: int, size: int, position: int) -> bytes:
+    os.lseek(file, position, os.SEEK_SET)
+    return os.read(file, size)
+
+
+_read_at: Final = getattr(os, "pread", _seek_and_read)
+"""Windows has no ``pread``; a descriptor belongs to one reader."""
 
 
 class _Stop(Enum):
@@ -122,7 +131,7 @@ class _Reader:
         wanted = 0
         while position < end:
             wanted = max(wanted, min(BLOCK_BYTES, end - position))
-            data = os.pread(self._file, min(wanted, self._file_size - position), position)
+            data = _read_at(self._file, min(wanted, self._file_size - position), position)
             starts, stop, why, needed = _walk(data, end - position)
             search_from = position + stop + 1
             if starts:
@@ -162,7 +171,7 @@ class _Reader:
         budget = _SEARCHED_CRC_BYTES_MAX
         least = self._part.segment.base_offset
         while start < end:
-            data = os.pread(self._file, BLOCK_BYTES, start)
+            data = _read_at(self._file, BLOCK_BYTES, start)
             for place in find_plausible(np.frombuffer(data, np.uint8), 0, least):
                 position = start + place
                 if position >= end:
@@ -174,7 +183,7 @@ class _Reader:
                     continue
                 if budget < 0:
                     return None
-                batch = os.pread(self._file, size, position)
+                batch = _read_at(self._file, size, position)
                 if len(batch) == size and crc_is_valid(memoryview(batch)):
                     return position
             if len(data) < BLOCK_BYTES:
@@ -199,7 +208,7 @@ class _Reader:
 
     def _is_zero(self, start: int, end: int) -> bool:
         while start < end:
-            data = os.pread(self._file, min(BLOCK_BYTES, end - start), start)
+            data = _read_at(self._file, min(BLOCK_BYTES, end - start), start)
             if not data:
                 return True
             if data.strip(b"\0"):

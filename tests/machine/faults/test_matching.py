@@ -145,6 +145,17 @@ def test_requests_on_other_topics_are_excluded_by_their_topics_alone(message: An
     assert not topic_test(message.NAME, {"u"}, states)(message)
 
 
+def test_a_topic_is_found_by_an_id_that_the_broker_hears_of_later() -> None:
+    states = Rules().states
+    test = topic_test(FetchRequest.NAME, {"t"}, states)
+    message = FetchRequest(topics=[FetchTopic(topic_id=TOPIC_ID)])
+    assert not test(message)
+    states.names[TOPIC_ID] = "t"
+    assert test(message)
+    states.names.clear()
+    assert test(message), "an id keeps its name, so it is looked up once"
+
+
 def test_topics_are_looked_up_among_those_that_rules_name_now() -> None:
     rules = Rules()
     rules.add(name="a", match={"api": "Produce", "topic": "u"})
@@ -222,6 +233,15 @@ def test_a_partition_belongs_to_its_topic() -> None:
             "no ThrottleTimeMs",
         ),
         ({"after": "other"}, "after: there is no rule 'other'"),
+        (
+            {
+                "act": {
+                    "type": "run",
+                    "operation": {"type": "crash-at-step", "step": "ofsets.after"},
+                }
+            },
+            "there is no step ofsets.after: did you mean offsets.after?",
+        ),
         ({"while": "transacton=Ongoing"}, "not transaction=STATE"),
         ({"while": "transaction=PrepareComit"}, "no state 'PrepareComit'; did you mean PrepareCom"),
         ({"while": "group:g=Ongoing"}, "a group has no state 'Ongoing'; it has Empty, Preparing"),

@@ -37,9 +37,12 @@ def read_descriptor(text: str) -> int:
 
 
 def _mode_of(descriptor: int) -> int:
-    import fcntl
-
     try:
+        try:
+            import fcntl
+        except ImportError:  # Windows does not tell what a descriptor is open for
+            os.fstat(descriptor)
+            return os.O_RDWR
         return fcntl.fcntl(descriptor, fcntl.F_GETFL) & os.O_ACCMODE
     except OSError:
         raise ArgumentTypeError(

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from http import HTTPStatus
 from typing import TYPE_CHECKING, Any
 
+from fencepost_broker.faults.compiled import NO_STATES
 from fencepost_broker.server.clock import wall_ms
 from fencepost_broker.server.control.events import EventHub, LogLine, cut
 from fencepost_broker.server.control.problems import ProblemError
 from fencepost_broker.server.control.routes import Asked, ControlContext, Embedded, Route
+from fencepost_broker.server.control.sampling import SampledRequests
 from fencepost_broker.server.control.seen import RequestsSeen
 from fencepost_broker.server.control.steps import TransactionSteps
 from fencepost_broker.server.control.table import ROUTES
@@ -69,14 +71,15 @@ def controlled_broker(
 ) -> Controlled:
     """Return a broker or a controller; ``addresses`` are those for its clients."""
     events, log = EventHub(), process.logs.area("server")
+    sampled = SampledRequests(process.socket_server, events, process.socket_server)
     node_id = process.server.identity.node_id
     is_broker = "broker" in process.settings.process_roles
     context = ControlContext(
         ROUTES,
         events,
-        RequestsSeen(process.socket_server, events, log, lambda _: node_id),
+        RequestsSeen(sampled, events, log, lambda _: node_id),
         TransactionSteps(
-            process.socket_server,
+            sampled,
             events,
             lambda: process.fault_rules.states,
             lambda _: node_id,
@@ -94,9 +97,29 @@ def controlled_broker(
 def controlled_proxy(clients: Watched[Any], rules: FaultRules, logs: LazyLogs) -> Controlled:
     """Return a proxy, with the requests of its clients and its fault rules."""
     events, log = EventHub(), logs.area("server")
-    requests = RequestsSeen(clients, events, log, lambda client: client.node_id)
+    sampled = SampledRequests(clients, events)
+    requests = RequestsSeen(sampled, events, log, lambda client: client.node_id)
     steps = TransactionSteps(
-        clients, events, lambda: rules.states, lambda client: client.node_id, lambda: None
+        sampled, events, lambda: rules.states, lambda client: client.node_id, lambda: None
     )
     context = ControlContext(ROUTES, events, requests, steps, lambda: rules, wall_ms)
     return Controlled(context, logs)
+
+
+def controlled_recording(
+    clients: Watched[Any], logs: LazyLogs, now_ms: Callable[[], int], now_ns: Callable[[], int]
+) -> Controlled:
+    """Return what ``clients`` are told from now on, as requests and steps of the past."""
+    events = EventHub()
+    requests = RequestsSeen(clients, events, logs.area("server"), lambda _: -1, now_ms, now_ns)
+    requests.last(0)  # from now on they are kept
+    steps = TransactionSteps(clients, events, lambda: NO_STATES, lambda _: -1, lambda: None, now_ms)
+    steps.stream()
+    context = ControlContext(ROUTES, events, requests, steps, _no_rules, now_ms, kind="recording")
+    return Controlled(context, logs)
+
+
+def _no_rules() -> FaultRules:
+    raise ProblemError(
+        HTTPStatus.CONFLICT, "this is a recording: nothing can be made to fail in it any more"
+    )

@@ -1,14 +1,14 @@
 """The live stream: what happens is told to each reader, and no reader is waited for.
 
 Every event is encoded once, for all readers. A reader that does not keep up misses events and is
-told how many, so that it costs a bounded amount of memory.
+told how many, so that it costs a bounded amount of memory. Requests are told in samples.
 """
 
 from __future__ import annotations
 
 import asyncio
-from collections import deque
-from collections.abc import Callable, Collection
+from collections import Counter, deque
+from collections.abc import Callable, Collection, Mapping
 from http import HTTPStatus
 from typing import Annotated, Any, Final, TypeAlias
 
@@ -22,6 +22,8 @@ WAITING_EVENTS_MAX: Final = 500
 READERS_MAX: Final = 32
 _TAKEN_BYTES: Final = 1 << 16
 """After so many bytes of events, a stream waits until they are sent."""
+SAMPLED: Final = ("request", "step")
+"""The kinds of events that are made of requests: if many come, a sample of them is told."""
 TEXT_MAX: Final = 1_000
 """The longest text in an event: clients choose some of them."""
 
@@ -41,9 +43,13 @@ class LogLine(Struct, frozen=True, tag="log"):
 
 
 class Lost(Struct, frozen=True, tag="lost"):
-    """The reader was too slow for some events, which came before the next one of the stream."""
+    """Something is missing here: the reader was too slow, or there were too many requests."""
 
-    lost: Annotated[int, Meta(description="how many events are missing here")]
+    lost: Annotated[int, Meta(description="how many events and requests are missing")]
+    requests: Annotated[
+        dict[str, int],
+        Meta(description="by API, how many of them are requests of which only a sample is told"),
+    ] = {}
 
 
 class EventHub:
@@ -69,6 +75,12 @@ class EventHub:
             for reader in self._readers:
                 if reader.wants(kind):
                     reader.put(encoded)
+
+    def leave_out(self, requests: Mapping[str, int]) -> None:
+        """Tell how many requests of each API were left out, to readers of requests and steps."""
+        for reader in self._readers:
+            if any(map(reader.wants, SAMPLED)):
+                reader.leave_out(requests)
 
     def open(self, kinds: Collection[str]) -> Reader:
         """Return a new reader of these kinds of events; of all, if none are given."""
@@ -100,6 +112,7 @@ class Reader:
         self._kinds = kinds
         self._waiting: deque[bytes] = deque()
         self._lost = 0
+        self._left_out: Counter[str] = Counter()
         self._something = asyncio.Event()
         self._is_closed = False
         self.on_close: list[Callable[[], None]] = []
@@ -117,9 +130,14 @@ class Reader:
             self._waiting.append(encoded)
         self._something.set()
 
+    def leave_out(self, requests: Mapping[str, int]) -> None:
+        """Note requests that are not told."""
+        self._left_out.update(requests)
+        self._something.set()
+
     async def take(self) -> bytes | None:
         """Wait for events and return some of them; ``None`` at the end of the stream."""
-        while not self._waiting and not self._is_closed:
+        while not self._waiting and not self._left_out and not self._is_closed:
             self._something.clear()
             await self._something.wait()
         taken: list[bytes] = []
@@ -127,9 +145,11 @@ class Reader:
         while self._waiting and size < _TAKEN_BYTES:
             taken.append(self._waiting.popleft())
             size += len(taken[-1])
-        if self._lost and not self._waiting:
-            taken.append(encode_event(Lost(self._lost)))
+        if (self._lost or self._left_out) and not self._waiting:
+            lost = self._lost + self._left_out.total()
+            taken.append(encode_event(Lost(lost, dict(self._left_out))))
             self._lost = 0
+            self._left_out.clear()
         return b"".join(taken) or None
 
     def close(self) -> None:

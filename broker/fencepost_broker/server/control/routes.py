@@ -71,8 +71,10 @@ class ControlContext:
         process: BrokerProcess | None = None,
         addresses: Sequence[Address] = (),
         embedded: Embedded | None = None,
+        kind: Literal["proxy", "recording"] = "proxy",
     ) -> None:
-        """Take what a proxy has, too; the rest is a broker's."""
+        """Take what a proxy has, too; the rest is a broker's. ``kind`` is for what is no broker."""
+        self._kind = kind
         self.routes = routes
         """All routes of the control port."""
         self.events = events
@@ -93,9 +95,9 @@ class ControlContext:
 
     @property
     def kind(self) -> str:
-        """What is controlled: a broker, a controller by itself, or a proxy."""
+        """What is controlled: a broker, a controller by itself, a proxy, or a recording."""
         if self._process is None:
-            return "proxy"
+            return self._kind
         return "broker" if "broker" in self._process.settings.process_roles else "controller"
 
     @property
@@ -104,9 +106,10 @@ class ControlContext:
         if self._process is None:
             raise ProblemError(
                 HTTPStatus.CONFLICT,
-                "a proxy cannot do this: it is not the broker, and has no clock, topics, groups or"
-                " transactions",
-                advice="It has fault rules, and the requests and events of its clients.",
+                f"a {self._kind} cannot do this: it is not the broker, and has no clock, topics,"
+                " groups or transactions",
+                advice="It has the requests and events of its clients"
+                f"{', and fault rules' if self._kind == 'proxy' else ''}.",
             )
         return self._process
 

@@ -20,14 +20,14 @@ from fencepost_broker.network.connection import Connection
 from fencepost_broker.network.watchers import Watched, unwatch, watch
 from fencepost_broker.observability.metrics import errors_in
 from fencepost_broker.server.clock import wall_ms
-from fencepost_broker.server.control.events import BrokerId, EventHub, cut
+from fencepost_broker.server.control.events import SAMPLED, BrokerId, EventHub, cut
 from fencepost_broker.server.control.frames import KeptFrames
 
 KEPT_MAX: Final = 1_000
 _READ_BYTES_MAX: Final = 1 << 20
 """Errors in a larger answer are not looked for."""
 _SIZE_BYTES: Final = 4
-KIND: Final = "request"
+KIND: Final = SAMPLED[0]
 
 
 class RequestSeen(Struct, tag=KIND):
@@ -64,18 +64,25 @@ class _Asked:
 
     __slots__ = ("seen", "started_ns")
 
-    def __init__(self, seen: RequestSeen) -> None:
+    def __init__(self, seen: RequestSeen, started_ns: int) -> None:
         self.seen = seen
-        self.started_ns = perf_counter_ns()
+        self.started_ns = started_ns
 
 
 class RequestsSeen:
     """Watches the requests of a server for those who ask."""
 
     def __init__(
-        self, server: Watched[Any], events: EventHub, log: Any, node_of: Callable[[Any], int]
+        self,
+        server: Watched[Any],
+        events: EventHub,
+        log: Any,
+        node_of: Callable[[Any], int],
+        now_ms: Callable[[], int] = wall_ms,
+        now_ns: Callable[[], int] = perf_counter_ns,
     ) -> None:
         """``node_of`` returns the id of the broker that a connection is to."""
+        self._now_ms, self._now_ns = now_ms, now_ns
         self._server = server
         self._events = events
         self._log = log
@@ -139,7 +146,7 @@ class RequestsSeen:
         software = f"{connection.client_software_name} {connection.client_software_version}"
         seen = RequestSeen(
             number=self.count,
-            at_ms=wall_ms(),
+            at_ms=self._now_ms(),
             listener=connection.listener,
             address=address_of(connection),
             client_id=None if request.client_id is None else cut(request.client_id),
@@ -151,7 +158,7 @@ class RequestsSeen:
             request_bytes=len(request.frame),
             broker=self._node_of(connection),
         )
-        self._open[connection, request.correlation_id] = _Asked(seen)
+        self._open[connection, request.correlation_id] = _Asked(seen, self._now_ns())
         if self.is_kept:
             self._kept.append(seen)
             self.frames.put(seen.number, request)
@@ -168,7 +175,7 @@ class RequestsSeen:
         if asked is None:
             return  # it came before the watch
         seen = asked.seen
-        seen.took_us = (perf_counter_ns() - asked.started_ns) // 1000
+        seen.took_us = (self._now_ns() - asked.started_ns) // 1000
         seen.answer_bytes = max(0, sum(map(len, pieces)) - _SIZE_BYTES)
         seen.errors = self._errors(request, pieces, seen.answer_bytes)
         if self.is_kept:

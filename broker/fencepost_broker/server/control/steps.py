@@ -6,6 +6,7 @@ logged, or a marker that a partition has got. Nothing of this is made unless a s
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, cast
 
@@ -32,7 +33,7 @@ from fencepost_broker.network.connection import Connection
 from fencepost_broker.network.watchers import Watched, unwatch, watch
 from fencepost_broker.observability.metrics import errors_in
 from fencepost_broker.server.clock import wall_ms
-from fencepost_broker.server.control.events import BrokerId, EventHub, cut
+from fencepost_broker.server.control.events import SAMPLED, BrokerId, EventHub, cut
 from fencepost_broker.server.control.seen import address_of
 
 if TYPE_CHECKING:
@@ -41,7 +42,7 @@ if TYPE_CHECKING:
     from fencepost_broker.coordinator import LogRecord
     from fencepost_broker.coordinator.runtime.coordinators import Coordinators
 
-KIND: Final = "step"
+KIND: Final = SAMPLED[1]
 _TOLD: Final = frozenset(
     {
         ApiKey.ADD_OFFSETS_TO_TXN,
@@ -59,6 +60,8 @@ _SIZE_BYTES: Final = 4
 _FRAME_BYTES_MAX: Final = 1 << 20
 """Larger requests and answers are not read again for this."""
 _PARTITIONS_MAX: Final = 100
+KEPT_MAX: Final = 4_000
+"""So many of the last steps are kept for those who ask later."""
 _OUTCOMES: Final = {True: "commit", False: "abort"}
 
 
@@ -108,8 +111,10 @@ class TransactionSteps:
         states: Callable[[], States],
         node_of: Callable[[Any], int],
         coordinators: Callable[[], Coordinators | None],
+        now_ms: Callable[[], int] = wall_ms,
     ) -> None:
         """``coordinators`` are others after a snapshot was restored."""
+        self._now_ms = now_ms
         self._server = server
         self._events = events
         self._states = states
@@ -120,6 +125,11 @@ class TransactionSteps:
         self._count = 0
         self._open: dict[tuple[Connection, int], TransactionStep] = {}
         """Requests without an answer, by connection and correlation id."""
+        self._kept: deque[TransactionStep] = deque(maxlen=KEPT_MAX)
+
+    def last(self, count: int) -> list[TransactionStep]:
+        """Return the last steps that streams were told, the oldest first."""
+        return list(self._kept)[-count:] if count else []
 
     def stream(self) -> Callable[[], None]:
         """Watch for a stream; returns the function that ends this."""
@@ -154,7 +164,7 @@ class TransactionSteps:
             self._tell(
                 TransactionStep(
                     what="state",
-                    at_ms=wall_ms(),
+                    at_ms=self._now_ms(),
                     transactional_id=cut(key.transactional_id),
                     producer_id=-1 if value is None else value.producer_id,
                     producer_epoch=-1 if value is None else value.producer_epoch,
@@ -175,7 +185,7 @@ class TransactionSteps:
         self._tell(
             TransactionStep(
                 what="marker",
-                at_ms=wall_ms(),
+                at_ms=self._now_ms(),
                 producer_id=marker.producer_id,
                 producer_epoch=marker.producer_epoch,
                 state=_OUTCOMES[marker.transaction_result],
@@ -209,7 +219,7 @@ class TransactionSteps:
         self._count += 1
         step = TransactionStep(
             what="request",
-            at_ms=wall_ms(),
+            at_ms=self._now_ms(),
             number=self._count,
             api=api,
             client_id=None if request.client_id is None else cut(request.client_id),
@@ -229,7 +239,7 @@ class TransactionSteps:
         """Tell that a request waits."""
         step = self._open.get(_key(request))
         if step is not None:
-            self._tell(_after(step, "waits"))
+            self._tell(_after(step, "waits", self._now_ms()))
 
     def answered(self, request: Request, pieces: Pieces) -> None:
         """Tell an answer."""
@@ -238,7 +248,7 @@ class TransactionSteps:
             return
         size = sum(map(len, pieces))
         if not _SIZE_BYTES < size <= _FRAME_BYTES_MAX:
-            self._tell(_after(step, "answer"))
+            self._tell(_after(step, "answer", self._now_ms()))
             return
         frame = memoryview(b"".join(pieces))[_SIZE_BYTES:]
         _, body = read_response_head(frame, request.api_key, request.version)
@@ -249,7 +259,7 @@ class TransactionSteps:
             told["producer_epoch"] = cast("Any", answer).producer_epoch
         elif isinstance(answer, ProduceResponse):
             told["partitions"] = _written(step, answer, self._states())
-        self._tell(_after(step, "answer", **told))
+        self._tell(_after(step, "answer", self._now_ms(), **told))
 
     def dropped(self, connection: Connection, reason: str) -> None:
         """Forget the requests of a connection that the broker closes."""
@@ -262,6 +272,7 @@ class TransactionSteps:
             del self._open[key]
 
     def _tell(self, step: TransactionStep) -> None:
+        self._kept.append(step)
         self._events.publish(step)
 
 
@@ -270,9 +281,9 @@ def _key(request: Request) -> tuple[Connection, int]:
 
 
 def _after(
-    step: TransactionStep, what: Literal["waits", "answer"], **changes: Any
+    step: TransactionStep, what: Literal["waits", "answer"], at_ms: int, **changes: Any
 ) -> TransactionStep:
-    return replace(step, what=what, at_ms=wall_ms(), **changes)
+    return replace(step, what=what, at_ms=at_ms, **changes)
 
 
 def _first(arrived: Arrived, entity: str) -> str | None:

@@ -154,7 +154,8 @@ class Broker:
         self.addresses = await process.start()
         self._process = process
         self._controller = next((each.bootstrap for each in process.controller_addresses), None)
-        self.settings = self.settings.with_overrides({"listeners": process.listening})
+        if self.settings.listeners != process.listening:
+            self.settings = self.settings.with_overrides({"listeners": process.listening})
         try:
             await self._make_users(process)
             for topic in self._topics:
@@ -419,7 +420,7 @@ class Broker:
         watch(self._process.socket_server, self._last_requests)
 
     async def explain(self) -> str:
-        """Describe errors, open transactions, readers that wait, and groups, in a few lines.
+        """Describe errors, transactions, readers that wait, groups and fault rules in a few lines.
 
         After ``remember_requests``, the last requests come next.
         """
@@ -427,7 +428,9 @@ class Broker:
             return f"the broker has stopped{': ' if self.failure else ''}{self.failure}"
         from fencepost_broker.server.embedded.overview import Overview
 
-        lines = await Overview(self._process.broker, self.bootstrap).lines()
+        used = self._process.used_fault_rules
+        rules = [] if used is None else used.statuses()
+        lines = await Overview(self._process.broker, self.bootstrap, rules).lines()
         if self._last_requests is not None:
             lines += ["last requests:", *(f"  {each}" for each in self._last_requests.lines())]
         return "\n".join(lines)

@@ -1,10 +1,10 @@
-"""What a broker is asked first when a test has failed: errors, transactions, readers, groups."""
+"""What a broker is asked first when a test has failed: errors, transactions, groups, rules."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterator
-from typing import Any, Final
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any, Final
 
 from fencepost_protocol.apis import Message
 from fencepost_protocol.errors import ErrorCode, explain_error
@@ -20,6 +20,9 @@ from fencepost_broker.coordinator.runtime.explaining import Explaining
 from fencepost_broker.observability.metrics import Metrics
 from fencepost_broker.server.broker_server import BrokerServer
 
+if TYPE_CHECKING:
+    from fencepost_broker.faults.rule import Status
+
 SHOWN_MAX: Final = 10
 """How many transactions, partitions, groups or members are shown at most."""
 _OPEN: Final = ["Ongoing", "PrepareCommit", "PrepareAbort", "PrepareEpochFence"]
@@ -28,9 +31,10 @@ _OPEN: Final = ["Ongoing", "PrepareCommit", "PrepareAbort", "PrepareEpochFence"]
 class Overview:
     """Describes the state of a broker in lines of text, what needs attention first."""
 
-    def __init__(self, server: BrokerServer, address: str) -> None:
-        """``address`` is the broker's own, for texts."""
+    def __init__(self, server: BrokerServer, address: str, rules: Sequence[Status] = ()) -> None:
+        """``address`` is the broker's own, for texts; ``rules`` are its fault rules."""
         self._server = server
+        self._rules = rules
         self._address = address
         call_later = asyncio.get_running_loop().call_later
         self._loopback = Loopback(
@@ -45,6 +49,9 @@ class Overview:
         found += self._partitions()
         if OFFSETS_TOPIC in self._server.table.by_name:
             found += await self._groups()
+        if self._rules:
+            found.append(f"fault rules: {_count(len(self._rules))}")
+            found += [f"  {each.told}" for each in self._rules[:SHOWN_MAX]]
         return found or ["no errors, open transactions or groups"]
 
     async def _ask(self, message: Message, version: int) -> Any:

@@ -17,7 +17,7 @@ from fencepost_broker.server.control.routes import Asked, ControlContext, Route
 class About(Struct, frozen=True):
     """What a control port controls."""
 
-    kind: Annotated[str, Meta(description="broker, controller, cluster or proxy")]
+    kind: Annotated[str, Meta(description="broker, controller, cluster, proxy or recording")]
     version: Annotated[str, Meta(description="of Fencepost")]
 
 
