@@ -220,6 +220,11 @@ kill-transactions: $(STAMP) ## kill -9 in every state of a transaction under loa
 kill-cluster: $(STAMP) ## a cluster's processes killed, paused, restarted under load, KILL_ROUNDS times two failures
 	$(BIN)/python -m tests.kill.cluster_rounds --rounds $(KILL_ROUNDS)
 
+MUTATION_SEEDS ?= 20
+.PHONY: mutations
+mutations: $(STAMP) ## guards taken out of copies of the broker; MUTATION_SEEDS seeds find each (some 30 minutes); docs/proofs/mutations.md
+	$(BIN)/python -m tests.mutations.campaign --seeds $(MUTATION_SEEDS) --page docs/proofs/mutations.md
+
 .PHONY: cuts
 cuts: $(STAMP) ## wires between a cluster's processes cut in each way under load (some two minutes)
 	FENCEPOST_TEST_CUTS=1 $(BIN)/pytest -v tests/wire/test_cuts_between_processes.py
