@@ -226,6 +226,11 @@ JOBS ?= 2
 simulate: $(STAMP) ## SEEDS (10,000) runs of simulated clusters in JOBS (2) processes; writes docs/proofs/simulation.md
 	$(BIN)/python -m tests.kill.simulated_rounds --seeds $(SEEDS) --jobs $(JOBS) --out docs/proofs/simulation.md
 
+MUTATION_SEEDS ?= 20
+.PHONY: mutations
+mutations: $(STAMP) ## guards taken out of copies of the broker; MUTATION_SEEDS seeds find each (some 30 minutes); docs/proofs/mutations.md
+	$(BIN)/python -m tests.mutations.campaign --seeds $(MUTATION_SEEDS) --page docs/proofs/mutations.md
+
 .PHONY: cuts
 cuts: $(STAMP) ## wires between a cluster's processes cut in each way under load (some two minutes)
 	FENCEPOST_TEST_CUTS=1 $(BIN)/pytest -v tests/wire/test_cuts_between_processes.py

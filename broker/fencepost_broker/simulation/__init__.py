@@ -16,6 +16,7 @@ and chance. The same seed gives the same run.
     network.py      connections in memory, with latency, cuts and resets
     disk.py         disks in memory, which a power cut sets back
     escapes.py      time and chance of a program come from the simulation; threads are refused
+    dates.py        datetime of the time of a simulation
     checks.py       judges what a program has done, by histories and logs
     invariants.py   what must hold at each step, whatever the program does
     replays.py      compares coordinators with replays of their logs

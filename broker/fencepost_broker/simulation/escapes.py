@@ -2,13 +2,16 @@
 
 ``from time import monotonic`` binds a function that a change of the module ``time`` does not reach.
 So every module is searched for the functions below, and each name is bound to the simulation's one
-until the end. A thread that is started is refused.
+until the end. Threads, processes, names of other hosts and sleep that blocks are refused, each with
+the stack of the code that wanted it.
 """
 
 from __future__ import annotations
 
+import _socket
 import os
 import random
+import subprocess
 import sys
 import threading
 import time
@@ -20,6 +23,7 @@ from types import BuiltinFunctionType, FunctionType, ModuleType
 from typing import Any, Final
 
 from fencepost_broker.network.worker_threads import WorkerThreads
+from fencepost_broker.simulation.dates import REAL, SimulatedDatetime
 from fencepost_broker.simulation.loop import SimLoop, SimulationError
 from fencepost_broker.simulation.process import current_process
 from fencepost_broker.storage.disk.faulty import LoadedDiskFault
@@ -34,6 +38,9 @@ _LEFT_ALONE: Final = (
     "pytest", "queue", "sched", "selectors", "subprocess", "threading", "xdist",
 )  # fmt: skip
 """Packages that need the real time."""
+
+
+_HAVE_THE_REAL: Final = (__name__, SimulatedDatetime.__module__)
 
 
 class _World:
@@ -66,6 +73,21 @@ class _World:
     def perf_counter_ns(self) -> int:
         return _perf_counter_ns() if self.loop is None else int(self.loop.time() * _NS)
 
+    def sleep(self, seconds: float) -> None:
+        if self.is_outside():
+            _sleep(seconds)
+        else:
+            raise SimulationError("time.sleep would block everything: await asyncio.sleep instead")
+
+    def getaddrinfo(self, host: Any, *args: Any, **options: Any) -> Any:
+        if self.is_outside():
+            return _getaddrinfo(host, *args, **options)
+        raise SimulationError(f"a simulation has no DNS: {host}")
+
+    def is_outside(self) -> bool:
+        """Whether no simulation runs, or another thread asks, as those of pytest do."""
+        return self.loop is None or threading.get_ident() != self.loop.thread
+
     def urandom(self, size: int) -> bytes:
         return _urandom(size) if self.loop is None else self.chance.randbytes(size)
 
@@ -73,7 +95,7 @@ class _World:
 _time, _time_ns = time.time, time.time_ns
 _monotonic, _monotonic_ns = time.monotonic, time.monotonic_ns
 _perf_counter, _perf_counter_ns = time.perf_counter, time.perf_counter_ns
-_urandom = os.urandom
+_urandom, _sleep, _getaddrinfo = os.urandom, time.sleep, _socket.getaddrinfo
 _world: Final = _World()
 _FAKES: Final[dict[Any, Callable[..., Any]]] = {
     _time: _world.time,
@@ -83,6 +105,9 @@ _FAKES: Final[dict[Any, Callable[..., Any]]] = {
     _perf_counter: _world.perf_counter,
     _perf_counter_ns: _world.perf_counter_ns,
     _urandom: _world.urandom,
+    _sleep: _world.sleep,
+    _getaddrinfo: _world.getaddrinfo,
+    REAL: SimulatedDatetime,
 }
 
 
@@ -109,7 +134,7 @@ def _functions_with_defaults(modules: int) -> list[FunctionType]:
 
 
 def _is_faked(value: object) -> bool:
-    return isinstance(value, BuiltinFunctionType) and value in _FAKES
+    return value is REAL or (isinstance(value, BuiltinFunctionType) and value in _FAKES)
 
 
 @contextmanager
@@ -119,7 +144,7 @@ def closed_world(loop: SimLoop, chance: Random) -> Iterator[None]:
         (module, name, value)
         for module in list(sys.modules.values())
         if isinstance(module, ModuleType) and module.__name__.partition(".")[0] not in _LEFT_ALONE
-        if module.__name__ != __name__
+        if module.__name__ not in _HAVE_THE_REAL
         for name, value in list(vars(module).items())
         if _is_faked(value)
     ]
@@ -128,6 +153,7 @@ def closed_world(loop: SimLoop, chance: Random) -> Iterator[None]:
         for function in _functions_with_defaults(len(sys.modules))
     ]
     seed, state = random.Random.seed, random.getstate()
+    popen = subprocess.Popen.__init__
     run, start, wait = WorkerThreads.run, threading.Thread.start, LoadedDiskFault.wait
     slow_s = 0.0
 
@@ -148,6 +174,12 @@ def closed_world(loop: SimLoop, chance: Random) -> Iterator[None]:
     def refused(self: threading.Thread) -> None:
         raise SimulationError(f"a simulation has no threads: {self.name}")
 
+    def no_process(*args: Any, **options: Any) -> None:
+        if _world.is_outside():
+            popen(*args, **options)
+        else:
+            raise SimulationError(f"a simulation has no other processes: {args[1:2]}")
+
     for module, name, value in bound:
         setattr(module, name, _FAKES[value])
     for function, values in defaults:
@@ -157,6 +189,7 @@ def closed_world(loop: SimLoop, chance: Random) -> Iterator[None]:
     WorkerThreads.run = at_once  # type: ignore[method-assign]
     LoadedDiskFault.wait = waited  # type: ignore[method-assign]
     threading.Thread.start = refused  # type: ignore[method-assign]
+    subprocess.Popen.__init__ = no_process  # type: ignore[method-assign]
     random.seed(chance.getrandbits(64))
     _world.loop, _world.chance = loop, chance
     try:
@@ -164,6 +197,7 @@ def closed_world(loop: SimLoop, chance: Random) -> Iterator[None]:
     finally:
         _world.loop = None
         LoadedDiskFault.wait = wait  # type: ignore[method-assign]
+        subprocess.Popen.__init__ = popen  # type: ignore[method-assign]
         threading.Thread.start = start  # type: ignore[method-assign]
         WorkerThreads.run = run  # type: ignore[method-assign]
         random.Random.seed = seed  # type: ignore[method-assign]

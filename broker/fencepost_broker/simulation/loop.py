@@ -77,7 +77,8 @@ class SimLoop(asyncio.BaseEventLoop):
         self._ready: deque[asyncio.Handle]
         self._scheduled: list[asyncio.TimerHandle]
         self._selector = _Timers(self)
-        self._thread = threading.get_ident()
+        self.thread = threading.get_ident()
+        """The thread that runs it."""
         self.network = Network(self, random)
         self._killed: list[Process] = []
         self._kept: list[Any] = []
@@ -141,7 +142,7 @@ class SimLoop(asyncio.BaseEventLoop):
         self, callback: Callable[..., object], *args: Any, context: Any = None
     ) -> asyncio.Handle:
         """Call in the next turn; another thread is refused."""
-        if threading.get_ident() != self._thread:
+        if threading.get_ident() != self.thread:
             raise SimulationError("another thread calls into the simulation")
         return self.call_soon(callback, *args, context=context)
 

@@ -1,0 +1,44 @@
+"""Runs a program with seeds until one fails, and prints what was found as a line of JSON.
+
+python -m tests.mutations.hunt zombies 10
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Mapping
+from typing import Final
+
+import fencepost_broker
+from fencepost_broker.simulation.programs import PROGRAMS
+from fencepost_broker.simulation.runs import run_seed
+from fencepost_broker.simulation.simulation import Program
+
+from tests.mutations.zombies import zombies
+
+_PROGRAMS: Final[Mapping[str, Program]] = {
+    "zombies": zombies,
+    "transactions on one broker": PROGRAMS["transactions"](1),
+    **{name: make(3) for name, make in PROGRAMS.items()},
+}
+
+
+def main() -> None:
+    """Run the program that the arguments name."""
+    program, seeds = _PROGRAMS[sys.argv[1]], int(sys.argv[2])
+    found: dict[str, object] = {
+        "sources": fencepost_broker.__file__,
+        "seeds": seeds,
+        "verdict": "ok",
+    }
+    for seed in range(seeds):
+        run = run_seed(program, seed)
+        if run.verdict != "ok":
+            found |= {"seeds": seed + 1, "verdict": run.verdict}
+            break
+    print(json.dumps(found))
+
+
+if __name__ == "__main__":
+    main()
