@@ -10,6 +10,7 @@ from typing import Final
 from fencepost_client import Consumer, KafkaError, Producer, TopicPartition
 
 from fencepost_broker.config import Value
+from fencepost_broker.simulation.share_program import shares
 from fencepost_broker.simulation.simulation import Program, Simulation
 
 _TOPICS: Final = ("orders", "invoices")
@@ -155,6 +156,7 @@ def _check(writers: list[_Writer], read: Mapping[TopicPartition, list[bytes]]) -
 
 
 PROGRAMS: Final[Mapping[str, Callable[[int], Program]]] = {
+    "shares": lambda brokers: partial(shares, brokers=brokers),
     "transactions": lambda brokers: partial(transactions, brokers=brokers),
 }
 """By name; each is given the number of brokers."""

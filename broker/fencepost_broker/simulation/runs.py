@@ -11,6 +11,8 @@ from dataclasses import dataclass, field, replace
 from random import Random
 from typing import Any, Final
 
+from fencepost_client import KafkaError
+
 from fencepost_broker.simulation.escapes import closed_world
 from fencepost_broker.simulation.faults import Fault
 from fencepost_broker.simulation.loop import SimLoop, SimulationError
@@ -22,6 +24,7 @@ from fencepost_broker.simulation.timeline import Timeline
 
 WITHIN_S: Final = 3600.0
 """The virtual time that a program may take."""
+_AWAITS_MAX: Final = 100
 _END_S: Final = 30.0
 """The virtual time that tasks have to clean up after a run."""
 _cpu_s: Final = time.process_time
@@ -155,8 +158,20 @@ def _end(loop: SimLoop) -> None:
             _, left = loop.run_until_complete(asyncio.wait(tasks, timeout=_END_S))
             for task in left:  # of a killed process, half of which is gone
                 task._log_destroy_pending = False  # type: ignore[attr-defined]
+                _close(task.get_coro())
     for end in list(loop.network.ends):
         end.abort()
+
+
+def _close(work: Any) -> None:
+    """Close a coroutine, past what it awaits in order to clean up."""
+    for _ in range(_AWAITS_MAX):
+        try:
+            with suppress(KafkaError, OSError):
+                work.close()
+        except RuntimeError:  # it has awaited
+            continue
+        return
 
 
 def _only_one(error: BaseException) -> BaseException:
