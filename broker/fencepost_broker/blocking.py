@@ -284,6 +284,7 @@ class Cluster:
     def __init__(self, **options: Unpack[ClusterOptions]) -> None:
         self._cluster = asyncio_cluster.Cluster(**options)
         self._thread: LoopThread | None = None
+        self._faults: Faults[BlockingFault] | None = None
 
     def start(self) -> None:
         """Start the controller, then the brokers, and create the topics."""
@@ -356,23 +357,34 @@ class Cluster:
 
     def snapshot(self, name: str | None = None) -> asyncio_cluster.ClusterSnapshot:
         """Return the state of all nodes as it is now; see ``fencepost_broker.Cluster``."""
-        return self._running_thread().run(lambda: _at_once(lambda: self._cluster.snapshot(name)))
+        return self._ask(lambda: self._cluster.snapshot(name))
 
     def restore(self, snapshot: asyncio_cluster.ClusterSnapshot | str) -> None:
         """Continue from a snapshot at the same addresses; see ``fencepost_broker.Cluster``."""
         self._running_thread().run(lambda: self._cluster.restore(snapshot))
 
+    def reset(self) -> None:
+        """Go back to the state right after the start, as ``restore`` does; snapshots stay."""
+        self._running_thread().run(self._cluster.reset)
+
     def fork(self, snapshot: asyncio_cluster.ClusterSnapshot | str | None = None) -> Cluster:
         """Return another cluster with the state of a snapshot, which still has to be started."""
-        made, thread = Cluster(), self._running_thread()
-        made._cluster = thread.run(lambda: _at_once(lambda: self._cluster.fork(snapshot)))
+        made = Cluster()
+        made._cluster = self._ask(lambda: self._cluster.fork(snapshot))
         return made
 
+    @property
+    def faults(self) -> Faults[BlockingFault]:
+        """Faults: each broker has them, and they count together."""
+        if self._faults is None:
+            from fencepost_broker.server.faults import BlockingFault, Faults
+
+            self._faults = Faults(self._cluster.fault_rules, BlockingFault, self._ask)
+        return self._faults
+
     def unfired_faults(self) -> list[str]:
-        """Return the names of faults that never fired, of the brokers that run."""
-        if self._thread is None:
-            return []
-        return [name for each in self.brokers.values() for name in each.unfired_faults()]
+        """Return the names of faults that never fired; see ``fencepost_broker.Cluster``."""
+        return [] if self._thread is None else self._ask(self._cluster.unfired_faults)
 
     def remember_requests(self) -> None:
         """Let each broker that runs remember the last requests, for ``explain``."""
@@ -384,6 +396,10 @@ class Cluster:
         if self._thread is None:
             return {}
         return {number: each.explain() for number, each in self.brokers.items()}
+
+    def _ask(self, call: Callable[[], R]) -> R:
+        """Make a call where the cluster runs, at once."""
+        return self._running_thread().run(lambda: _at_once(call))
 
     def _running_thread(self) -> LoopThread:
         if self._thread is None:

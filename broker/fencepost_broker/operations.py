@@ -219,7 +219,7 @@ class ExpireSession(Operation[GroupNow], kw_only=True):
 # -- coordinators --------------------------------------------------------------------------------
 
 
-class _OfCoordinator(Operation[CoordinatorNow], kw_only=True):
+class _OfCoordinator(Operation[ResultT_co], Generic[ResultT_co], kw_only=True):
     group: Annotated[str | None, _Meta(description="Group whose coordinator it is about.")] = None
     transactional_id: Annotated[
         str | None, _Meta(description="Transactional id whose coordinator it is about.")
@@ -230,7 +230,7 @@ class _OfCoordinator(Operation[CoordinatorNow], kw_only=True):
             raise ValueError("name either a group or a transactional_id")
 
 
-class UnloadCoordinator(_OfCoordinator, kw_only=True):
+class UnloadCoordinator(_OfCoordinator[CoordinatorNow], kw_only=True):
     """Unload the coordinator of a group or a transactional id until load-coordinator.
 
     Others that hash to the same partition of its topic are unloaded, too.
@@ -242,8 +242,17 @@ class UnloadCoordinator(_OfCoordinator, kw_only=True):
     ] = "NOT_COORDINATOR"
 
 
-class LoadCoordinator(_OfCoordinator, kw_only=True):
+class LoadCoordinator(_OfCoordinator[CoordinatorNow], kw_only=True):
     """Load a coordinator that was unloaded, from its log."""
+
+
+class MoveCoordinator(_OfCoordinator[PartitionNow], kw_only=True):
+    """Make another broker the coordinator: the leader of the partition of the coordinator's topic.
+
+    Others that hash to the same partition move, too.
+    """
+
+    broker: Annotated[int, _Meta(description="Broker id of the new coordinator.")]
 
 
 class CrashAtStep(Operation[BrokerNow], kw_only=True):
@@ -305,6 +314,7 @@ AnyOperation: TypeAlias = (
     | ExpireSession
     | UnloadCoordinator
     | LoadCoordinator
+    | MoveCoordinator
     | CrashAtStep
     | MoveLeader
     | ShrinkIsr

@@ -71,6 +71,8 @@ class RemoteClient:
 
     address: str = ""
     """Host and port; empty where no socket is between."""
+    has_token: bool = False
+    """Whether the client has logged in with a delegation token."""
     is_connected: bool = True
     at_end: dict[object, Callable[[], None]] = field(default_factory=dict)
     """What is called when the connection is lost, by the object that asked for it."""

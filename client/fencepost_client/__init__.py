@@ -33,6 +33,7 @@ if TYPE_CHECKING:
         ResourceKind,
         Subtract,
     )
+    from fencepost_client.admin.delegation_tokens import DelegationToken
     from fencepost_client.admin.groups import (
         GroupDescription,
         GroupListing,
@@ -158,6 +159,7 @@ _HOMES: Final = {
     "fencepost_client.clients.share_consumer": ("ShareConsumer",),
     "fencepost_client.clients.transaction": ("Transaction",),
     "fencepost_client.producer.shared_transaction": ("OpenTransaction",),
+    "fencepost_client.admin.delegation_tokens": ("DelegationToken",),
     "fencepost_client.admin.quotas_and_users": (
         "DeletePassword",
         "QuotaEntity",
@@ -336,6 +338,7 @@ __all__ = [
     "Consumer",
     "ConsumerRecord",
     "CreatedTopic",
+    "DelegationToken",
     "DeletePassword",
     "Deliveries",
     "Delivery",

@@ -174,6 +174,24 @@ func (b *Broker) DeleteTopic(name string) error {
 	return b.Request("DELETE", "/v1/topics/"+url.PathEscape(name), nil, nil)
 }
 
+// Reset goes back to the state right after the start and removes all faults. Clients connect again.
+func (b *Broker) Reset() error {
+	return b.Request("POST", "/v1/reset", nil, nil)
+}
+
+// Outcome is what happened in a scenario, and what was seen.
+type Outcome struct {
+	Name     string
+	Timeline []string
+	Facts    Fields
+}
+
+// RunScenario makes a scenario happen, such as "lost-commit-answer".
+func (b *Broker) RunScenario(name string) (outcome Outcome, err error) {
+	err = b.Request("POST", "/v1/scenarios/"+url.PathEscape(name)+"/run", nil, &outcome)
+	return outcome, err
+}
+
 // Check removes all faults and holds. It returns an error if a rule has never fired.
 func (b *Broker) Check() error {
 	faults, err := b.Faults()
@@ -218,7 +236,9 @@ func (b *Broker) Request(method, path string, body, answer any) error {
 	if err != nil {
 		return err
 	}
-	request.Header.Set("Content-Type", "application/json")
+	if body != nil {
+		request.Header.Set("Content-Type", "application/json")
+	}
 	response, err := client.Do(request)
 	if err != nil {
 		return err

@@ -129,6 +129,20 @@ func TestARuleThatNeverFiredIsNamed(t *testing.T) {
 	}))
 }
 
+func TestAScenarioHappensAndAResetForgetsIt(t *testing.T) {
+	broker := Start(t)
+	outcome := must[Outcome](t)(broker.RunScenario("lost-commit-answer"))
+	if outcome.Facts["second_answer"] != "NONE" {
+		t.Fatal(outcome)
+	}
+	if err := broker.Reset(); err != nil {
+		t.Fatal(err)
+	}
+	if names := must[[]string](t)(broker.Topics()); slices.Contains(names, "orders") {
+		t.Fatal(names)
+	}
+}
+
 func TestStopLeavesNoProcess(t *testing.T) {
 	broker := must[*Broker](t)(Launch())
 	if err := broker.CreateTopic("made", 1); err != nil {

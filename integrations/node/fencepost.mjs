@@ -81,6 +81,16 @@ export class Broker {
     return this.request("DELETE", `/v1/topics/${encodeURIComponent(name)}`);
   }
 
+  /** Goes back to the state right after the start and removes all faults. Clients connect again. */
+  reset() {
+    return this.request("POST", "/v1/reset");
+  }
+
+  /** Makes a scenario happen, such as "lost-commit-answer", and returns its timeline and facts. */
+  runScenario(name) {
+    return this.request("POST", `/v1/scenarios/${encodeURIComponent(name)}/run`);
+  }
+
   /** Removes all faults and holds, and throws if a rule has never fired. Call it after each test. */
   async check() {
     const unfired = (await this.faults()).filter((each) => !each.fired && !each.rule.may_stay_unfired);
@@ -105,7 +115,7 @@ export class Broker {
   async request(method, path, body) {
     const response = await fetch(`http://${this.control}${path}`, {
       method,
-      headers: { "Content-Type": "application/json" },
+      headers: body === undefined ? {} : { "Content-Type": "application/json" },
       body: body === undefined ? undefined : JSON.stringify(body),
     });
     const text = await response.text();

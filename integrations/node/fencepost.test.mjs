@@ -101,6 +101,15 @@ test("a rule that never fired is named", async () => {
   assert.deepEqual(await broker.faults(), []);
 });
 
+test("a scenario happens, and a reset forgets it", async () => {
+  await broker.reset();
+  const outcome = await broker.runScenario("lost-commit-answer");
+  assert.equal(outcome.facts.second_answer, "NONE");
+  assert.ok((await broker.topics()).some((each) => each.name === "orders"));
+  await broker.reset();
+  assert.ok(!(await broker.topics()).some((each) => each.name === "orders"));
+});
+
 test("a killed test process leaves no broker", async () => {
   const script = 'console.log((await (await import("./fencepost.mjs")).start()).pid)';
   const parent = spawn(process.execPath, ["--input-type=module", "-e", script], {

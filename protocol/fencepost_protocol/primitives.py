@@ -41,7 +41,7 @@ DECODE_ERRORS: Final = (struct.error, IndexError, ValueError)
 """What a generated decoder can run into on hostile bytes; ``UnicodeDecodeError`` is one of them."""
 
 
-def uuid_text(value: bytes) -> str:
+def uuid_text(value: bytes | bytearray) -> str:
     """A uuid as Kafka prints it: URL-safe base64 without padding."""
     return base64.urlsafe_b64encode(value).rstrip(b"=").decode()
 

@@ -182,6 +182,25 @@ def test_requests_and_where_it_is(
 
 
 @pytest.mark.asyncio
+async def test_it_goes_back(broker: blocking.Broker, attached: BlockingAttachedBroker) -> None:
+    attached.create_topic("first")
+    attached.snapshot("one topic")
+    attached.create_topic("second")
+    attached.restore("one topic")
+    assert broker.explain_partition("first", 0) is not None
+    assert broker.explain_partition("second", 0) is None
+    attached.faults.delay(0, api="Fetch")
+    attached.reset()
+    assert broker.explain_partition("first", 0) is None
+    assert attached.faults.list() == []
+    within = attach(broker.control or "")
+    await within.restore("one topic")
+    assert broker.explain_partition("first", 0) is not None
+    await within.reset()
+    assert broker.explain_partition("first", 0) is None
+
+
+@pytest.mark.asyncio
 async def test_with_an_event_loop(broker: blocking.Broker) -> None:
     assert broker.control is not None
     attached = attach(broker.control)

@@ -160,7 +160,39 @@ def test_snapshots_are_of_the_whole_cluster(cluster: Cluster) -> None:
     assert client.ask("GET", "/v1/faults/new")["fired"]
     client.ask("DELETE", "/v1/snapshots/before")
     assert refused(client, "POST", "/v1/snapshots/before/restore", {}).status == 404
-    assert "of its start" in str(refused(client, "POST", "/v1/reset"))
+
+
+def test_a_reset_is_of_the_whole_cluster(cluster: Cluster) -> None:
+    client = client_of(cluster)
+    produce(cluster, 4)
+    client.ask("POST", "/v1/faults", {"name": "gone", "act": {"type": "delay", "ms": 0}})
+    client.ask("POST", "/v1/markers/holds", {"topic": "t"})
+    client.ask("POST", "/v1/disk/faults", {"type": "disk-slow", "sync_ms": 1})
+    cluster.kill(2)
+    client.ask("POST", "/v1/reset")
+    assert records(cluster) == 0
+    assert sorted(cluster.brokers) == [1, 2]
+    assert client.ask("GET", "/v1/faults") == {"faults": []}
+    assert client.ask("GET", "/v1/markers/holds") == {"holds": []}
+    for each in (1, 2):
+        assert client.ask("GET", "/v1/faults", broker=each) == {"faults": []}
+        assert client.ask("GET", "/v1/markers/holds", broker=each) == {"holds": []}
+        assert client.ask("GET", "/v1/disk/faults", broker=each) == {"faults": []}
+
+
+def test_rules_of_the_program_are_those_of_the_port(cluster: Cluster) -> None:
+    client = client_of(cluster)
+    late = cluster.faults.delay(0, api="Produce", name="late")
+    client.ask("POST", "/v1/faults", {"name": "more", "act": {"type": "delay", "ms": 0}})
+    names = [each["name"] for each in client.ask("GET", "/v1/faults")["faults"]]
+    assert names == [each.name for each in cluster.faults.list()] == ["late", "more"]
+    produce(cluster, 4)
+    assert client.ask("GET", "/v1/faults/late")["fired"] == late.fired == 4
+    taken = refused(client, "POST", "/v1/faults", {"name": "late", "act": {"type": "hold"}})
+    assert taken.status == 400
+    client.ask("DELETE", "/v1/faults/late")
+    assert cluster.faults["more"].fired
+    assert [each.name for each in cluster.faults.list()] == ["more"]
 
 
 def test_a_fork_has_a_control_port_of_its_own(cluster: Cluster) -> None:

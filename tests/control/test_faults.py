@@ -88,7 +88,7 @@ async def test_a_rule_that_does_not_fire_is_told() -> None:
 
 @pytest.fixture
 def broker() -> Iterator[Broker]:
-    with Broker(topics={"t": 1}, control=0, log_level="error") as running:
+    with Broker(topics={"t": 4}, control=0, log_level="error") as running:
         yield running
 
 

@@ -141,7 +141,7 @@ class KafkaWithUsers(ApacheKafka):
             "CONTROLLER_LOGIN": self.controller_login_port,
         }
         protocols = {name: "SASL_" * name.endswith("LOGIN") + "PLAINTEXT" for name in places}
-        self._overrides |= {
+        self._overrides = {
             "listeners": ",".join(f"{name}://{HOST}:{port}" for name, port in places.items()),
             "controller.listener.names": "CONTROLLER,CONTROLLER_LOGIN",
             "listener.security.protocol.map": ",".join(
@@ -152,6 +152,7 @@ class KafkaWithUsers(ApacheKafka):
             "listener.name.controller_login.plain.sasl.jaas.config": module,
             "authorizer.class.name": "org.apache.kafka.metadata.authorizer.StandardAuthorizer",
             "super.users": ";".join(f"User:{name}" for name in ("ANONYMOUS", *OTHER_USERS)),
+            **self._overrides,
         }
         super()._write_properties()
 

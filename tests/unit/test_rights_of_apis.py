@@ -8,6 +8,7 @@ from typing import Any
 from fencepost_broker.apis.authorization.layer import check_of, rights_step
 from fencepost_broker.apis.authorization.whole import everybody
 from fencepost_broker.apis.controller.registry import SERVED_BY_CONTROLLER
+from fencepost_broker.apis.delegation_tokens import DELEGATION_TOKEN_APIS
 from fencepost_broker.apis.registry import SERVED
 from fencepost_broker.apis.request import CompletedRequest
 from fencepost_broker.observability.metrics import Metrics
@@ -30,7 +31,8 @@ def test_nothing_is_for_everybody_but_what_has_to_be() -> None:
     first = {ApiKey.API_VERSIONS, ApiKey.SASL_HANDSHAKE, ApiKey.SASL_AUTHENTICATE}
     by_topics = {ApiKey.FETCH}  # where each topic is looked up
     of_telemetry = {ApiKey.GET_TELEMETRY_SUBSCRIPTIONS, ApiKey.PUSH_TELEMETRY}  # as in Kafka
-    assert free == OF_BROKERS | first | by_topics | of_telemetry
+    by_tokens = {each.key for each in DELEGATION_TOKEN_APIS}  # where each owner is looked up
+    assert free == OF_BROKERS | first | by_topics | of_telemetry | by_tokens
 
 
 def test_what_is_refused_is_answered_before_the_handler() -> None:

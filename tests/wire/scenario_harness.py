@@ -12,6 +12,7 @@ from aiokafka import TopicPartition as OfAiokafka
 from fencepost_broker import Broker, Cluster
 from fencepost_broker.server.scenarios.changed_password import MECHANISM, NEXT_PASSWORD, USER
 from fencepost_broker.server.scenarios.members import GROUP
+from fencepost_broker.server.scenarios.places import broker_for, cluster_for
 from fencepost_broker.server.scenarios.scenario import Facts, Scenario
 from fencepost_broker.server.scenarios.wire import Connection
 from fencepost_client import Consumer, TopicPartition
@@ -261,7 +262,7 @@ Reader = Callable[[str, int, Mapping[str, str]], Awaitable[list[bytes]]]
 
 def place_of(scenario: Scenario) -> Broker | Cluster:
     """What a scenario needs, not yet started."""
-    return scenario.cluster() if scenario.brokers else scenario.broker()
+    return cluster_for(scenario) if scenario.brokers else broker_for(scenario)
 
 
 async def last_stable_offset(place: Broker | Cluster, login: Mapping[str, str]) -> int:

@@ -5,8 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from fencepost_broker import Cluster as Embedded
 from fencepost_broker.operations import (
     FenceBroker,
+    MoveCoordinator,
     MoveLeader,
     Operation,
     OperationRefusedError,
@@ -17,14 +19,17 @@ from fencepost_broker.operations import (
     UnfenceBroker,
 )
 from fencepost_broker.server.operations import perform
+from fencepost_client import Consumer, Producer
 from fencepost_protocol.generated.find_coordinator import FindCoordinatorRequest
+from fencepost_protocol.generated.metadata import MetadataRequest, MetadataRequestTopic
 
-from tests.support.broker import running_broker
+from tests.support.broker import Client, running_broker
 from tests.support.cluster import Cluster, running_cluster
 from tests.support.waiting import asked_until, until
 from tests.wire.transaction_harness import TRANSACTIONS
 
 pytestmark = pytest.mark.asyncio
+GROUPS = 0
 
 
 def isr(cluster: Cluster, broker_id: int) -> list[int]:
@@ -136,6 +141,55 @@ async def test_what_another_broker_has_is_to_be_done_there() -> None:
         assert any("perform this at broker 1" in each for each in refusals)
         with pytest.raises(OperationRefusedError, match="there is no group 'g'"):
             await perform(first.server, RebalanceGroup(group="g"))
+
+
+async def test_a_coordinator_moves_and_its_clients_follow() -> None:
+    async with Embedded(brokers=2, topics={"t": 1}) as cluster:
+        names: dict[str, dict[str, Any]] = {
+            "__transaction_state": {"transactional_id": "x"}, "__consumer_offsets": {"group": "g"},
+        }  # fmt: skip
+        with pytest.raises(OperationRefusedError, match="there is no group 'g'"):
+            await cluster.broker(1).perform(MoveCoordinator(group="g", broker=2))
+        async with (
+            Producer(cluster.bootstrap, transactional_id="x") as producer,
+            Consumer(cluster.bootstrap, group_id="g", auto_offset_reset="earliest") as consumer,
+        ):
+            consumer.subscribe(["t"])
+            for _ in range(2):
+                async with producer.transaction() as transaction:
+                    await transaction.send("t", b"1")
+                read = 0
+                while not read:
+                    read = len(await consumer.getmany(timeout_ms=1000))
+                await consumer.commit()
+                for topic, named in names.items():
+                    old, new = await coordinators(cluster, topic, named)
+                    operation = MoveCoordinator(**named, broker=new)
+                    now = await cluster.broker(old).perform(operation)
+                    assert (now.topic, now.leader) == (topic, new)
+
+
+async def coordinators(cluster: Embedded, topic: str, named: dict[str, Any]) -> tuple[int, int]:
+    """The broker that coordinates, and the other one, once both are in sync."""
+    [name] = named.values()
+
+    async def asked() -> tuple[int, bool]:
+        async with Client(cluster.broker(1).bootstrap) as client:
+            kind = GROUPS if "group" in named else TRANSACTIONS
+            found = await client.ask(
+                FindCoordinatorRequest(key_type=kind, coordinator_keys=[name]), 4
+            )
+            told = await client.ask(MetadataRequest([MetadataRequestTopic(name=topic)]), 12)
+        node_id = found.coordinators[0].node_id
+        return node_id, all(len(each.isr_nodes) == 2 for each in told.topics[0].partitions)
+
+    async def are_in_sync() -> bool:
+        node_id, in_sync = await asked()
+        return in_sync and node_id > 0
+
+    await asked_until(are_in_sync)
+    old, _ = await asked()
+    return old, 3 - old
 
 
 async def test_one_broker_alone_has_nothing_to_move() -> None:

@@ -26,12 +26,12 @@ pytestmark = pytest.mark.asyncio
 
 OURS = {api.key.value: api.versions for api in SERVED}
 NOT_SERVED = {
-    "2.8": {4, 5, 6, 7, 38, 39, 40, 41, 56},
-    "3.9": {38, 39, 40, 41, 80, 81},
-    "4.0": {38, 39, 40, 41, 80, 81},
-    "4.3": {38, 39, 40, 41, 80, 81, 88, 89},
+    "2.8": {4, 5, 6, 7, 56},
+    "3.9": {80, 81},
+    "4.0": {80, 81},
+    "4.3": {80, 81, 88, 89},
 }
-"""Between brokers and ZooKeeper, delegation tokens, voters, streams groups."""
+"""Between brokers and ZooKeeper, voters, streams groups."""
 FEATURES_OFF = {"kraft.version", "streams.version"}
 
 

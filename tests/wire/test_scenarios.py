@@ -13,6 +13,7 @@ import pytest
 from fencepost_broker import blocking
 from fencepost_broker.cli.main import main
 from fencepost_broker.server.scenarios import SCENARIOS
+from fencepost_broker.server.scenarios.places import broker_for
 from fencepost_broker.server.scenarios.scenario import play
 
 from tests.wire.scenario_harness import (
@@ -62,7 +63,7 @@ async def test_librdkafka_gets_no_offset_while_one_is_unstable() -> None:
             consumer.close()
 
     scenario = SCENARIOS["unstable-offset-commit"]
-    async with scenario.broker() as broker:
+    async with broker_for(scenario) as broker:
         await play(scenario, broker)
         with pytest.raises(confluent_kafka.KafkaException):
             await asyncio.to_thread(committed, broker.bootstrap, "read_committed")

@@ -15,6 +15,7 @@ from fencepost_broker import Broker
 from fencepost_broker.operations import RemoveMember
 from fencepost_broker.server.scenarios import SCENARIOS
 from fencepost_broker.server.scenarios.members import GROUP
+from fencepost_broker.server.scenarios.places import broker_for
 from fencepost_broker.server.scenarios.refused_clients import QUOTA, set_quota
 from fencepost_client import Admin, TopicPartition
 
@@ -50,7 +51,7 @@ SENDERS = (send_by_aiokafka, send_by_librdkafka)
 
 @pytest.mark.parametrize("send", SENDERS)
 async def test_producers_outlast_metadata_that_lie(send: Send) -> None:
-    async with SCENARIOS["metadata-that-lies"].broker() as broker:
+    async with broker_for(SCENARIOS["metadata-that-lies"]) as broker:
         lies = broker.faults.change_answer(
             {"topics[].partitions[].leader_id": NO_BROKER}, api="Metadata", times=3
         )
@@ -70,14 +71,14 @@ async def test_librdkafka_tells_that_it_is_throttled() -> None:
         while not told:
             producer.poll(0.1)
 
-    async with SCENARIOS["throttled-client"].broker() as broker:
+    async with broker_for(SCENARIOS["throttled-client"]) as broker:
         await set_quota(broker, QUOTA)
         await asyncio.to_thread(send, broker.bootstrap)
     assert told[0].throttle_time == pytest.approx(5, abs=1)
 
 
 async def test_aiokafka_learns_by_its_commit_that_it_was_expelled() -> None:
-    async with SCENARIOS["zombie-member-commits"].broker() as broker:
+    async with broker_for(SCENARIOS["zombie-member-commits"]) as broker:
         await send_by_aiokafka(broker.bootstrap)
         consumer = AIOKafkaConsumer(
             "orders", bootstrap_servers=broker.bootstrap, group_id=GROUP,
@@ -109,7 +110,7 @@ async def test_librdkafka_learns_by_its_commit_that_it_was_expelled() -> None:
         assert message.error() is None
         return consumer
 
-    async with SCENARIOS["zombie-member-commits"].broker() as broker:
+    async with broker_for(SCENARIOS["zombie-member-commits"]) as broker:
         await send_by_aiokafka(broker.bootstrap)
         consumer = await asyncio.to_thread(read, broker.bootstrap)
         try:
@@ -138,7 +139,7 @@ async def delete_all(broker: Broker) -> None:
 
 
 async def test_aiokafka_raises_offset_out_of_range_without_a_reset() -> None:
-    async with SCENARIOS["offset-out-of-range"].broker() as broker:
+    async with broker_for(SCENARIOS["offset-out-of-range"]) as broker:
         await delete_all(broker)
         consumer = AIOKafkaConsumer(bootstrap_servers=broker.bootstrap, auto_offset_reset="none")
         await consumer.start()
@@ -164,7 +165,7 @@ async def test_librdkafka_tells_offset_out_of_range_without_a_reset() -> None:
         finally:
             consumer.close()
 
-    async with SCENARIOS["offset-out-of-range"].broker() as broker:
+    async with broker_for(SCENARIOS["offset-out-of-range"]) as broker:
         await delete_all(broker)
         error = await asyncio.to_thread(read, broker.bootstrap)
     assert error is not None
@@ -182,14 +183,14 @@ async def test_librdkafka_ends_when_another_has_its_instance_id() -> None:
         first.close()
         return first.errors[0]
 
-    async with SCENARIOS["static-member-replaced"].broker() as broker:
+    async with broker_for(SCENARIOS["static-member-replaced"]) as broker:
         error = await asyncio.to_thread(error_of_the_first, broker.bootstrap)
     assert error.code() == confluent_kafka.KafkaError._FATAL
     assert "FENCED_INSTANCE_ID" in error.str() or "fenced" in error.str()
 
 
 async def test_aiokafka_is_told_that_another_has_its_instance_id() -> None:
-    async with SCENARIOS["static-member-replaced"].broker() as broker:
+    async with broker_for(SCENARIOS["static-member-replaced"]) as broker:
         await send_by_aiokafka(broker.bootstrap)
         first, second = (
             AIOKafkaConsumer(

@@ -12,6 +12,7 @@ from aiokafka.errors import UnknownProducerId
 from fencepost_broker import Broker
 from fencepost_broker.operations import EPOCH_MAX, BumpProducerEpoch
 from fencepost_broker.server.scenarios import SCENARIOS
+from fencepost_broker.server.scenarios.places import broker_for
 from fencepost_broker.server.scenarios.scenario import play
 from fencepost_broker.server.scenarios.wire import Connection
 
@@ -41,7 +42,7 @@ async def test_producers_wait_for_the_next_producer_ids(client: str) -> None:
 @pytest.mark.parametrize("client", ["aiokafka", "librdkafka"])
 async def test_producers_go_on_with_the_next_coordinator(client: str) -> None:
     scenario = SCENARIOS["coordinator-dies-in-prepare-commit"]
-    async with scenario.broker() as broker:
+    async with broker_for(scenario) as broker:
         await play(scenario, broker)
         await COMMITS[client](broker.bootstrap)
         async with Connection(broker) as connection:

@@ -17,6 +17,7 @@ from fencepost_broker.server.scenarios import SCENARIOS
 from fencepost_broker.server.scenarios.changed_password import PASSWORD, change_password
 from fencepost_broker.server.scenarios.clusters import cut_off, move_leader, move_leader_home
 from fencepost_broker.server.scenarios.members import GROUP
+from fencepost_broker.server.scenarios.places import broker_for, cluster_for
 from fencepost_broker.server.scenarios.wire import Connection
 from fencepost_client import Admin, KafkaError
 
@@ -50,7 +51,7 @@ def assigned(member: Listener | Member, times: int) -> Callable[[], bool]:
 
 
 async def test_each_rebalance_stops_aiokafka() -> None:
-    async with SCENARIOS["rebalance-storm"].broker() as broker:
+    async with broker_for(SCENARIOS["rebalance-storm"]) as broker:
         listener = Listener()
         consumer = AIOKafkaConsumer(
             bootstrap_servers=broker.bootstrap, group_id=GROUP, heartbeat_interval_ms=50
@@ -67,7 +68,7 @@ async def test_each_rebalance_stops_aiokafka() -> None:
 
 
 async def test_each_rebalance_stops_librdkafka() -> None:
-    async with SCENARIOS["rebalance-storm"].broker() as broker:
+    async with broker_for(SCENARIOS["rebalance-storm"]) as broker:
         member = await asyncio.to_thread(Member, broker.bootstrap)
         for number in range(REBALANCES):
             await asyncio.to_thread(member.poll_until, assigned(member, number + 1))
@@ -103,7 +104,7 @@ async def test_a_new_librdkafka_gets_nothing_while_the_other_does_not_revoke() -
         new.close()
         old.close()
 
-    async with SCENARIOS["stuck-cooperative-rebalance"].broker() as broker:
+    async with broker_for(SCENARIOS["stuck-cooperative-rebalance"]) as broker:
         bootstrap = broker.bootstrap
         old, new = await asyncio.to_thread(joined)
         assert (old.partitions, new.partitions) == (2, 0)
@@ -127,7 +128,7 @@ class Hanging(ConsumerRebalanceListener):  # type: ignore[misc]
 
 async def test_a_new_aiokafka_gets_nothing_while_the_other_hangs_in_a_callback() -> None:
     """aiokafka has no cooperative protocol: here the new one waits for its JoinGroup."""
-    async with SCENARIOS["stuck-cooperative-rebalance"].broker() as broker:
+    async with broker_for(SCENARIOS["stuck-cooperative-rebalance"]) as broker:
         old, new = (
             AIOKafkaConsumer(
                 bootstrap_servers=broker.bootstrap, group_id=GROUP, heartbeat_interval_ms=50
@@ -161,7 +162,7 @@ async def produce(cluster: Cluster, broker_id: int, value: bytes) -> None:
 
 
 async def test_aiokafka_reads_on_when_the_leader_moves() -> None:
-    async with SCENARIOS["leader-epoch-fenced"].cluster() as cluster:
+    async with cluster_for(SCENARIOS["leader-epoch-fenced"]) as cluster:
         await move_leader_home(cluster)
         consumer = AIOKafkaConsumer(
             bootstrap_servers=cluster.bootstrap, auto_offset_reset="earliest"
@@ -186,7 +187,7 @@ async def test_librdkafka_is_fenced_by_its_leader_epoch_and_reads_on() -> None:
         assert message.error() is None
         return bytes(message.value())
 
-    async with SCENARIOS["leader-epoch-fenced"].cluster() as cluster:
+    async with cluster_for(SCENARIOS["leader-epoch-fenced"]) as cluster:
         await move_leader_home(cluster)
         consumer = confluent_kafka.Consumer(
             {"bootstrap.servers": cluster.bootstrap, "group.id": GROUP}
@@ -211,7 +212,7 @@ async def is_sent(producer: AIOKafkaProducer) -> bool:
 
 
 async def test_aiokafka_sends_to_the_half_that_it_reaches() -> None:
-    async with SCENARIOS["half-a-cluster-behind-a-cut"].cluster() as cluster:
+    async with cluster_for(SCENARIOS["half-a-cluster-behind-a-cut"]) as cluster:
         await move_leader_home(cluster)
         async with AIOKafkaProducer(
             bootstrap_servers=cluster.bootstrap, request_timeout_ms=1_000
@@ -231,7 +232,7 @@ async def test_librdkafka_sends_to_the_half_that_it_reaches() -> None:
         producer.produce("orders", b"order")
         assert producer.flush(READ_S) == 0
 
-    async with SCENARIOS["half-a-cluster-behind-a-cut"].cluster() as cluster:
+    async with cluster_for(SCENARIOS["half-a-cluster-behind-a-cut"]) as cluster:
         await move_leader_home(cluster)
         producer = confluent_kafka.Producer(
             {"bootstrap.servers": cluster.bootstrap, "socket.timeout.ms": 1_000}
@@ -246,7 +247,7 @@ async def test_librdkafka_sends_to_the_half_that_it_reaches() -> None:
 
 
 async def test_aiokafka_is_refused_when_it_connects_with_the_old_password() -> None:
-    async with SCENARIOS["password-changed"].broker() as broker:
+    async with broker_for(SCENARIOS["password-changed"]) as broker:
         async with AIOKafkaProducer(bootstrap_servers=broker.bootstrap, **OLD_LOGIN) as connected:
             await connected.send_and_wait("orders", b"before")
             await change_password(broker)
@@ -260,7 +261,7 @@ async def test_aiokafka_is_refused_when_it_connects_with_the_old_password() -> N
 
 async def test_librdkafka_is_refused_when_its_login_expires() -> None:
     errors: list[int] = []
-    async with SCENARIOS["password-changed"].broker() as broker:
+    async with broker_for(SCENARIOS["password-changed"]) as broker:
         producer = confluent_kafka.Producer(
             {
                 "bootstrap.servers": broker.bootstrap,

@@ -3,92 +3,27 @@
 from __future__ import annotations
 
 import asyncio
-import logging
 from collections.abc import Awaitable, Callable
-from typing import Any, Self
+from typing import Any
 
 import confluent_kafka
 import pytest
-from aiokafka import AIOKafkaConsumer, AIOKafkaProducer
+from aiokafka import AIOKafkaConsumer
 from aiokafka import TopicPartition as OfAiokafka
 from aiokafka.errors import KafkaError
 from fencepost_broker import Broker
 from fencepost_broker.server.scenarios import SCENARIOS
 from fencepost_broker.server.scenarios.hanging_transaction import hang
+from fencepost_broker.server.scenarios.places import broker_for
 from fencepost_broker.server.scenarios.refused_clients import QUOTA, set_quota, take_right_away
 from fencepost_broker.server.scenarios.scenario import play
 from fencepost_broker.server.scenarios.wire import Connection, TransactionalProducer
 
-from tests.support.waiting import until
+from tests.wire.other_producers import CLIENTS, Aiokafka, Client, Librdkafka
 from tests.wire.scenario_harness import READ_S, READERS
 
 # These are about clients, which have threads of their own: one loop will do.
 pytestmark = pytest.mark.asyncio(loop_factories=["asyncio"])
-
-SILENT = logging.getLogger("silent")
-SILENT.addHandler(logging.NullHandler())
-SILENT.propagate = False
-
-
-class Aiokafka:
-    """A producer of aiokafka."""
-
-    def __init__(self, bootstrap: str, **settings: Any) -> None:
-        names = {name.replace(".", "_"): value for name, value in settings.items()}
-        self.producer = AIOKafkaProducer(bootstrap_servers=bootstrap, **names)
-
-    async def __aenter__(self) -> Self:
-        await self.producer.start()
-        return self
-
-    async def __aexit__(self, *exception: object) -> None:
-        await self.producer.stop()
-
-    async def begin(self) -> None:
-        await self.producer.begin_transaction()
-
-    async def send(self, value: bytes = b"paid") -> None:
-        await self.producer.send_and_wait("orders", value)
-
-    async def commit(self) -> None:
-        await self.producer.commit_transaction()
-
-
-class Librdkafka:
-    """A producer of librdkafka."""
-
-    def __init__(self, bootstrap: str, **settings: Any) -> None:
-        names = {name.replace("_", "."): value for name, value in settings.items()}
-        self._is_transactional = "transactional_id" in settings
-        self.producer = confluent_kafka.Producer(
-            {"bootstrap.servers": bootstrap, "logger": SILENT, **names}
-        )
-
-    async def __aenter__(self) -> Self:
-        if self._is_transactional:
-            await asyncio.to_thread(self.producer.init_transactions, READ_S)
-        return self
-
-    async def __aexit__(self, *exception: object) -> None:
-        self.producer.purge()
-        del self.producer
-
-    async def begin(self) -> None:
-        self.producer.begin_transaction()
-
-    async def send(self, value: bytes = b"paid") -> None:
-        told: list[Any] = []
-        self.producer.produce("orders", value, on_delivery=lambda error, _: told.append(error))
-        await until(lambda: (self.producer.poll(0), told)[1])
-        if told[0] is not None:
-            raise confluent_kafka.KafkaException(told[0])
-
-    async def commit(self) -> None:
-        await asyncio.to_thread(self.producer.commit_transaction, READ_S)
-
-
-Client = type[Aiokafka] | type[Librdkafka]
-CLIENTS: list[Client] = [Aiokafka, Librdkafka]
 
 
 async def error_of(*steps: Callable[[], Awaitable[None]]) -> str:
@@ -116,7 +51,7 @@ def of(aiokafka: str, librdkafka: str) -> pytest.MarkDecorator:
 @of("ProducerFenced", "_FENCED")
 async def test_a_commit_after_the_time_out(client: Client, error: str) -> None:
     async with (
-        SCENARIOS["commit-after-time-out"].broker() as broker,
+        broker_for(SCENARIOS["commit-after-time-out"]) as broker,
         client(broker.bootstrap, transactional_id="payments") as producer,
     ):
         await producer.begin()
@@ -128,7 +63,7 @@ async def test_a_commit_after_the_time_out(client: Client, error: str) -> None:
 @of("KafkaError", "_PURGE_QUEUE")
 async def test_a_transaction_after_a_pause_of_eight_days(client: Client, error: str) -> None:
     async with (
-        SCENARIOS["expired-transactional-id"].broker() as broker,
+        broker_for(SCENARIOS["expired-transactional-id"]) as broker,
         client(broker.bootstrap, transactional_id="payments") as producer,
     ):
         await producer.begin()
@@ -142,7 +77,7 @@ async def test_a_transaction_after_a_pause_of_eight_days(client: Client, error: 
 @pytest.mark.parametrize("name", ["empty-transaction", "empty-transaction-version-2"])
 async def test_an_empty_transaction_is_committed_without_end_txn(name: str, client: Client) -> None:
     async with (
-        SCENARIOS[name].broker() as broker,
+        broker_for(SCENARIOS[name]) as broker,
         client(broker.bootstrap, transactional_id="payments") as producer,
     ):
         await producer.begin()
@@ -156,7 +91,7 @@ async def test_an_empty_transaction_is_committed_without_end_txn(name: str, clie
 
 @pytest.mark.parametrize("client", CLIENTS)
 async def test_concurrent_transactions_is_outlasted(client: Client) -> None:
-    async with SCENARIOS["self-fencing"].broker() as broker:
+    async with broker_for(SCENARIOS["self-fencing"]) as broker:
         busy = broker.faults.error("CONCURRENT_TRANSACTIONS", api="InitProducerId", times=2)
         async with client(broker.bootstrap, transactional_id="payments") as producer:
             assert busy.fired == 2
@@ -166,7 +101,7 @@ async def test_concurrent_transactions_is_outlasted(client: Client) -> None:
 
 
 async def test_readers_stop_at_a_hanging_transaction() -> None:
-    async with SCENARIOS["hanging-transaction"].broker() as broker, Connection(broker) as one:
+    async with broker_for(SCENARIOS["hanging-transaction"]) as broker, Connection(broker) as one:
         await hang(broker, one, lambda _: None)
         end = await one.end_offset(committed=True)
         assert (end, await one.end_offset()) == (2, 4)
@@ -175,7 +110,10 @@ async def test_readers_stop_at_a_hanging_transaction() -> None:
 
 
 async def test_readers_wait_for_as_long_as_the_clock_was_set_back() -> None:
-    async with SCENARIOS["clock-jumps-back"].broker() as broker, Connection(broker) as connection:
+    async with (
+        broker_for(SCENARIOS["clock-jumps-back"]) as broker,
+        Connection(broker) as connection,
+    ):
         transaction = TransactionalProducer(connection)
         await transaction.start()
         await transaction.send(b"first")
@@ -243,7 +181,7 @@ async def tail_by_librdkafka(bootstrap: str, end: int) -> tuple[list[int], int]:
 async def test_offsets_that_readers_see(
     name: str, offsets: list[int], end: int, read: Callable[[str, int], Awaitable[Any]]
 ) -> None:
-    async with SCENARIOS[name].broker() as broker:
+    async with broker_for(SCENARIOS[name]) as broker:
         await play(SCENARIOS[name], broker)
         assert await read(broker.bootstrap, end) == (offsets, end)
 
@@ -261,7 +199,7 @@ async def end_offset(broker: Broker) -> int:
     ("name", "records"), [("duplicate-after-lost-answer", 2), ("no-duplicate-with-idempotence", 1)]
 )
 async def test_a_lost_answer_makes_a_duplicate(name: str, records: int, client: Client) -> None:
-    async with SCENARIOS[name].broker() as broker:
+    async with broker_for(SCENARIOS[name]) as broker:
         lost = broker.faults.drop_answer(api="Produce", times=1)
         async with client(broker.bootstrap, enable_idempotence=records == 1) as producer:
             await producer.send()
@@ -270,7 +208,7 @@ async def test_a_lost_answer_makes_a_duplicate(name: str, records: int, client: 
 
 @of("OutOfOrderSequenceNumber", "OUT_OF_ORDER_SEQUENCE_NUMBER")
 async def test_a_batch_is_missing(client: Client, error: str) -> None:
-    async with SCENARIOS["out-of-order-sequence"].broker() as broker:
+    async with broker_for(SCENARIOS["out-of-order-sequence"]) as broker:
         gap = broker.faults.error("OUT_OF_ORDER_SEQUENCE_NUMBER", api="Produce", skip=1, times=1)
         async with client(broker.bootstrap, enable_idempotence=True) as producer:
             await producer.send()
@@ -281,7 +219,7 @@ async def test_a_batch_is_missing(client: Client, error: str) -> None:
 @of("MessageSizeTooLargeError", "MSG_SIZE_TOO_LARGE")
 async def test_a_large_batch_is_refused(client: Client, error: str) -> None:
     async with (
-        SCENARIOS["large-batch-refused"].broker() as broker,
+        broker_for(SCENARIOS["large-batch-refused"]) as broker,
         client(broker.bootstrap) as producer,
     ):
         assert await error_of(lambda: producer.send(b"x" * 2_000)) == error
@@ -290,7 +228,7 @@ async def test_a_large_batch_is_refused(client: Client, error: str) -> None:
 @of("TopicAuthorizationFailedError", "TOPIC_AUTHORIZATION_FAILED")
 async def test_a_right_is_taken_away(client: Client, error: str) -> None:
     async with (
-        SCENARIOS["acl-taken-away"].broker() as broker,
+        broker_for(SCENARIOS["acl-taken-away"]) as broker,
         Connection(broker) as admin,
         client(broker.bootstrap) as producer,
     ):
@@ -301,7 +239,7 @@ async def test_a_right_is_taken_away(client: Client, error: str) -> None:
 
 @pytest.mark.parametrize("client", CLIENTS)
 async def test_a_client_with_a_quota_waits(client: Client) -> None:
-    async with SCENARIOS["throttled-client"].broker() as broker:
+    async with broker_for(SCENARIOS["throttled-client"]) as broker:
         await set_quota(broker, QUOTA)
         async with client(broker.bootstrap) as producer:
             await producer.send(b"x" * 15_000)

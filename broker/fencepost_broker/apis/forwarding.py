@@ -28,7 +28,7 @@ from fencepost_protocol.framing import (
     read_response_head,
 )
 
-from fencepost_broker.apis.request import Answer, Request
+from fencepost_broker.apis.request import Answer, Peer, Request
 from fencepost_broker.apis.served import not_read
 from fencepost_broker.controller.channel.pending_requests import LOSSES_MAX
 from fencepost_broker.controller.channel.remote import RemoteController
@@ -109,7 +109,7 @@ class PassedOn:
         if not peer.may_park:
             return self._timed_out(_TOO_MANY)
         assert isinstance(controller, RemoteController), "the controller is another process"
-        envelope = EnvelopeRequest(self._frame, _principal(peer.user), _address(peer.client_host))
+        envelope = EnvelopeRequest(self._frame, _principal(peer), _address(peer.client_host))
         self._question = controller.ask_within(GIVE_UP_MS, envelope, self._answered)
         peer.on_loss(self._give_up)
         return None
@@ -162,12 +162,12 @@ class PassedOn:
         return response if self._complete is None else self._complete(response)
 
 
-def _principal(user: str) -> bytes:
+def _principal(peer: Peer) -> bytes:
     """Encode the user as in Kafka's Envelope: a version, then the principal."""
     from fencepost_protocol.generated.default_principal_data import DefaultPrincipalData
 
     out = bytearray(struct.pack(">h", 0))
-    DefaultPrincipalData(USER_TYPE, user).encode(0, out)
+    DefaultPrincipalData(USER_TYPE, peer.user, peer.client.has_token).encode(0, out)
     return bytes(out)
 
 

@@ -30,6 +30,7 @@ from fencepost_broker.apis.cutting import (
     topic_key,
     unless_in_transaction,
 )
+from fencepost_broker.apis.delegation_tokens import DELEGATION_TOKEN_APIS
 from fencepost_broker.apis.fetch.fetching import encode_fetch
 from fencepost_broker.apis.fetch.handler import fetch
 from fencepost_broker.apis.produce.handler import produce
@@ -459,6 +460,7 @@ SERVED: Final = (
         longest=Longest(ErrorCode.INVALID_REQUEST, ("topics",)),
     ),
     *SHARE_APIS,
+    *DELEGATION_TOKEN_APIS,
 )
 
 _OF_TELEMETRY: Final = frozenset({ApiKey.GET_TELEMETRY_SUBSCRIPTIONS, ApiKey.PUSH_TELEMETRY})

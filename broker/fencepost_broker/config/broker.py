@@ -30,6 +30,7 @@ from fencepost_broker.config.tables.network import (
 from fencepost_broker.config.tables.security import (
     JAAS,
     PLAIN,
+    DelegationTokenSettings,
     SecuritySettings,
     explain_own,
     names_of,
@@ -59,6 +60,7 @@ class DeclaredSettings(
     ListenerSettings,
     ConnectionSettings,
     SecuritySettings,
+    DelegationTokenSettings,
     RequestSettings,
     ThreadSettings,
     LogSettings,

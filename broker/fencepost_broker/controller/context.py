@@ -117,15 +117,21 @@ class Context:
         return records
 
     def new_topic_id(self) -> bytes:
-        """Return a random uuid (version 4) that no topic has and that prints well."""
+        """Return a random uuid that no topic has."""
+        while True:
+            found = self.new_uuid()
+            if found not in self.image.topics.by_id:
+                return found
+
+    def new_uuid(self) -> bytes:
+        """Return a random uuid (version 4) that prints well."""
         while True:
             raw = bytearray(self.chance.randbytes(16))
             raw[6] = raw[6] & 0x0F | 0x40
             raw[8] = raw[8] & 0x3F | 0x80
-            found = bytes(raw)
             # A leading '-' would look like an option where an id is typed into a command line.
-            if found not in self.image.topics.by_id and not uuid_text(found).startswith("-"):
-                return found
+            if not uuid_text(raw).startswith("-"):
+                return bytes(raw)
 
     def describe_topic(self, configs: Mapping[str, str]) -> list[CreatableTopicConfigs]:
         """Return all settings of a topic with these settings of its own."""

@@ -30,7 +30,7 @@ from fencepost_broker.controller.leader_balance import (
     preferred_elections,
     unclean_elections,
 )
-from fencepost_broker.controller.ports import ConfigRules, ControllerSettings
+from fencepost_broker.controller.ports import ConfigRules, ControllerSettings, TokenCommand
 from fencepost_broker.metadata.decision import Decision, MetadataRecord
 from fencepost_broker.metadata.image.changes import BrokerChanged, Changes
 from fencepost_broker.metadata.image.metadata_image import MetadataImage
@@ -75,8 +75,12 @@ class Controller:
 
     # -- the contract of machines ---------------------------------------------------------------
 
-    def handle(self, now_ms: int, command: Message) -> Decision[Any]:
+    def handle(self, now_ms: int, command: Message | TokenCommand) -> Decision[Any]:
         """Return the decision about a request, without changing anything."""
+        if isinstance(command, TokenCommand):
+            from fencepost_broker.controller.security.delegation_tokens import decide
+
+            return decide(self._context, now_ms, command)
         if isinstance(command, BrokerHeartbeatRequest):
             return self._heartbeat(now_ms, command)
         if isinstance(command, BrokerRegistrationRequest):
@@ -124,10 +128,20 @@ class Controller:
         """Return when the next session of an unfenced broker ends, or elections are due."""
         times_ms = [end_ms for end_ms, _ in self._ends()]
         times_ms += (each.due_ms for each in self._elections if each.due_ms is not None)
+        if (check_ms := self._tokens_checked_at_ms()) is not None:
+            times_ms.append(check_ms)
         return min(times_ms, default=None)
 
+    def _tokens_checked_at_ms(self) -> int | None:
+        settings, tokens = self._context.settings.tokens, self.image.delegation_tokens
+        if settings is None or not tokens.by_id:
+            return None
+        from fencepost_broker.controller.security.delegation_tokens import check_at_ms
+
+        return check_at_ms(settings, tokens)
+
     def expire(self, now_ms: int) -> Decision[None]:
-        """Fence one broker whose session is over, or elect leaders for one reason.
+        """Fence one broker whose session is over, elect leaders for one reason, or remove tokens.
 
         ``deadline`` tells whether there is more to do.
         """
@@ -138,6 +152,11 @@ class Controller:
             if each.due_ms is not None and each.due_ms <= now_ms:
                 records = tuple(each.elections(self._context))
                 return Decision(None, records, soft=(ElectionsChecked(now_ms, each.why),))
+        check_ms = self._tokens_checked_at_ms()
+        if check_ms is not None and check_ms <= now_ms:
+            from fencepost_broker.controller.security.delegation_tokens import removals
+
+            return Decision(None, tuple(removals(self.image.delegation_tokens, now_ms)))
         return Decision(None)
 
     @property
@@ -237,11 +256,11 @@ def _decider(command: str) -> Callable[[Context, Any], Decision[Any]]:
 
             return alter_partition
         case "AlterUserScramCredentialsRequest":
-            from fencepost_broker.controller.scram_users import alter_scram_credentials
+            from fencepost_broker.controller.security.scram_users import alter_scram_credentials
 
             return alter_scram_credentials
         case "CreateAclsRequest":
-            from fencepost_broker.controller.acls import create_acls
+            from fencepost_broker.controller.security.acls import create_acls
 
             return create_acls
         case "CreatePartitionsRequest":
@@ -253,7 +272,7 @@ def _decider(command: str) -> Callable[[Context, Any], Decision[Any]]:
 
             return create_topics
         case "DeleteAclsRequest":
-            from fencepost_broker.controller.acls import delete_acls
+            from fencepost_broker.controller.security.acls import delete_acls
 
             return delete_acls
         case "DeleteTopicsRequest":

@@ -1,10 +1,12 @@
-"""What the controller needs from outside: settings, and rules about settings."""
+"""What the controller needs from outside: settings, rules about settings, and the user's name."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, NamedTuple, Protocol
+
+from fencepost_protocol.apis import Message
 
 if TYPE_CHECKING:
     from fencepost_protocol.errors import ErrorCode
@@ -54,6 +56,23 @@ class ConfigRules(Protocol):
         """
 
 
+class TokenCommand(NamedTuple):
+    """A request about delegation tokens, and the user who sent it."""
+
+    user: str
+    request: Message
+
+
+@dataclass(frozen=True, slots=True)
+class TokenSettings:
+    """Settings of delegation tokens."""
+
+    secret_key: str = field(repr=False)
+    lifetime_max_ms: int
+    renewed_for_ms: int
+    check_interval_ms: int
+
+
 @dataclass(frozen=True, slots=True)
 class ControllerSettings:
     """Settings of the controller's decisions; defaults are Kafka's."""
@@ -73,3 +92,5 @@ class ControllerSettings:
     """How often partitions without a leader are checked for unclean elections."""
     records_per_request_max: int = 10_000
     """Maximum of metadata records, and so of partitions, that one request writes."""
+    tokens: TokenSettings | None = None
+    """``None``: there are no delegation tokens."""

@@ -18,6 +18,7 @@ from fencepost_protocol.schema.files import load
 from fencepost_broker.apis.error_responses import has_error
 from fencepost_broker.apis.request import Request
 from fencepost_broker.apis.served import Served, not_read
+from fencepost_broker.coordinator.transaction.states import NAMES as TRANSACTION_STATES
 from fencepost_broker.faults.entities import (
     ENTITIES,
     NameOf,
@@ -37,6 +38,13 @@ from fencepost_broker.faults.rule import (
 from fencepost_broker.operations import AnyOperation, OperationRefusedError
 
 _WHILE: Final = re.compile(r"(transaction|group)(?::(.+))?=(\w+)")
+_STATES: Final[dict[str, list[str]]] = {
+    "transaction": list(TRANSACTION_STATES.values()),
+    "group": [
+        "Empty", "PreparingRebalance", "CompletingRebalance", "Assigning", "Reconciling", "Stable",
+        "Dead",
+    ],
+}  # fmt: skip
 _OF_KIND: Final = {"transaction": "transactional_id", "group": "group"}
 _KEY_KINDS: Final = ("group", "transactional_id")
 """The kinds of keys of FindCoordinator, in the order of their numbers."""
@@ -345,6 +353,9 @@ def _state_holds(text: str, states: States) -> Test:
             " transaction:ID=STATE"
         )
     kind, given, wanted = match[1], match[2], match[3]
+    if wanted not in _STATES[kind]:
+        near = near_name(wanted, _STATES[kind])
+        raise PathError(f"while: a {kind} has no state {wanted!r}{near}")
 
     def holds(arrived: Arrived) -> bool:
         names = [given] if given is not None else arrived.values(_OF_KIND[kind])

@@ -341,6 +341,10 @@ class FaultRules:
         now_ms = self._now_ms()
         return [each.status(now_ms) for each in self._rules.values()]
 
+    def status(self, name: str) -> Status:
+        """Return what a rule has done; raises ``KeyError``."""
+        return self.get(name).status(self._now_ms())
+
     def takes(self, api_key: int) -> bool:
         """Whether there is a rule that requests of an API may match."""
         return api_key in self._by_topic or api_key in self._others

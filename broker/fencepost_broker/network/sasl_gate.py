@@ -14,7 +14,8 @@ from __future__ import annotations
 import asyncio
 import secrets
 import struct
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
 from fencepost_protocol.exceptions import RemoteProtocolError
@@ -26,7 +27,12 @@ from fencepost_protocol.generated.user_scram_credential_record import UserScramC
 from fencepost_broker.apis.request import NO_ANSWER, NO_FRAME, Answer, Pieces, Request
 from fencepost_broker.network.connection import Connection, Ending
 from fencepost_broker.security.authentication.machine import Act, Login, Session, Step
-from fencepost_broker.security.authentication.policy import Policy
+from fencepost_broker.security.authentication.policy import (
+    SCRAM_MECHANISMS,
+    Policy,
+    TokenLogin,
+)
+from fencepost_broker.security.principals import user_of
 
 if TYPE_CHECKING:
     from fencepost_broker.config import Settings
@@ -49,9 +55,15 @@ class Entrance:
     failure_delay_ms: int
     patience_ms: int
     """The time limit of a login."""
+    token_key: str | None = field(repr=False)
+    """The key of delegation tokens' secrets, if there are such tokens."""
+    now_ms: Callable[[], int]
+    """The time by which delegation tokens expire."""
 
     @classmethod
-    def from_settings(cls, settings: Settings, listener: str) -> Entrance:
+    def from_settings(
+        cls, settings: Settings, listener: str, now_ms: Callable[[], int]
+    ) -> Entrance:
         """Return the settings of a listener."""
         token_bytes_max = settings.of_listener("sasl.server.max.receive.size", listener)
         assert isinstance(token_bytes_max, int)
@@ -60,6 +72,8 @@ class Entrance:
             token_bytes_max,
             settings.connection_failed_authentication_delay_ms,
             settings.connections_login_timeout_ms,
+            settings.delegation_token_secret_key,
+            now_ms,
         )
 
 
@@ -76,13 +90,26 @@ def _policy(settings: Settings, listener: str) -> Policy:
 class _Known:
     """The SCRAM credentials in the current metadata."""
 
-    def __init__(self, server: SocketServer) -> None:
+    def __init__(self, server: SocketServer, entrance: Entrance) -> None:
         self._server = server
+        self._entrance = entrance
 
     def scram(self, user: str, mechanism: int) -> UserScramCredentialRecord | None:
         """Return a user's credentials, if there are any."""
         image: MetadataImage = self._server.image
         return image.scram.credentials.get((user, mechanism))
+
+    def token(self, token_id: str, mechanism: str) -> TokenLogin | None:
+        """Return a delegation token's credentials, if there is one."""
+        key = self._entrance.token_key
+        found = self._server.image.delegation_tokens.by_id.get(token_id)
+        if key is None or found is None:
+            return None
+        from fencepost_broker.security.delegation_tokens import token_credential
+
+        credential = token_credential(key, token_id, *SCRAM_MECHANISMS[mechanism])
+        valid_for_ms = found.expiration_timestamp - self._entrance.now_ms()
+        return TokenLogin(credential, user_of(found.owner), valid_for_ms)
 
 
 class Gate:
@@ -91,7 +118,7 @@ class Gate:
     def __init__(self, server: SocketServer, entrance: Entrance) -> None:
         self._server = server
         self._entrance = entrance
-        self._known = _Known(server)
+        self._known = _Known(server, entrance)
         self._login: Login | None = self._new_login()
         self._session: Session | None = None
         self._step: Step | None = None
@@ -168,7 +195,7 @@ class Gate:
             elif session.is_over(now_ms):
                 connection.drop(
                     f"the login of {session.login.user!r:.100} has expired and was not renewed "
-                    "(connections.max.reauth.ms)"
+                    "(connections.max.reauth.ms, or the time of its delegation token)"
                 )
                 return NO_ANSWER
             else:
@@ -224,6 +251,7 @@ class Gate:
         self._login = None
         self._stop_timer()
         connection.user = login.user
+        connection.client.has_token = login.has_token
         self.frame_bytes_max = self._server.frame_bytes_max
         self.waiting_max = self._server.waiting_max
         if not login.session_ms:

@@ -141,6 +141,10 @@ class Attached(Generic[F]):
         )
         return hold
 
+    def snapshot(self, name: str) -> None:
+        """Keep the state as it is now under a name; ``restore`` goes back to it."""
+        self._port.ask("POST", "/v1/snapshots", {"name": name})
+
     def explain_transaction(self, transactional_id: str) -> ExplainedTransaction | None:
         """Explain what a transaction waits for; ``None`` if no broker coordinates the id."""
         return self._found(path_of("transactions", transactional_id), ExplainedTransaction)
@@ -197,6 +201,14 @@ class AttachedBroker(Attached[Fault]):
         """
         return await asyncio.to_thread(_perform, self._port, operation)
 
+    async def restore(self, snapshot: str) -> None:
+        """Go back to the snapshot with this name, at the same addresses."""
+        await asyncio.to_thread(_restore, self._port, snapshot)
+
+    async def reset(self) -> None:
+        """Go back to the state right after the start; removes all faults."""
+        await asyncio.to_thread(self._port.ask, "POST", "/v1/reset")
+
     def broker(self, node_id: int) -> AttachedBroker:
         """Return one broker of a cluster: what it is asked, it alone is asked."""
         return AttachedBroker(self._port.of_broker(node_id), self._make)
@@ -212,6 +224,14 @@ class BlockingAttachedBroker(Attached[BlockingFault]):
         """
         return _perform(self._port, operation)
 
+    def restore(self, snapshot: str) -> None:
+        """Go back to the snapshot with this name, at the same addresses."""
+        _restore(self._port, snapshot)
+
+    def reset(self) -> None:
+        """Go back to the state right after the start; removes all faults."""
+        self._port.ask("POST", "/v1/reset")
+
     def broker(self, node_id: int) -> BlockingAttachedBroker:
         """Return one broker of a cluster: what it is asked, it alone is asked."""
         return BlockingAttachedBroker(self._port.of_broker(node_id), self._make)
@@ -226,6 +246,10 @@ def _perform(port: ControlClient, operation: Operation[R]) -> R:
         raise
     result: Any = msgspec.convert(told, AnyResult)
     return result  # type: ignore[no-any-return]  # its type is that of the operation
+
+
+def _restore(port: ControlClient, name: str) -> None:
+    port.ask("POST", path_of("snapshots", name, "restore"))
 
 
 @dataclass(frozen=True)

@@ -240,15 +240,11 @@ class BrokerProcess:
     def fault_rules(self) -> FaultRules:
         """The fault rules; the first access shows requests to them."""
         if self.used_fault_rules is None:
-            from fencepost_broker.faults.compiled import NO_STATES
-            from fencepost_broker.faults.rules import FaultRules
             from fencepost_broker.network.faulted_request import Faults
-            from fencepost_broker.server.states import BrokerStates
+            from fencepost_broker.server.states import rules_of
 
-            is_broker = isinstance(self.server, BrokerServer)
-            states = BrokerStates(lambda: self.broker) if is_broker else NO_STATES
-            apis = self.socket_server.served
-            self.used_fault_rules = FaultRules(apis, self.clock.now_ms, random.Random, states)
+            apis, now_ms = self.socket_server.served, self.clock.now_ms
+            self.used_fault_rules = rules_of(apis, now_ms, self.settings, lambda: self.broker)
             self.socket_server.use_faults(Faults(self.used_fault_rules))
         return self.used_fault_rules
 
@@ -357,7 +353,7 @@ class BrokerProcess:
             return None
         from fencepost_broker.network.sasl_gate import Entrance, Gate
 
-        entrance = Entrance.from_settings(self.settings, listener)
+        entrance = Entrance.from_settings(self.settings, listener, self.clock.now_ms)
         return lambda: Gate(server, entrance)
 
     def _tls(self, listener: str) -> ssl.SSLContext | None:

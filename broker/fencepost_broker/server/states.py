@@ -2,16 +2,70 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
+import random
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING, Any, Final
 
+from fencepost_protocol.generated.consumer_group_describe import ConsumerGroupDescribeRequest
 from fencepost_protocol.generated.describe_groups import DescribeGroupsRequest
+from fencepost_protocol.generated.share_group_describe import ShareGroupDescribeRequest
 
 from fencepost_broker.coordinator.group.commands import Ask
 from fencepost_broker.coordinator.records import RecordFamily
 from fencepost_broker.coordinator.transaction.commands import DescribeTransaction
+from fencepost_broker.faults.compiled import NO_STATES
+from fencepost_broker.faults.paths import near_name
+from fencepost_broker.faults.rule import Rule
+from fencepost_broker.faults.rules import FaultRules
 from fencepost_broker.operations import AnyOperation
 from fencepost_broker.server.broker_server import BrokerServer
+
+if TYPE_CHECKING:
+    from fencepost_broker.apis.served import Served
+    from fencepost_broker.config import Settings
+    from fencepost_broker.metadata.image.metadata_image import MetadataImage
+
+_DESCRIBING: Final = (
+    ConsumerGroupDescribeRequest, ShareGroupDescribeRequest, DescribeGroupsRequest,
+)  # fmt: skip
+"""One describes a group, by its type; the last one also tells of a group that there is not."""
+
+
+def rules_of(
+    served: Iterable[Served],
+    now_ms: Callable[[], int],
+    settings: Settings,
+    running: Callable[[], BrokerServer],
+) -> FaultRules:
+    """Return rules for the requests to a broker, or to a controller by itself."""
+    if "broker" not in settings.process_roles:
+        return FaultRules(served, now_ms, random.Random, NO_STATES)
+
+    def why_not(rule: Rule) -> str:
+        return _never_matches(rule, settings, running().image)
+
+    return FaultRules(served, now_ms, random.Random, BrokerStates(running), why_not)
+
+
+def _never_matches(rule: Rule, settings: Settings, image: MetadataImage) -> str:
+    """Say why no request can be of the rule's listener, broker or partition; nothing if some may.
+
+    A topic or a user may be created later.
+    """
+    match = rule.match
+    listeners = [each.name for each in settings.endpoints]
+    if match.listener is not None and match.listener not in listeners:
+        near = near_name(match.listener, listeners)
+        return f"listener: there is no listener {match.listener!r}{near}"
+    brokers = sorted(image.cluster.brokers)
+    if match.broker is not None and match.broker not in brokers:
+        ids = ", ".join(map(str, brokers))
+        return f"broker: there is no broker {match.broker}; there is {ids}"
+    topic = image.topics.by_name.get(match.topic or "")
+    if topic is not None and match.partition not in (None, *topic.partitions):
+        last = max(topic.partitions)
+        return f"partition: {topic.name} has no partition {match.partition}, but 0 to {last}"
+    return ""
 
 
 class BrokerStates:
@@ -34,9 +88,12 @@ class BrokerStates:
         if shard is None:
             return None
         if is_group:
-            request = DescribeGroupsRequest([name])
-            groups: Any = shard.submit(Ask(request, request.MAX_VERSION))
-            state: str = groups.groups[0].group_state
+            for kind_of in _DESCRIBING:
+                told: Any = shard.submit(Ask(kind_of([name]), kind_of.MAX_VERSION))
+                group = told.groups[0]
+                if not group.error_code:
+                    break
+            state: str = group.group_state
             return state
         described: Any = shard.submit(DescribeTransaction(name))
         return None if described.error_code else str(described.transaction_state)

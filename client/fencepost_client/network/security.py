@@ -68,15 +68,18 @@ def _read_login(settings: SecuritySettings) -> Login:
     if mechanism is None:
         raise ConfigError(f"sasl_mechanism is missing: set one of {', '.join(MECHANISMS)}")
     username, password = settings.get("sasl_plain_username"), settings.get("sasl_plain_password")
+    is_token = False
     if "sasl_jaas_config" in settings:
         if username is not None or password is not None:
             raise ConfigError(
                 "sasl_jaas_config contains user name and password: do not set the others"
             )
-        username, password = _read_jaas(settings["sasl_jaas_config"], mechanism)
+        options = _read_jaas(settings["sasl_jaas_config"], mechanism)
+        username, password = options.get("username"), options.get("password")
+        is_token = options.get("tokenauth", "").lower() == "true"
     if not username or not password:
         raise ConfigError("SASL needs sasl_plain_username and sasl_plain_password")
-    return Login(mechanism, username, password, secrets.token_urlsafe)
+    return Login(mechanism, username, password, secrets.token_urlsafe, is_token)
 
 
 def _read_context(settings: SecuritySettings) -> ssl.SSLContext:
@@ -107,8 +110,8 @@ def _read_context(settings: SecuritySettings) -> ssl.SSLContext:
     return context
 
 
-def _read_jaas(text: str, mechanism: str) -> tuple[str | None, str | None]:
-    """The user name and the password; errors contain no part of the text."""
+def _read_jaas(text: str, mechanism: str) -> dict[str, str]:
+    """The options of the login module; errors contain no part of the text."""
     try:
         name, options = read_jaas(text)
     except ValueError as error:
@@ -119,4 +122,4 @@ def _read_jaas(text: str, mechanism: str) -> tuple[str | None, str | None]:
             f'sasl_jaas_config must be `MODULE required username="..." password="...";` '
             f"with the login module of {mechanism!r:.100}: {modules}"
         )
-    return options.get("username"), options.get("password")
+    return options

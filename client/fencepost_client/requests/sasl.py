@@ -56,6 +56,8 @@ class Login:
     username: str
     password: str = field(repr=False)
     nonce: Callable[[], str] = field(repr=False)
+    is_token: bool = False
+    """Whether it is a delegation token: its id and its secret (KIP-48)."""
 
     def __post_init__(self) -> None:
         if self.mechanism not in MECHANISMS:
@@ -68,7 +70,8 @@ class Login:
         if self.mechanism == PLAIN:
             return plain(self.username, self.password)
         hash_name = SCRAM_HASHES[self.mechanism]
-        return scram(hash_name, self.username, self.password, self.nonce())
+        more = ",tokenauth=true" if self.is_token else ""
+        return scram(hash_name, self.username, self.password, self.nonce(), more)
 
 
 def plain(username: str, password: str) -> Exchange:
@@ -78,10 +81,12 @@ def plain(username: str, password: str) -> Exchange:
     yield f"\0{username}\0{password}".encode()
 
 
-def scram(hash_name: str, username: str, password: str, nonce: str) -> Exchange:
+def scram(
+    hash_name: str, username: str, password: str, nonce: str, extensions: str = ""
+) -> Exchange:
     """RFC 5802, without channel binding, which Kafka does not support."""
     name = username.replace("=", "=3D").replace(",", "=2C")
-    bare = f"n={name},r={nonce}"
+    bare = f"n={name},r={nonce}{extensions}"
     server_first = yield f"n,,{bare}".encode()
     fields = _fields(server_first)
     whole_nonce = fields.get("r", "")

@@ -12,6 +12,7 @@ from fencepost_broker.apis.registry import SERVED
 from fencepost_broker.apis.request import Request
 from fencepost_broker.controller.channel.pending_requests import LOSSES_MAX, PendingRequest
 from fencepost_broker.controller.channel.remote import RemoteController
+from fencepost_broker.ports import RemoteClient
 from fencepost_protocol.apis import Message
 from fencepost_protocol.errors import ErrorCode
 from fencepost_protocol.framing import encode_request, read_request_head
@@ -53,6 +54,7 @@ class Client:
     may_park = True
 
     def __init__(self) -> None:
+        self.client = RemoteClient()
         self.answers: list[Any] = []
         self.dropped: list[str] = []
         self.lose: Callable[[], None] | None = None

@@ -8,7 +8,7 @@ from typing import Any
 
 from fencepost_broker.controller.bootstrap import first_heartbeat, first_records, registration
 from fencepost_broker.controller.machine import Controller
-from fencepost_broker.controller.ports import ControllerSettings
+from fencepost_broker.controller.ports import ControllerSettings, TokenCommand
 from fencepost_broker.metadata.decision import Decision, MetadataRecord
 from fencepost_broker.metadata.image.changes import Change
 from fencepost_broker.metadata.image.metadata_image import MetadataImage
@@ -142,7 +142,7 @@ class Cluster:
     def image(self) -> MetadataImage:
         return self.controller.image
 
-    def ask(self, command: Message) -> Any:
+    def ask(self, command: Message | TokenCommand) -> Any:
         """The answer to a command whose records are committed."""
         before = state(self.image) if self.check else []
         decision = self.controller.handle(self.now_ms, command)

@@ -223,6 +223,8 @@ def test_a_partition_belongs_to_its_topic() -> None:
         ),
         ({"after": "other"}, "after: there is no rule 'other'"),
         ({"while": "transacton=Ongoing"}, "not transaction=STATE"),
+        ({"while": "transaction=PrepareComit"}, "no state 'PrepareComit'; did you mean PrepareCom"),
+        ({"while": "group:g=Ongoing"}, "a group has no state 'Ongoing'; it has Empty, Preparing"),
         ({"times": 0}, "Expected `int` >= 1"),
         ({"nam": "x"}, "Object contains unknown field `nam`. Did you mean name?"),
     ],

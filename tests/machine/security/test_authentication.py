@@ -9,7 +9,13 @@ from typing import Any, Final
 
 import pytest
 from fencepost_broker.security.authentication.machine import Act, Login, Session, Step
-from fencepost_broker.security.authentication.policy import MECHANISMS, SCRAM_MECHANISMS, Policy
+from fencepost_broker.security.authentication.policy import (
+    MECHANISMS,
+    SCRAM_MECHANISMS,
+    Policy,
+    TokenLogin,
+)
+from fencepost_broker.security.delegation_tokens import token_credential, token_secret
 from fencepost_client.requests.sasl import Login as ClientLogin
 from fencepost_protocol.apis import Message, response_class
 from fencepost_protocol.exceptions import RemoteProtocolError
@@ -25,13 +31,20 @@ from tests.support.logins import plain_token, scram_final, scram_first
 
 USER, PASSWORD, SALT = "alice", "wonder,land=7", b"salt" * 4
 SESSION_MS: Final = 5000
+TOKEN_ID, TOKEN_MS = "a-token", 60_000
 
 
 class Known:
-    """SCRAM credentials of one user."""
+    """SCRAM credentials of one user, and of one delegation token."""
 
     def __init__(self) -> None:
         self.passwords = {USER: PASSWORD}
+
+    def token(self, token_id: str, mechanism: str) -> TokenLogin | None:
+        if token_id != TOKEN_ID:
+            return None
+        credential = token_credential("key", token_id, *SCRAM_MECHANISMS[mechanism])
+        return TokenLogin(credential, USER, TOKEN_MS)
 
     def scram(self, user: str, mechanism: int) -> UserScramCredentialRecord | None:
         [digest] = [name for number, name in SCRAM_MECHANISMS.values() if number == mechanism]
@@ -65,11 +78,12 @@ def send(login: Login, message: Message, version: int) -> tuple[Step, Any]:
 
 def log_in(
     login: Login, mechanism: str, user: str = USER, password: str = PASSWORD,
-    answered: list[Step] | None = None,
+    answered: list[Step] | None = None, *, is_token: bool = False,
 ) -> Step:  # fmt: skip
     """All of it, by the client's own exchange; ``answered`` gets what came before the end."""
     step, _ = send(login, SaslHandshakeRequest(mechanism), 1)
-    exchange = ClientLogin(mechanism, user, password, lambda: "of-the-client").exchange()
+    own = ClientLogin(mechanism, user, password, lambda: "of-the-client", is_token)
+    exchange = own.exchange()
     token = next(exchange)
     while step.act is Act.ANSWER:
         step, answer = send(login, SaslAuthenticateRequest(token), 2)
@@ -130,6 +144,36 @@ def test_nobody_acts_for_another_user(mechanism: str, other: str, act: Act) -> N
     assert login.user == (USER if act is Act.LET_IN else "")
     if act is Act.REFUSE:
         assert "act for 'bob'" in step.reason
+
+
+TOKEN_PASSWORD: Final = base64.b64encode(token_secret("key", TOKEN_ID)).decode()
+
+
+@pytest.mark.parametrize(
+    ("mechanism", "session_ms"),
+    [("SCRAM-SHA-256", TOKEN_MS), ("SCRAM-SHA-512", min(TOKEN_MS, SESSION_MS))],
+)
+def test_a_delegation_token_stands_for_its_owner_while_it_is_valid(
+    mechanism: str, session_ms: int
+) -> None:
+    login = new_login()
+    assert log_in(login, mechanism, TOKEN_ID, TOKEN_PASSWORD, is_token=True).act is Act.LET_IN
+    assert (login.user, login.has_token, login.session_ms) == (USER, True, session_ms)
+
+
+@pytest.mark.parametrize(
+    ("user", "password", "is_token"),
+    [
+        (TOKEN_ID, "another", True),
+        ("another", TOKEN_PASSWORD, True),
+        (USER, PASSWORD, True),
+        (TOKEN_ID, TOKEN_PASSWORD, False),
+    ],
+)
+def test_a_token_is_no_user_and_a_user_no_token(user: str, password: str, is_token: bool) -> None:
+    login = new_login()
+    step = log_in(login, "SCRAM-SHA-256", user, password, is_token=is_token)
+    assert (step.act, login.user, login.has_token) == (Act.REFUSE, "", False)
 
 
 def test_a_proof_is_good_for_one_login_alone() -> None:

@@ -43,12 +43,14 @@ class _Sender:
     client_software_version = ""
     may_park = False
 
-    def __init__(self, listener: str, metrics: Metrics, user: str, client_host: str) -> None:
+    def __init__(
+        self, listener: str, metrics: Metrics, principal: DefaultPrincipalData, client_host: str
+    ) -> None:
         self.listener = listener
         self.metrics = metrics
-        self.user = user
+        self.user = principal.name
         self.client_host = client_host
-        self.client = RemoteClient()
+        self.client = RemoteClient(has_token=principal.token_authenticated)
 
     def release(self, request: Request, answer: Answer) -> None:
         """Raise an error: forwarded requests are never parked."""
@@ -85,7 +87,7 @@ def _carry_out(
     except ValueError:
         return ErrorCode.INVALID_REQUEST
     peer = request.peer
-    sender = _Sender(peer.listener, peer.metrics, principal.name, client_host)
+    sender = _Sender(peer.listener, peer.metrics, principal, client_host)
     frame = memoryview(message.request_data)
     try:
         api_key, version, correlation_id, client_id, body = read_request_head(frame)

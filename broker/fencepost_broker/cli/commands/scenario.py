@@ -102,9 +102,10 @@ def _wrong(what: str) -> int:
 
 
 async def _run(scenario: Scenario) -> Outcome:
+    from fencepost_broker.server.scenarios.places import broker_for, cluster_for
     from fencepost_broker.server.scenarios.scenario import play
 
-    async with scenario.cluster() if scenario.brokers else scenario.broker() as place:
+    async with cluster_for(scenario) if scenario.brokers else broker_for(scenario) as place:
         return await play(scenario, place)
 
 

@@ -23,6 +23,7 @@ from fencepost_broker.config.setting import (
     strings,
 )
 from fencepost_broker.config.tables.without_effect import UnusedSecuritySettings
+from fencepost_broker.config.values.units import DAY_MS, HOUR_MS
 
 PLAIN: Final = "PLAIN"
 LISTENER_PREFIX: Final = "listener.name."
@@ -132,6 +133,25 @@ class SecuritySettings:
         "DEFAULT",
         "how a user's name is derived from a certificate's: it is the whole name",
         one_of=("DEFAULT",),
+    )
+
+
+class DelegationTokenSettings:
+    """Delegation tokens (KIP-48), with which clients log in for a time."""
+
+    delegation_token_secret_key: Setting[str | None] = password(
+        None,
+        "the key of the tokens' secrets, the same for all brokers and the controller; without it, "
+        "there are no delegation tokens",
+    )
+    delegation_token_max_lifetime_ms = long(
+        7 * DAY_MS, "how long a delegation token can be renewed at most", at_least=1
+    )
+    delegation_token_expiry_time_ms = long(
+        DAY_MS, "how long a delegation token is valid before it must be renewed", at_least=1
+    )
+    delegation_token_expiry_check_interval_ms = long(
+        HOUR_MS, "how often delegation tokens that have expired are removed", at_least=1
     )
 
 

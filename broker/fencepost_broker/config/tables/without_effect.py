@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 from fencepost_broker.config.setting import AnySetting, Kind, Scope, Setting, Value
-from fencepost_broker.config.values.units import DAY_MS, HOUR_MS, INT_MAX, LONG_MAX
+from fencepost_broker.config.values.units import HOUR_MS, INT_MAX, LONG_MAX
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -18,7 +18,6 @@ STREAMS: Final = "there are no streams groups"
 TIERS: Final = "there is no tiered storage"
 KERBEROS: Final = "there is no Kerberos"
 OAUTHBEARER: Final = "there is no OAUTHBEARER"
-TOKENS: Final = "there are no delegation tokens"
 LOGIN: Final = "the broker logs in with PLAIN or SCRAM, by code of its own"
 JAVA_TLS: Final = "OpenSSL does TLS here, and has no such choice"
 METRICS: Final = "metrics are not reported by classes of Java"
@@ -136,12 +135,8 @@ class TieredStorageSettings:
 
 
 class UnusedSecuritySettings:
-    """Kerberos, OAUTHBEARER, delegation tokens, and settings of Java's TLS."""
+    """Kerberos, OAUTHBEARER, and settings of Java's TLS."""
 
-    delegation_token_expiry_check_interval_ms = kept(Kind.LONG, HOUR_MS, TOKENS, at_least=1)
-    delegation_token_expiry_time_ms = kept(Kind.LONG, DAY_MS, TOKENS, at_least=1)
-    delegation_token_max_lifetime_ms = kept(Kind.LONG, 7 * DAY_MS, TOKENS, at_least=1)
-    delegation_token_secret_key = kept(Kind.PASSWORD, None, TOKENS)
     principal_builder_class = kept(
         Kind.CLASS,
         "org.apache.kafka.common.security.authenticator.DefaultKafkaPrincipalBuilder",

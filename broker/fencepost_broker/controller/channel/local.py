@@ -18,7 +18,7 @@ from fencepost_broker.config import Settings
 from fencepost_broker.controller.bootstrap import first_records
 from fencepost_broker.controller.channel.standstill import StandstillClock
 from fencepost_broker.controller.machine import Controller, StoodStill
-from fencepost_broker.controller.ports import ControllerSettings
+from fencepost_broker.controller.ports import ControllerSettings, TokenCommand, TokenSettings
 from fencepost_broker.controller.unwritten_decision import withdraw
 from fencepost_broker.metadata.decision import Decision
 from fencepost_broker.metadata.image.changes import Changes
@@ -109,7 +109,7 @@ class LocalController:
 
     # -- deciding ------------------------------------------------------------------------------
 
-    def command(self, message: Message) -> Any:
+    def command(self, message: Message | TokenCommand) -> Any:
         """Decide a request and apply the decision.
 
         A decision that cannot be written is withdrawn, and the answer has the error.
@@ -180,6 +180,18 @@ class LocalController:
         self.log.write_snapshot_if_due(self.machine.image, now_ms, settings)
 
 
+def _token_settings(settings: Settings) -> TokenSettings | None:
+    key = settings.delegation_token_secret_key
+    if key is None:
+        return None
+    return TokenSettings(
+        key,
+        settings.delegation_token_max_lifetime_ms,
+        settings.delegation_token_expiry_time_ms,
+        settings.delegation_token_expiry_check_interval_ms,
+    )
+
+
 def make_machine(
     image: MetadataImage, rules: ConfigRules, chance: Chance, settings: Settings, cluster_id: str
 ) -> Controller:
@@ -202,5 +214,6 @@ def make_machine(
             if settings.auto_leader_rebalance_enable
             else None,
             producer_id_brokers=frozenset(map(int, settings.controller_producer_ids_brokers)),
+            tokens=_token_settings(settings),
         ),
     )

@@ -8,7 +8,7 @@ sender knows whether the request may be repeated.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from fencepost_protocol.apis import Message
 
@@ -17,6 +17,9 @@ from fencepost_broker.controller.channel.pending_requests import PendingRequest
 from fencepost_broker.metadata.image.metadata_image import MetadataImage
 from fencepost_broker.metadata.log.metadata_log import MetadataLog
 from fencepost_broker.metadata.publishing import MetadataPublisher
+
+if TYPE_CHECKING:
+    from fencepost_broker.controller.ports import TokenCommand
 
 
 class Wire(Protocol):
@@ -65,9 +68,10 @@ class RemoteController:
             else:
                 self._publisher.on_changes(self.image.apply(record.message, offset))
 
-    def command(self, message: Message) -> Any:
+    def command(self, message: Message | TokenCommand) -> Any:
         """Never called: requests go to the other process."""
-        raise AssertionError(f"{message.NAME} is for the controller, which is another process")
+        name = type(message).__name__
+        raise AssertionError(f"{name} is for the controller, which is another process")
 
     def ask(self, message: Message, then: Callable[[Any], None]) -> None:
         """Let the controller decide; ``then`` gets the answer."""

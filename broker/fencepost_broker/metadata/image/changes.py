@@ -79,6 +79,11 @@ class ScramChanged:
 
 
 @dataclass(frozen=True, slots=True)
+class DelegationTokensChanged:
+    """A delegation token was made, renewed or removed."""
+
+
+@dataclass(frozen=True, slots=True)
 class AclsChanged:
     """An ACL was added or removed."""
 
@@ -93,6 +98,7 @@ Change: TypeAlias = (
     | ProducerIdsChanged
     | ClientQuotasChanged
     | ScramChanged
+    | DelegationTokensChanged
     | AclsChanged
 )
 Changes: TypeAlias = tuple[Change, ...]

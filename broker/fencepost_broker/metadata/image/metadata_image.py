@@ -23,6 +23,7 @@ from fencepost_broker.metadata.image.changes import Change, Changes
 from fencepost_broker.metadata.image.client_quotas import ClientQuotasImage
 from fencepost_broker.metadata.image.cluster import ClusterImage
 from fencepost_broker.metadata.image.configurations import ConfigurationsImage
+from fencepost_broker.metadata.image.delegation_tokens import DelegationTokensImage
 from fencepost_broker.metadata.image.features import FeaturesImage
 from fencepost_broker.metadata.image.model import InconsistentMetadataError
 from fencepost_broker.metadata.image.producer_ids import ProducerIdsImage
@@ -48,6 +49,7 @@ class MetadataImage:
         self.producer_ids = ProducerIdsImage()
         self.client_quotas = ClientQuotasImage()
         self.scram = ScramImage()
+        self.delegation_tokens = DelegationTokensImage()
         self.acls = AclsImage()
         self._held_back: list[Message] | None = None
 
@@ -144,6 +146,7 @@ class MetadataImage:
             self.producer_ids.latest,
             self.client_quotas.records,
             self.scram.credentials,
+            self.delegation_tokens.by_id,
             self.acls.by_id,
             self._held_back,
         )
@@ -158,6 +161,7 @@ class MetadataImage:
         yield from self.producer_ids.differences(later.producer_ids)
         yield from self.client_quotas.differences(later.client_quotas)
         yield from self.scram.differences(later.scram)
+        yield from self.delegation_tokens.differences(later.delegation_tokens)
         yield from self.acls.differences(later.acls)
 
     def become(self, later: MetadataImage) -> Changes:
@@ -177,6 +181,7 @@ _ROUTES: Final[dict[str, Callable[[MetadataImage, Any], Changes]]] = {
     "ClearElrRecord": lambda image, record: image.topics.clear_elr(record),
     "ClientQuotaRecord": lambda image, record: image.client_quotas.apply(record),
     "ConfigRecord": lambda image, record: image.configs.apply(record),
+    "DelegationTokenRecord": lambda image, record: image.delegation_tokens.set(record),
     "EndTransactionRecord": lambda image, _: image._end_transaction(),
     "FeatureLevelRecord": lambda image, record: image.features.apply(record),
     "FenceBrokerRecord": lambda image, record: image.cluster.fence_broker(record),
@@ -187,6 +192,7 @@ _ROUTES: Final[dict[str, Callable[[MetadataImage, Any], Changes]]] = {
     "RegisterBrokerRecord": lambda image, record: image.cluster.register_broker(record),
     "RegisterControllerRecord": lambda image, record: image.cluster.register_controller(record),
     "RemoveAccessControlEntryRecord": lambda image, record: image.acls.remove(record),
+    "RemoveDelegationTokenRecord": lambda image, record: image.delegation_tokens.remove(record),
     "RemoveTopicRecord": lambda image, record: image._remove_topic(record),
     "RemoveUserScramCredentialRecord": lambda image, record: image.scram.remove(record),
     "TopicRecord": lambda image, record: image.topics.create_topic(record),

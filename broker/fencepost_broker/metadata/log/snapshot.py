@@ -57,6 +57,8 @@ def snapshot_records(image: MetadataImage) -> Iterator[MetadataRecord]:
         yield _plain(image.acls.by_id[acl_id])
     for credential in sorted(image.scram.credentials):
         yield _plain(image.scram.credentials[credential])
+    for token_id in sorted(image.delegation_tokens.by_id):
+        yield _plain(image.delegation_tokens.by_id[token_id])
 
 
 def read_snapshot(records: Iterable[MetadataRecord], last_offset: int) -> MetadataImage:

@@ -34,6 +34,12 @@ def hide_credentials(message: Any) -> None:
         each.salted_password = bytes(len(each.salted_password))
 
 
+def hide_delegation_tokens(message: Any) -> None:
+    """Hide the secrets of delegation tokens, in requests and responses."""
+    for each in getattr(message, "tokens", [message]):
+        each.hmac = bytes(len(each.hmac))
+
+
 def hide_settings(message: Any) -> None:
     """Hide settings that are passwords, and unknown ones."""
     for resource in message.resources:

@@ -40,7 +40,7 @@ _CLIENT_FINAL: Final = re.compile(
     rf",p=(?P<proof>{_BASE64})"
 )
 _ITERATIONS_MIN: Final = 4096
-_DELEGATED: Final = ",tokenauth=true"
+_DELEGATED: Final = re.compile(r",tokenauth=true(?:,|$)", re.IGNORECASE)
 
 
 class RefusedError(Exception):
@@ -51,6 +51,8 @@ class Exchange(Protocol):
     """One login by one mechanism: tokens in and out until ``user`` is known."""
 
     user: str | None
+    token_valid_for_ms: int | None
+    """How long the delegation token is valid that the client has logged in with, if it did."""
 
     def receive(self, token: bytes) -> bytes:
         """Return the answer to a token of the client; raises RefusedError."""
@@ -62,6 +64,7 @@ class PlainExchange:
     def __init__(self, users: Mapping[str, str]) -> None:
         self._users = users
         self.user: str | None = None
+        self.token_valid_for_ms: int | None = None
 
     def receive(self, token: bytes) -> bytes:
         """Check the user and the password."""
@@ -100,7 +103,9 @@ class ScramExchange:
         self._first = ""
         """Both first messages, which the proof signs."""
         self._credential: UserScramCredentialRecord | None = None
+        self._acts_as = ""
         self.user: str | None = None
+        self.token_valid_for_ms: int | None = None
 
     def receive(self, token: bytes) -> bytes:
         """Answer the first or the second message."""
@@ -117,9 +122,11 @@ class ScramExchange:
         if message is None:
             raise RefusedError("its first message is not n,,n=user,r=nonce")
         self._name = message["user"].replace("=2C", ",").replace("=3D", "=")
-        if _DELEGATED in message["more"]:
-            raise RefusedError("delegation tokens are not supported")
-        self._credential = self._credentials.scram(self._name, self._number)
+        if _DELEGATED.search(message["more"]):
+            self._credential = self._credential_of_token()
+        else:
+            self._credential = self._credentials.scram(self._name, self._number)
+            self._acts_as = self._name
         if self._credential is None:
             raise RefusedError(
                 f"user {self._name!r:.100} has no {self._mechanism} credentials: "
@@ -135,6 +142,13 @@ class ScramExchange:
         answer = f"r={self._nonce},s={salt},i={self._credential.iterations}"
         self._first = f"{message['bare']},{answer}"
         return answer.encode()
+
+    def _credential_of_token(self) -> UserScramCredentialRecord:
+        token = self._credentials.token(self._name, self._mechanism)
+        if token is None:
+            raise RefusedError(f"there is no delegation token {self._name!r:.100}")
+        self._acts_as, self.token_valid_for_ms = token.owner, token.valid_for_ms
+        return token.credential
 
     def _finish(self, text: str, credential: UserScramCredentialRecord) -> bytes:
         message = _CLIENT_FINAL.fullmatch(text)
@@ -152,7 +166,7 @@ class ScramExchange:
         stored_key = hashlib.new(self._hash, client_key).digest()
         if not hmac.compare_digest(stored_key, credential.stored_key):
             raise RefusedError(f"the password of {self._name!r:.100} is wrong")
-        self.user = self._name
+        self.user = self._acts_as
         verifier = hmac.digest(credential.server_key, signed, self._hash)
         return b"v=" + base64.b64encode(verifier)
 

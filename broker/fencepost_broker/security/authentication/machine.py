@@ -48,6 +48,7 @@ _VERSIONS_ASKED_MAX: Final = 5
 
 Each answer costs something for an unknown client, and one answer lists the supported versions.
 """
+_OVER_MS: Final = -1
 _RENEWABLE_FROM_MS: Final = 1000
 """Shortest time between two logins of a connection."""
 
@@ -107,8 +108,11 @@ class Login:
         self._is_of_another_mechanism = False
         self.mechanism = ""
         self.user = ""
+        self.has_token = False
+        """Whether it is a login with a delegation token."""
         self.session_ms = 0
-        """How long the login is valid; 0: without a limit."""
+        """How long the login is valid; 0: without a limit. A token that has expired is not removed
+        at once; a login with it is over when it begins, as in Kafka."""
 
     def __repr__(self) -> str:
         return f"<Login of {self.user or 'no user yet'} by {self.mechanism or 'no mechanism yet'}>"
@@ -198,7 +202,7 @@ class Login:
         response = SaslAuthenticateResponse(auth_bytes=answer_token)
         if not self.user:
             return Step(Act.ANSWER, _encoded(head, response), response=response)
-        response.session_lifetime_ms = self.session_ms
+        response.session_lifetime_ms = max(0, self.session_ms)
         return Step(Act.LET_IN, _encoded(head, response), response=response)
 
     def _receive_raw(self, token: bytes) -> Step:
@@ -225,6 +229,10 @@ class Login:
             self._stage = _Stage.OVER
             self.user = exchange.user
             self.session_ms = self._policy.session_ms.get(self.mechanism, 0)
+            if exchange.token_valid_for_ms is not None:
+                self.has_token = True
+                valid_for_ms = exchange.token_valid_for_ms or _OVER_MS
+                self.session_ms = min(self.session_ms or valid_for_ms, valid_for_ms)
             self._exchange = self._previous = None
         return answer
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Final, Protocol
+from typing import Final, NamedTuple, Protocol
 
 from fencepost_protocol.generated.user_scram_credential_record import UserScramCredentialRecord
 
@@ -29,8 +29,20 @@ class Policy:
     """How long a login is valid, by mechanism; without a limit if it is missing (KIP-368)."""
 
 
+class TokenLogin(NamedTuple):
+    """What a login with a delegation token is checked with, and leads to."""
+
+    credential: UserScramCredentialRecord
+    owner: str
+    """The name of the user that the client acts as."""
+    valid_for_ms: int
+
+
 class Credentials(Protocol):
-    """Gives the SCRAM credentials of users."""
+    """Gives the SCRAM credentials of users and of delegation tokens."""
 
     def scram(self, user: str, mechanism: int) -> UserScramCredentialRecord | None:
         """Return a user's credential for a mechanism, or ``None``."""
+
+    def token(self, token_id: str, mechanism: str) -> TokenLogin | None:
+        """Return a delegation token's credential for a mechanism, or ``None``."""

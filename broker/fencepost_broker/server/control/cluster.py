@@ -20,11 +20,11 @@ from urllib.parse import quote
 
 import aiohttp
 import msgspec
-from msgspec.structs import replace
 from yarl import URL
 
-from fencepost_broker.faults.rule import Rule, Status, Verdict
-from fencepost_broker.faults.rules import Count
+from fencepost_broker.faults.cluster import ClusterRules
+from fencepost_broker.faults.rule import Status
+from fencepost_broker.server.control.client import ControlClient
 from fencepost_broker.server.control.events import EventHub, Reader
 from fencepost_broker.server.control.problems import Problem, ProblemError, not_found
 from fencepost_broker.server.control.routes import JSON, Asked, Route
@@ -71,8 +71,17 @@ class ClusterProcesses(Protocol):
         """Start, stop, kill, pause or resume one; raises ``ProcessError``."""
 
 
+class RulesOfAll(Protocol):
+    """The fault rules of a cluster in a program."""
+
+    of_cluster: ClusterRules
+
+
 class WholeCluster(Protocol):
     """A cluster in a program, whose state can be copied as a whole."""
+
+    def fault_rules(self) -> RulesOfAll:
+        """Return the fault rules of all brokers."""
 
     @property
     def snapshots(self) -> Mapping[str, Any]:
@@ -83,6 +92,9 @@ class WholeCluster(Protocol):
 
     async def restore(self, snapshot: Any) -> None:
         """Continue from a snapshot; raises ``NoSnapshotsError``, ``StorageError``."""
+
+    async def reset(self) -> None:
+        """Go back to the state right after the start."""
 
 
 class GoneError(ProblemError):
@@ -132,6 +144,9 @@ class _Feeds:
 class Cluster:
     """A cluster, as its control port controls it."""
 
+    port: ControlClient
+    """Asks this control port, once it is open."""
+
     def __init__(
         self, processes: ClusterProcesses, token: str, whole: WholeCluster | None = None
     ) -> None:
@@ -139,12 +154,12 @@ class Cluster:
         self.processes = processes
         self._whole = whole
         self.events = EventHub()
-        self.rules: dict[str, Rule] = {}
-        """The fault rules that processes have; one that is started gets them."""
-        self.counts: dict[str, Count] = {}
-        """What the whole cluster has counted, for the rules that are counted."""
-        self.past: dict[str, list[Status]] = {}
-        """What rules had done in brokers that were stopped or killed, by the rules' names."""
+        self.rules = (
+            ClusterRules(random.Random, self._has_fired)
+            if whole is None
+            else whole.fault_rules().of_cluster
+        )
+        """The fault rules of all brokers."""
         self.numbered: dict[int, Numbered] = {}
         """Held markers and faults of the disk that all brokers were given."""
         self.next_number = itertools.count(1)
@@ -154,8 +169,9 @@ class Cluster:
         self._session: aiohttp.ClientSession | None = None
         self._feeds: dict[Reader, _Feeds] = {}
 
-    def begin(self) -> None:
-        """Do nothing: events come from the processes."""
+    def begin(self, port: ControlClient) -> None:
+        """Note how this control port is asked; events come from the processes."""
+        self.port = port
 
     async def close(self) -> None:
         """End all streams and connections."""
@@ -302,41 +318,8 @@ class Cluster:
 
     # -- fault rules -----------------------------------------------------------------------------
 
-    def add_rules(self, rules: Iterable[Rule]) -> None:
-        """Count for rules that are about to be added to the brokers."""
-        for each in rules:
-            if each.is_counted:
-                self.counts[each.name] = Count(each, random.Random(each.seed))  # noqa: S311
-
-    def forget_rule(self, name: str) -> None:
-        """Forget a rule, and what it has done."""
-        for known in (self.rules, self.counts, self.past):
-            known.pop(name, None)
-
-    def forget_all(self) -> None:
-        """Forget all rules, held markers and faults of the disk."""
-        for known in (self.rules, self.counts, self.past, self.numbered):
-            known.clear()
-
-    async def count(self, names: Iterable[str]) -> list[Verdict | None]:
-        """Count a request that rules match, for all brokers; ``None``: it is a broker's own."""
-        return [await self._verdict(each) for each in names]
-
-    async def _verdict(self, name: str) -> Verdict | None:
-        count = self.counts.get(name)
-        if count is None:
-            return None
-        after = count.rule.after
-        after_has_fired = after is None or await self._has_fired(after)
-        fires = count.fires(after_has_fired=after_has_fired)
-        return Verdict(fires=fires, is_over=count.is_used_up)
-
     async def _has_fired(self, name: str) -> bool:
-        """Whether a rule has fired at any broker."""
-        if name in self.counts:
-            return self.counts[name].fired > 0
-        if any(each.fired for each in self.past.get(name, ())):
-            return True
+        """Whether a rule has fired at a broker that runs."""
         path = f"/v1/faults/{quote(name, safe='')}"
         asked = (self.send(each, "GET", path) for each in self.running)
         answers = await asyncio.gather(*asked, return_exceptions=True)
@@ -352,9 +335,7 @@ class Cluster:
         member = self.processes.members[node_id]
         if member.state == "up" and "broker" in member.roles:
             listed = await self.send(node_id, "GET", "/v1/faults")
-            for each in msgspec.json.decode(listed, type=_Listed).faults:
-                ended = replace(each, held=0, is_over=True)
-                self.past.setdefault(each.name, []).append(ended)
+            self.rules.ended(msgspec.json.decode(listed, type=_Listed).faults)
 
     async def came_up(self, node_id: int, *, is_started: bool) -> None:
         """Give a process what it has missed: the time, fault rules, and readers of its events."""
@@ -387,9 +368,10 @@ class Cluster:
         """Let a process have the fault rules of the others."""
         listed = await self.send(node_id, "GET", "/v1/faults")
         names = {each.name for each in msgspec.json.decode(listed, type=_Listed).faults}
-        for name in names - self.rules.keys():
+        wanted = self.rules.rules
+        for name in names - wanted.keys():
             await self.send(node_id, "DELETE", f"/v1/faults/{quote(name, safe='')}")
-        missing = [rule for name, rule in self.rules.items() if name not in names]
+        missing = [rule for name, rule in wanted.items() if name not in names]
         if missing:
             body = msgspec.json.encode({"fault": missing})
             await self.send(node_id, "POST", "/v1/fault-plans", body)

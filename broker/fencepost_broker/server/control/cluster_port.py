@@ -82,11 +82,11 @@ class ClusterControl:
 
     async def count(self, names: Sequence[str]) -> Sequence[Verdict | None]:
         """Count a request that fault rules match; return the verdict for each."""
-        return await self._cluster.count(names)
+        return await self._cluster.rules.count(names)
 
     async def restored(self, node_ids: Iterable[int]) -> None:
-        """Forget all rules, and read the events of processes again: all were started anew."""
-        self._cluster.forget_all()
+        """Give all nodes what they have missed: all of them were started anew."""
+        self._cluster.numbered.clear()
         for each in node_ids:
             await self.came_up(each, is_started=True)
 

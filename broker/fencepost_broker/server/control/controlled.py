@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from fencepost_broker.network.watchers import Watched
     from fencepost_broker.observability.logging import LazyLogs
     from fencepost_broker.ports import Address
+    from fencepost_broker.server.control.client import ControlClient
     from fencepost_broker.server.process import BrokerProcess
 
 
@@ -32,8 +33,9 @@ class Controlled:
         self._logs = logs
         self._node_id = node_id
 
-    def begin(self) -> None:
+    def begin(self, port: ControlClient) -> None:
         """Begin to tell log lines."""
+        self._context.port = port
         self._logs.on_line = self._tell_line
 
     def carry_out(self, route: Route, asked: Asked) -> Any:

@@ -22,6 +22,7 @@ from fencepost_broker.config.values.endpoints import parse_control_address
 from fencepost_broker.network.listeners import listen, name_of_this_machine
 from fencepost_broker.observability.logging import Logger
 from fencepost_broker.ports import Address
+from fencepost_broker.server.control.client import ControlClient
 from fencepost_broker.server.control.console import console_routes, is_console
 from fencepost_broker.server.control.decoding import read_request
 from fencepost_broker.server.control.events import EventHub, Reader, cut
@@ -39,7 +40,8 @@ UNREAD_SECONDS: Final = 60.0
 """How long a client may leave an answer, or a part of a stream, unread."""
 HEARTBEAT_SECONDS: Final = 15.0
 """After this time without an event, a stream sends a comment, which shows whether it is read."""
-_EVERY_ADDRESS: Final = ("", "0.0.0.0", "::")  # noqa: S104 (only if it is asked for)
+_LOOPBACK: Final = {"": "127.0.0.1", "0.0.0.0": "127.0.0.1", "::": "::1"}  # noqa: S104
+"""Where this machine reaches a port that listens on every address."""
 _BACKLOG: Final = 128
 _STOP_SECONDS: Final = 0.5
 _LINGER_SECONDS: Final = 1.0
@@ -65,8 +67,8 @@ class Controlled(Protocol):
 
     events: EventHub
 
-    def begin(self) -> None:
-        """Begin to tell events."""
+    def begin(self, port: ControlClient) -> None:
+        """Begin to tell events; ``port`` asks this control port."""
 
     def carry_out(self, route: Route, asked: Asked) -> Any:
         """Return the answer, or an awaitable of it; raises ``ProblemError``."""
@@ -118,11 +120,12 @@ class ControlPort:
         except BaseException:
             await self.close()
             raise
-        shown = name_of_this_machine() if host in _EVERY_ADDRESS else host
+        shown = name_of_this_machine() if host in _LOOPBACK else host
         self._guard = Guard((shown,), token)
-        self._controlled.begin()
-        await self._listener.start_serving()
         port = bound[0][1]
+        reached = _LOOPBACK.get(host, host)
+        self._controlled.begin(ControlClient(reached, port, token))
+        await self._listener.start_serving()
         self.listens_at = f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
         return Address("CONTROL", shown, port).bootstrap
 
@@ -262,7 +265,12 @@ def _broker(given: str | None) -> int | None:
 
 
 async def _body(request: web.Request) -> bytes:
-    """Return the body of a request, which must be JSON, not too large and not too slow."""
+    """Return the body of a request, which must be JSON, not too large and not too slow.
+
+    A request without a body is one for the defaults.
+    """
+    if not request.body_exists and hdrs.CONTENT_TYPE not in request.headers:
+        return b"{}"
     encoding = request.headers.get(hdrs.CONTENT_ENCODING, "identity")
     if request.content_type != JSON or encoding != "identity":
         raise ProblemError(

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from fencepost_broker.ports import Address
     from fencepost_broker.server.broker_server import BrokerServer
     from fencepost_broker.server.clock import StateClock
+    from fencepost_broker.server.control.client import ControlClient
     from fencepost_broker.server.control.events import EventHub
     from fencepost_broker.server.control.seen import RequestsSeen
     from fencepost_broker.server.control.steps import TransactionSteps
@@ -55,6 +56,9 @@ class Embedded(Protocol):
 
 class ControlContext:
     """The parts of a broker, or of a proxy, that handlers of the control port may use."""
+
+    port: ControlClient
+    """Asks this control port, once it is open."""
 
     def __init__(
         self,

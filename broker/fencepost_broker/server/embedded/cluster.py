@@ -19,6 +19,8 @@ from fencepost_broker.server.embedded.snapshot import NoSnapshotsError, Snapshot
 if TYPE_CHECKING:
     from fencepost_broker.server.clock import ClockPosition
     from fencepost_broker.server.control.cluster_port import ClusterControl
+    from fencepost_broker.server.embedded.cluster_faults import RulesOfBrokers
+    from fencepost_broker.server.faults import Fault, Faults
 
 CONTROLLER_ID: Final = 100
 """The controller's node id; brokers have 1 and on."""
@@ -114,6 +116,10 @@ class Cluster:
         """The snapshots that have names."""
         self._begins_with: ClusterSnapshot | None = None
         """What the first start of a fork continues from."""
+        self._at_start: ClusterSnapshot | None = None
+        """The state right after the start, for ``reset``."""
+        self._fault_rules: RulesOfBrokers | None = None
+        self._faults: Faults[Fault] | None = None
 
     @property
     def brokers(self) -> dict[int, Broker]:
@@ -146,6 +152,7 @@ class Cluster:
             self._make_control()
             await self._continue_from(snapshot, {})
             await self._open_control()
+            self._at_start = snapshot
             return
         try:
             self._make_control()
@@ -154,6 +161,7 @@ class Cluster:
                 # Topics come with the last one, so that all brokers get replicas.
                 await self._start(broker_id, self._topics if broker_id == self._ids[-1] else ())
             await self._open_control()
+            self._at_start = self.snapshot()
         except BaseException:
             await self.stop()
             raise
@@ -181,10 +189,10 @@ class Cluster:
     async def _start(self, node_id: int, topics: Any = ()) -> None:
         node = self._stopped.pop(node_id, None) or self._make(node_id, topics)
         await node.start()
-        if self._control is not None and node_id != CONTROLLER_ID:
-            node.fault_rules().counter = self._control.count
         self.nodes[node_id] = node
         self._ports[node_id] = node.addresses[0].port
+        if self._fault_rules is not None and node_id != CONTROLLER_ID:
+            self._fault_rules.started(node)
 
     def _make(self, node_id: int, topics: Any = ()) -> ClusterNode:
         given: dict[str, Value] = {"process.roles": "controller"}
@@ -213,12 +221,12 @@ class Cluster:
         Its connections are reset, it hands over nothing, and its records are gone. The others
         notice when its session ends (``broker.session.timeout.ms``, here 2 s).
         """
-        await self._goes_down(broker_id)
+        self._ends(broker_id)
         await self.nodes.pop(broker_id).kill()
 
     async def stop_broker(self, broker_id: int) -> None:
         """Stop a broker in order: others take over first, and it keeps its records."""
-        await self._goes_down(broker_id)
+        self._ends(broker_id)
         node = self._stopped[broker_id] = self.nodes.pop(broker_id)
         await node.stop()
 
@@ -229,6 +237,39 @@ class Cluster:
             await control.close()
         for node_id in sorted(self.nodes):
             await self.nodes.pop(node_id).stop()
+
+    # -- faults --------------------------------------------------------------------------------
+
+    @property
+    def faults(self) -> Faults[Fault]:
+        """Faults: each broker has them, also one that is started later, and they count together.
+
+        ``cluster.broker(2).faults`` are those of one broker.
+        """
+        if self._faults is None:
+            from fencepost_broker.server.faults import Fault, Faults
+
+            self._faults = Faults(self.fault_rules, Fault, lambda call: call())
+        return self._faults
+
+    def fault_rules(self) -> RulesOfBrokers:
+        """Return the rules that all brokers have."""
+        if self._fault_rules is None:
+            from fencepost_broker.server.embedded.cluster_faults import RulesOfBrokers
+
+            self._fault_rules = RulesOfBrokers(lambda: self.brokers)
+            for each in self.brokers.values():
+                self._fault_rules.started(each)
+        return self._fault_rules
+
+    def unfired_faults(self) -> list[str]:
+        """Return the names of faults that never fired, unless they ``may_stay_unfired``.
+
+        Those that were removed are among them.
+        """
+        if self._fault_rules is not None:
+            return self._fault_rules.unfired()
+        return [name for each in self.brokers.values() for name in each.unfired_faults()]
 
     # -- snapshots -----------------------------------------------------------------------------
 
@@ -249,10 +290,12 @@ class Cluster:
 
         It is as if all nodes had been stopped in the same instant and started again: connections
         are closed, partitions may have other leaders, and what is in logs comes back. A broker that
-        did not run then does not run after it, either. Fault rules are gone.
+        did not run then does not run after it, either. Fault rules and faults of disks are gone.
         """
         self._check_started()
         snapshot = named(self.snapshots, snapshot)
+        if self._fault_rules is not None:
+            self._fault_rules.reset()
         running = list(self.nodes.values())
         nodes = {**self._stopped, **self.nodes}
         self.nodes, self._stopped = {}, {}
@@ -260,6 +303,12 @@ class Cluster:
         await self._continue_from(snapshot, nodes)
         if self._control is not None:
             await self._control.restored(self.nodes)
+
+    async def reset(self) -> None:
+        """Go back to the state right after the start, as ``restore`` does; snapshots stay."""
+        self._check_started()
+        assert self._at_start is not None, "a start ends with a snapshot"
+        await self.restore(self._at_start)
 
     def fork(self, snapshot: ClusterSnapshot | str | None = None) -> Cluster:
         """Return another cluster with the state of a snapshot, by default with this cluster's.
@@ -286,6 +335,7 @@ class Cluster:
         def take(node_id: int) -> None:
             node = nodes.get(node_id) or self._make(node_id)
             node.begin_with(snapshot.parts[node_id])
+            node.disk.clear()
             self._stopped[node_id] = node
 
         take(CONTROLLER_ID)
@@ -303,10 +353,10 @@ class Cluster:
                 raise error.exceptions[0] from None
             raise
 
-    async def _goes_down(self, broker_id: int) -> None:
+    def _ends(self, broker_id: int) -> None:
         self._check_runs(broker_id)
-        if self._control is not None:
-            await self._control.goes_down(broker_id)
+        if self._fault_rules is not None:
+            self._fault_rules.ends(self.nodes[broker_id])
 
     def _check_started(self) -> None:
         if CONTROLLER_ID not in self.nodes:

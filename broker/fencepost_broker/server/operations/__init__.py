@@ -27,6 +27,7 @@ CARRIES_OUT: Final[dict[type[Operation[Any]], Callable[[BrokerServer, Any], Any]
     given.ForgetProducer: transactions.forget_producer,
     given.HoldMarkers: transactions.hold_markers,
     given.LoadCoordinator: coordinators.load,
+    given.MoveCoordinator: coordinators.move,
     given.MoveLeader: cluster.move_leader,
     given.RebalanceGroup: groups.rebalance,
     given.ReleaseMarkers: transactions.release_markers,

@@ -6,16 +6,20 @@ from typing import TYPE_CHECKING
 
 from fencepost_protocol.errors import ErrorCode
 
-from fencepost_broker.coordinator import RecordFamily, partition_of
+from fencepost_broker.coordinator import RecordFamily
 from fencepost_broker.operations import (
     BrokerNow,
     CoordinatorNow,
     CrashAtStep,
     LoadCoordinator,
+    MoveCoordinator,
+    MoveLeader,
     OperationRefusedError,
+    PartitionNow,
     UnloadCoordinator,
 )
-from fencepost_broker.server.operations.lookup import NAMES, led_here, shard_of
+from fencepost_broker.server.operations.cluster import move_leader
+from fencepost_broker.server.operations.lookup import NAMES, led_here, number_of, shard_of
 
 if TYPE_CHECKING:
     from fencepost_broker.replication.partition import Partition
@@ -37,15 +41,17 @@ def load(server: BrokerServer, operation: LoadCoordinator) -> CoordinatorNow:
         raise OperationRefusedError(
             f"the coordinator of {NAMES[family]} {coordinator_id!r} is loaded already"
         )
-    topic = server.image.topics.by_name.get(family.value)
-    if topic is None:
-        raise OperationRefusedError(
-            f"there is no {NAMES[family]} {coordinator_id!r}; there is none at all"
-        )
-    number = partition_of(coordinator_id, len(topic.partitions))
-    partition = led_here(server, family.value, number)
+    partition = led_here(server, family.value, number_of(server, family, coordinator_id))
     runtime.begin_to_lead(partition)
     return _now(server, partition)
+
+
+async def move(server: BrokerServer, operation: MoveCoordinator) -> PartitionNow:
+    """Move the leader of the partition in which the coordinator keeps its records."""
+    family, coordinator_id = _named(operation)
+    number = number_of(server, family, coordinator_id)
+    leader = MoveLeader(topic=family.value, partition=number, broker=operation.broker)
+    return await move_leader(server, leader)
 
 
 def crash_at_step(server: BrokerServer, operation: CrashAtStep) -> BrokerNow:
@@ -61,7 +67,9 @@ def crash_at_step(server: BrokerServer, operation: CrashAtStep) -> BrokerNow:
     return BrokerNow(broker=node_id, is_fenced=server.image.cluster.brokers[node_id].fenced)
 
 
-def _named(operation: UnloadCoordinator | LoadCoordinator) -> tuple[RecordFamily, str]:
+def _named(
+    operation: UnloadCoordinator | LoadCoordinator | MoveCoordinator,
+) -> tuple[RecordFamily, str]:
     if operation.group is not None:
         return RecordFamily.GROUPS, operation.group
     assert operation.transactional_id is not None

@@ -66,11 +66,8 @@ def shard_of(server: BrokerServer, family: RecordFamily, coordinator_id: str) ->
     if shard is not None:
         return shard
     kind = NAMES[family]
-    topic = server.image.topics.by_name.get(family.value)
-    if topic is None:
-        raise OperationRefusedError(f"there is no {kind} {coordinator_id!r}; there is none at all")
-    number = partition_of(coordinator_id, len(topic.partitions))
-    leader = topic.partitions[number].leader
+    number = number_of(server, family, coordinator_id)
+    leader = described(server, family.value, number).leader
     where = f"the coordinator of {kind} {coordinator_id!r} ({family.value}-{number})"
     if leader != server.identity.node_id:
         raise OperationRefusedError(
@@ -79,6 +76,16 @@ def shard_of(server: BrokerServer, family: RecordFamily, coordinator_id: str) ->
     if runtime.refusal(family, coordinator_id) is ErrorCode.COORDINATOR_LOAD_IN_PROGRESS:
         raise OperationRefusedError(f"{where} is not loaded: wait for it, or use load-coordinator")
     raise OperationRefusedError(f"{where} is unloaded: use load-coordinator first")
+
+
+def number_of(server: BrokerServer, family: RecordFamily, coordinator_id: str) -> int:
+    """Return the partition of the coordinator's topic that has a group or transactional id."""
+    topic = server.image.topics.by_name.get(family.value)
+    if topic is None:
+        raise OperationRefusedError(
+            f"there is no {NAMES[family]} {coordinator_id!r}; there is none at all"
+        )
+    return partition_of(coordinator_id, len(topic.partitions))
 
 
 def _ask_broker(leader: int) -> str:

@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
-from fencepost_broker.server.embedded.broker import Broker
-from fencepost_broker.server.scenarios.scenario import Facts, Scenario, Tell
+from typing import Protocol
+
+from fencepost_broker.server.scenarios.scenario import AnyBroker, Facts, Scenario, Tell
 from fencepost_broker.server.scenarios.wire import TOPIC, Connection
 from fencepost_broker.storage.disk.faults import DiskFull
+from fencepost_broker.storage.disk.faulty import DiskFaults
 
 
-async def _run(broker: Broker, tell: Tell) -> Facts:
+class _InThisProgram(AnyBroker, Protocol):
+    disk: DiskFaults
+
+
+async def _run(broker: _InThisProgram, tell: Tell) -> Facts:
     async with Connection(broker) as connection:
         await connection.produce(b"before")
         full = broker.disk.add(DiskFull(topic=TOPIC))

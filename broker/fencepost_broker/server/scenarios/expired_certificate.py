@@ -11,7 +11,7 @@ import ssl
 from typing import Final, Self
 
 from fencepost_broker.network import pem
-from fencepost_broker.server.proxy.proxy import Proxy
+from fencepost_broker.server.proxy.local_ports import LocalPorts
 from fencepost_broker.server.scenarios.scenario import AnyBroker, Facts, Scenario, Tell
 from fencepost_broker.server.scenarios.wire import Connection
 
@@ -65,7 +65,7 @@ nNobScy4Uwnv1c2FqGCQpZ7ibkERaR+tgoxRecj/OCiwcRIOs8Sv5C92
 """The key of both certificates, whose authority only the clients of this scenario trust."""
 
 
-class TlsEnd(Proxy):
+class TlsEnd(LocalPorts):
     """TLS in front of a broker, with a certificate that can expire."""
 
     def __init__(self, broker: AnyBroker) -> None:

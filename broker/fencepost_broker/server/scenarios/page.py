@@ -25,8 +25,9 @@ def page() -> str:
         "happen, and prints what happened and what was seen. With `--port` and `--control`, what",
         "it started keeps running for clients and HTTP. With `--control` alone, it happens at the",
         "broker or the cluster that has this control port, if that is new and as the scenario",
-        "needs it. [In pytest](../how-to/test-with-pytest.md), a mark names the",
-        "scenario: `@pytest.mark.fencepost(scenario=NAME)`.",
+        "needs it; `POST /v1/scenarios/NAME/run` does the same by HTTP.",
+        "[In pytest](../how-to/test-with-pytest.md), a mark names the scenario:",
+        "`@pytest.mark.fencepost(scenario=NAME)`.",
     ]
     for each in SCENARIOS.values():
         settings = [f"`{name}={value}`" for name, value in each.settings.items()]

@@ -4,21 +4,79 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, TypeVar
 
 from fencepost_broker.config import Value
+from fencepost_broker.operations import Operation
 
 if TYPE_CHECKING:
-    from fencepost_broker.server.attached import AttachedBroker
-    from fencepost_broker.server.embedded.broker import Broker
-    from fencepost_broker.server.embedded.cluster import Cluster
+    from fencepost_broker.observability.explained import ExplainedPartition
+    from fencepost_broker.server.faults import Fault, Faults
+
+R = TypeVar("R")
 
 Facts: TypeAlias = dict[str, int | str]
 """What was seen: offsets, errors by Kafka's names, states."""
 Tell: TypeAlias = Callable[[str], None]
 """Takes the next line of the timeline."""
-AnyBroker: TypeAlias = "Broker | AttachedBroker"
-AnyCluster: TypeAlias = "Cluster | AttachedBroker"
+
+
+class AnyClock(Protocol):
+    """State time of a broker, wherever it runs."""
+
+    def now_ms(self) -> int:
+        """Return state time, in milliseconds since 1970."""
+
+    def advance(
+        self, *, days: float = 0, hours: float = 0, minutes: float = 0, seconds: float = 0,
+        ms: int = 0,
+    ) -> None:  # fmt: skip
+        """Move it forward."""
+
+    def jump(
+        self, *, days: float = 0, hours: float = 0, minutes: float = 0, seconds: float = 0,
+        ms: int = 0,
+    ) -> None:  # fmt: skip
+        """Set it forward or back."""
+
+
+class AnyHold(Protocol):
+    """Markers that are held back."""
+
+    def release(self) -> None:
+        """Release them."""
+
+
+class AnyBroker(Protocol):
+    """A broker in this program or in another process."""
+
+    @property
+    def bootstrap(self) -> str:
+        """Its address for clients."""
+
+    @property
+    def faults(self) -> Faults[Fault]:
+        """Its fault rules."""
+
+    @property
+    def clock(self) -> AnyClock:
+        """State time."""
+
+    async def perform(self, operation: Operation[R]) -> R:
+        """Carry out an operation."""
+
+    def hold_markers(self) -> AnyHold:
+        """Hold back all markers."""
+
+    def explain_partition(self, topic: str, partition: int) -> ExplainedPartition | None:
+        """Explain how far readers of committed records can read."""
+
+
+class AnyCluster(Protocol):
+    """A cluster in this program or in other processes."""
+
+    def broker(self, broker_id: int, /) -> AnyBroker:
+        """Return one broker."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -55,18 +113,6 @@ class Scenario:
         if self.brokers:
             return {**both, "brokers": self.brokers}
         return {**both, "users": self.users, "clock": "manual"}
-
-    def broker(self) -> Broker:
-        """Return a broker as it needs it, which still has to be started."""
-        from fencepost_broker.server.embedded.broker import Broker
-
-        return Broker(**self.options, log_level="error")
-
-    def cluster(self) -> Cluster:
-        """Return a cluster as it needs it, which still has to be started."""
-        from fencepost_broker.server.embedded.cluster import Cluster
-
-        return Cluster(**self.options, log_level="error")
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""The part of ``Admin`` for quotas and SCRAM users."""
+"""The part of ``Admin`` for quotas, SCRAM users and delegation tokens."""
 
 from __future__ import annotations
 
@@ -6,6 +6,13 @@ import secrets
 from collections.abc import Iterable, Mapping
 from typing import Final
 
+from fencepost_client.admin.delegation_tokens import (
+    DelegationToken,
+    create_delegation_token,
+    describe_delegation_tokens,
+    expire_delegation_token,
+    renew_delegation_token,
+)
 from fencepost_client.admin.quotas_and_users import (
     DeletePassword,
     QuotaEntity,
@@ -23,7 +30,7 @@ _SALT_BYTES: Final = 24
 
 
 class AdminAccess(AdminBase):
-    """Quotas of clients, and users that can log in by SCRAM."""
+    """Quotas of clients, users that can log in by SCRAM, and delegation tokens."""
 
     async def alter_client_quotas(
         self,
@@ -79,3 +86,45 @@ class AdminAccess(AdminBase):
         "alice" in await admin.describe_user_scram_credentials()
         """
         return await self._run(describe_user_scram_credentials(users, self._backoff()))
+
+    async def create_delegation_token(
+        self,
+        *,
+        owner: str | None = None,
+        renewers: Iterable[str] = (),
+        max_lifetime_ms: int = -1,
+    ) -> DelegationToken:
+        """Make a token with which others log in as this client's user, or as ``owner``.
+
+        ``max_lifetime_ms`` is at most ``delegation.token.max.lifetime.ms``, which is the default.
+
+        token = await admin.create_delegation_token(renewers=["scheduler"])
+        """
+        return await self._run(
+            create_delegation_token(owner, renewers, max_lifetime_ms, self._backoff())
+        )
+
+    async def renew_delegation_token(self, hmac: bytes, *, for_ms: int = -1) -> int:
+        """Renew a token; return when it expires, in ms since 1970.
+
+        Without ``for_ms`` it is renewed for ``delegation.token.expiry.time.ms``.
+
+        await admin.renew_delegation_token(token.hmac)
+        """
+        return await self._run(renew_delegation_token(hmac, for_ms, self._backoff()))
+
+    async def expire_delegation_token(self, hmac: bytes, *, in_ms: int = -1) -> int:
+        """Remove a token, or let it expire later; return when it expires, in ms since 1970.
+
+        await admin.expire_delegation_token(token.hmac)
+        """
+        return await self._run(expire_delegation_token(hmac, in_ms, self._backoff()))
+
+    async def describe_delegation_tokens(
+        self, owners: Iterable[str] | None = None
+    ) -> list[DelegationToken]:
+        """The tokens of some users, or all that this client's user may see.
+
+        [token.token_id for token in await admin.describe_delegation_tokens()]
+        """
+        return await self._run(describe_delegation_tokens(owners, self._backoff()))

@@ -13,6 +13,7 @@ from fencepost_protocol.apis import Message
 from fencepost_protocol.generated.access_control_entry_record import AccessControlEntryRecord
 from fencepost_protocol.generated.client_quota_record import ClientQuotaRecord, EntityData
 from fencepost_protocol.generated.config_record import ConfigRecord
+from fencepost_protocol.generated.delegation_token_record import DelegationTokenRecord
 from fencepost_protocol.generated.feature_level_record import FeatureLevelRecord
 from fencepost_protocol.generated.partition_record import PartitionRecord
 from fencepost_protocol.generated.producer_ids_record import ProducerIdsRecord
@@ -84,6 +85,8 @@ EVERYTHING: list[list[Message]] = [
     [AccessControlEntryRecord(IDS[0], 2, "t", 3, "User:u", "*", 3, 3)],
     [UserScramCredentialRecord("u", 2, b"s", b"k", b"k", 4096)],
     [UserScramCredentialRecord("u", 1, b"s", b"k", b"k", 4096)],
+    [DelegationTokenRecord("User:u", "User:v", ["User:w"], 1, 2, 3, "b")],
+    [DelegationTokenRecord("User:u", "User:u", [], 1, 2, 3, "a")],
 ]
 
 

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-import itertools
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from http import HTTPStatus
 from typing import Annotated, Any, Final
 from urllib.parse import quote
 
 import msgspec
 from msgspec import Meta, Struct
-from msgspec.structs import replace
 
 from fencepost_broker.faults.compiled import RuleError
 from fencepost_broker.faults.rule import Rule, Status, Touched
@@ -159,27 +157,18 @@ def _united(cluster: Cluster, answers: Iterable[Faults]) -> Faults:
     for answer in answers:
         for each in answer.faults:
             by_name.setdefault(each.name, []).append(each)
-    return Faults([_sum(cluster, found) for found in by_name.values()])
+    return Faults([_one(cluster, found) for found in by_name.values()])
 
 
 async def _get_in_cluster(cluster: Cluster, route: Route, asked: Asked) -> Status:
     answers = await cluster.ask_all(cluster.running_brokers, route, asked)
-    return _sum(cluster, answers.values())
+    return _one(cluster, answers.values())
 
 
-def _sum(cluster: Cluster, answers: Iterable[Status]) -> Status:
-    """Return what a rule has done in all brokers, also in those that have ended."""
-    found = [*answers]
-    found += cluster.past.get(found[0].name, ())
-    fired, times = sum(each.fired for each in found), found[0].rule.times
-    return replace(
-        found[0],
-        fired=fired,
-        matched=sum(each.matched for each in found),
-        held=sum(each.held for each in found),
-        is_over=all(each.is_over for each in found) or (times is not None and fired >= times),
-        refused=next((each.refused for each in found if each.refused), ""),
-    )
+def _one(cluster: Cluster, answers: Iterable[Status]) -> Status:
+    """Return what a rule has done in the cluster; ``answers`` are those of the brokers."""
+    found = list(answers)
+    return cluster.rules.sum(found[0].rule, found)
 
 
 async def _add_in_cluster(cluster: Cluster, route: Route, asked: Asked) -> Status:
@@ -191,11 +180,14 @@ async def _add_plan_in_cluster(cluster: Cluster, route: Route, asked: Asked) -> 
     """Add rules to all brokers, or to none if one refuses them."""
     del route
     async with cluster.changing:
-        named = _named(asked.request.fault, cluster.rules)
+        try:
+            named = cluster.rules.named(asked.request.fault)
+        except RuleError as error:
+            raise ProblemError(HTTPStatus.BAD_REQUEST, str(error), where="body") from None
         brokers = cluster.running_brokers
         plan = Plan(named)
         asked = Asked(plan, ADDING.path, msgspec.json.encode(plan))
-        cluster.add_rules(named)
+        cluster.rules.expect(named)
         answers = await cluster.try_all(brokers, ADDING, asked)
         refused = [each for each in answers.values() if isinstance(each, ProblemError)]
         added: dict[int, Any] = {
@@ -203,45 +195,24 @@ async def _add_plan_in_cluster(cluster: Cluster, route: Route, asked: Asked) -> 
         }
         if refused:
             for each in named:
-                cluster.forget_rule(each.name)
+                cluster.rules.forget(each.name)
                 target = f"{_LISTING.path}/{quote(each.name, safe='')}"
                 if added:
                     await cluster.try_all(added, _REMOVING, Asked(None, target))
             raise refused[0]
-        cluster.rules |= {each.name: each for each in named}
+        cluster.rules.added(named)
         return _united(cluster, added.values())
-
-
-def _named(rules: Sequence[Rule], taken: Collection[str]) -> list[Rule]:
-    """Give names to rules that have none, so that all brokers have the same ones."""
-    names = {*taken, *(each.name for each in rules)}
-    numbers = itertools.count(1)
-    named = []
-    for rule in rules:
-        if rule.name in taken:
-            raise ProblemError(
-                HTTPStatus.BAD_REQUEST,
-                f"there is a rule {rule.name!r} already: remove it, or give another name",
-                where="body",
-            )
-        if not rule.name:
-            name = next(each for n in numbers if (each := f"rule-{n}") not in names)
-            names.add(name)
-            rule = replace(rule, name=name)
-        named.append(rule)
-    return named
 
 
 async def _clear_in_cluster(cluster: Cluster, route: Route, asked: Asked) -> None:
     async with cluster.changing:
-        for known in (cluster.rules, cluster.counts, cluster.past):
-            known.clear()
+        cluster.rules.clear()
         await cluster.ask_all(cluster.running_brokers, route, asked)
 
 
 async def _remove_in_cluster(cluster: Cluster, route: Route, asked: Asked) -> None:
     async with cluster.changing:
-        cluster.forget_rule(asked.request.name)
+        cluster.rules.forget(asked.request.name)
         await broker_that_has_it(cluster, route, asked)
 
 
@@ -266,7 +237,7 @@ async def _wait_in_cluster(cluster: Cluster, route: Route, asked: Asked) -> Stat
     while True:
         brokers = cluster.running_brokers
         answers = await cluster.ask_all(brokers, _SHOWING, Asked(None, path.removesuffix("/fired")))
-        status = _sum(cluster, answers.values())
+        status = _one(cluster, answers.values())
         left_ms = round((until - loop.time()) * 1000)
         if status.fired >= wanted.times:
             return status

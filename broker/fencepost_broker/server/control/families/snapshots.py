@@ -112,12 +112,9 @@ async def _restore_in_cluster(cluster: Cluster, route: Route, asked: Asked) -> N
 
 
 async def _reset_in_cluster(cluster: Cluster, route: Route, asked: Asked) -> None:
-    del cluster, route, asked
-    raise ProblemError(
-        HTTPStatus.CONFLICT,
-        "a cluster does not keep the state of its start",
-        advice="Take a snapshot, and restore that.",
-    )
+    del route, asked
+    with _refusing():
+        await cluster.embedded.reset()
 
 
 def _of(context: ControlContext, name: str) -> Snapshot:

@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from fencepost_client.admin.cluster import ClusterDescription, FeatureLevel, Features, QuorumDescription
 from fencepost_client.admin.configs import Change, ConfigEntry, ConfigResource, ResourceKind
+from fencepost_client.admin.delegation_tokens import DelegationToken
 from fencepost_client.admin.groups import GroupDescription, GroupListing, MemberToRemove
 from fencepost_client.admin.hanging import HangingTransaction, TransactionMarker
 from fencepost_client.admin.log_dirs import LogDirDescription, TopicPartitionReplica
@@ -917,3 +918,35 @@ class Admin(Face[admin.Admin]):
         "alice" in admin.describe_user_scram_credentials()
         """
         return self._wait(self._subject.describe_user_scram_credentials, users)
+
+    def create_delegation_token(self, *, owner: str | None=None, renewers: Iterable[str]=(), max_lifetime_ms: int=-1) -> DelegationToken:
+        """Make a token with which others log in as this client's user, or as ``owner``.
+
+        ``max_lifetime_ms`` is at most ``delegation.token.max.lifetime.ms``, which is the default.
+
+        token = admin.create_delegation_token(renewers=["scheduler"])
+        """
+        return self._wait(self._subject.create_delegation_token, owner=owner, renewers=renewers, max_lifetime_ms=max_lifetime_ms)
+
+    def renew_delegation_token(self, hmac: bytes, *, for_ms: int=-1) -> int:
+        """Renew a token; return when it expires, in ms since 1970.
+
+        Without ``for_ms`` it is renewed for ``delegation.token.expiry.time.ms``.
+
+        admin.renew_delegation_token(token.hmac)
+        """
+        return self._wait(self._subject.renew_delegation_token, hmac, for_ms=for_ms)
+
+    def expire_delegation_token(self, hmac: bytes, *, in_ms: int=-1) -> int:
+        """Remove a token, or let it expire later; return when it expires, in ms since 1970.
+
+        admin.expire_delegation_token(token.hmac)
+        """
+        return self._wait(self._subject.expire_delegation_token, hmac, in_ms=in_ms)
+
+    def describe_delegation_tokens(self, owners: Iterable[str] | None=None) -> list[DelegationToken]:
+        """The tokens of some users, or all that this client's user may see.
+
+        [token.token_id for token in admin.describe_delegation_tokens()]
+        """
+        return self._wait(self._subject.describe_delegation_tokens, owners)

@@ -177,6 +177,16 @@ public final class Fencepost
         request("DELETE", "/v1/topics/" + quoted(name), null);
     }
 
+    /** Goes back to the state right after the start and removes all faults. Clients connect again. */
+    public void reset() {
+        request("POST", "/v1/reset", null);
+    }
+
+    /** Makes a scenario happen, such as "lost-commit-answer", and returns its timeline and facts. */
+    public JsonNode runScenario(String name) {
+        return request("POST", "/v1/scenarios/" + quoted(name) + "/run", null);
+    }
+
     /** Removes all faults and holds, and fails if a rule has never fired. It is called after each test. */
     public void check() {
         List<String> unfired = new ArrayList<>();
@@ -201,13 +211,15 @@ public final class Fencepost
             HttpRequest.BodyPublisher sent = body == null
                     ? HttpRequest.BodyPublishers.noBody()
                     : HttpRequest.BodyPublishers.ofByteArray(JSON.writeValueAsBytes(body));
-            HttpRequest request = HttpRequest.newBuilder(
+            HttpRequest.Builder request = HttpRequest.newBuilder(
                             URI.create("http://" + ready.get("control").asText() + path))
-                    .header("Content-Type", "application/json")
                     .timeout(Duration.ofSeconds(90))
-                    .method(method, sent)
-                    .build();
-            HttpResponse<String> answer = http.send(request, HttpResponse.BodyHandlers.ofString());
+                    .method(method, sent);
+            if (body != null) {
+                request.header("Content-Type", "application/json");
+            }
+            HttpResponse<String> answer =
+                    http.send(request.build(), HttpResponse.BodyHandlers.ofString());
             if (answer.statusCode() >= 400) {
                 throw new IllegalStateException(
                         method + " " + path + ": " + answer.statusCode() + ": " + answer.body());

@@ -71,6 +71,15 @@ class FencepostTest {
     }
 
     @Test
+    void aScenarioHappensAndAResetForgetsIt() {
+        BROKER.reset();
+        var outcome = BROKER.runScenario("lost-commit-answer");
+        assertEquals("NONE", outcome.get("facts").get("second_answer").asText());
+        BROKER.reset();
+        assertTrue(BROKER.topics().stream().noneMatch(each -> each.get("name").asText().equals("orders")));
+    }
+
+    @Test
     void stopLeavesNoProcess() {
         var broker = new Fencepost();
         broker.start();

@@ -7,8 +7,6 @@ password.
 
 from __future__ import annotations
 
-import hashlib
-import hmac
 from typing import Final, NamedTuple, TypeAlias
 
 from fencepost_protocol.generated.alter_user_scram_credentials import (
@@ -26,6 +24,7 @@ from fencepost_protocol.generated.user_scram_credential_record import UserScramC
 
 from fencepost_broker.controller.context import Context, Refusal, too_many_records
 from fencepost_broker.metadata.decision import Decision, MetadataRecord
+from fencepost_broker.security.scram import scram_credential
 
 
 class Mechanism(NamedTuple):
@@ -109,14 +108,11 @@ def _credential(
     if not upsertion.salted_password:
         raise Refusal(ErrorCode.UNACCEPTABLE_CREDENTIAL, "the salted password is empty")
 
-    def keyed(text: bytes) -> bytes:
-        return hmac.digest(upsertion.salted_password, text, mechanism.digest)
-
-    return UserScramCredentialRecord(
+    return scram_credential(
         upsertion.name,
         upsertion.mechanism,
+        mechanism.digest,
         upsertion.salt,
-        hashlib.new(mechanism.digest, keyed(b"Client Key")).digest(),
-        keyed(b"Server Key"),
+        upsertion.salted_password,
         upsertion.iterations,
     )

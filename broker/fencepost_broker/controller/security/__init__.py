@@ -1,0 +1,1 @@
+"""Decisions about users: SCRAM passwords, delegation tokens, ACLs."""

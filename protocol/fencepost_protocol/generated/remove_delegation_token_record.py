@@ -1,0 +1,96 @@
+# Generated from schemas/records/RemoveDelegationTokenRecord.json (sha256 ce7312fbee4b6ff1)
+# by python -m fencepost_protocol.codegen. Do not edit.
+"""RemoveDelegationTokenRecord (metadata record 26)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from fencepost_protocol.failures import (
+    ENCODE_ERRORS,
+    decode_failure,
+    encode_failure,
+    unknown_version,
+)
+from fencepost_protocol.primitives import (
+    CUT_SHORT,
+    DECODE_ERRORS,
+    TaggedFields,
+    long_string_length,
+    read_unknown_tags,
+    write_string_length,
+    write_tagged_fields,
+)
+
+new = object.__new__
+
+
+@dataclass(slots=True)
+class RemoveDelegationTokenRecord:
+    """Deletes a delegation token (KIP-48)."""
+
+    NAME: ClassVar[str] = "RemoveDelegationTokenRecord"
+    RECORD_TYPE: ClassVar[int] = 26
+    MIN_VERSION: ClassVar[int] = 0
+    MAX_VERSION: ClassVar[int] = 0
+    FLEXIBLE_FROM: ClassVar[int | None] = 0
+
+    token_id: str = ""
+    """Public id of the token."""
+    unknown_tagged_fields: TaggedFields = ()
+
+    def encode(self, version: int, out: bytearray) -> None:
+        """Append the message to ``out``; on an error ``out`` is as it was."""
+        start = len(out)
+        try:
+            if not 0 <= version <= 0:
+                raise unknown_version("RemoveDelegationTokenRecord", version, 0, 0)
+            raw = self.token_id.encode()
+            n = len(raw) + 1
+            if n < 128:
+                out.append(n)
+            else:
+                write_string_length(out, n)
+            out += raw
+            if self.unknown_tagged_fields:
+                write_tagged_fields(out, [], self.unknown_tagged_fields)
+            else:
+                out.append(0)
+        except ENCODE_ERRORS as cause:
+            del out[start:]
+            raise encode_failure("RemoveDelegationTokenRecord", version, self, cause) from cause
+
+    @staticmethod
+    def decode(buf: memoryview, version: int, pos: int = 0) -> tuple[RemoveDelegationTokenRecord, int]:
+        """Read the message at ``pos``; gives it and the position behind it."""
+        start = pos
+        try:
+            if not 0 <= version <= 0:
+                raise unknown_version("RemoveDelegationTokenRecord", version, 0, 0)
+            size = len(buf)
+            data = buf.tobytes()
+            m = new(RemoveDelegationTokenRecord)
+            n = data[pos]
+            pos += 1
+            if not 0 < n < 128:
+                n, pos = long_string_length(data, pos, n)
+            end = pos + n - 1
+            m.token_id = data[pos:end].decode()
+            pos = end
+            n = data[pos]
+            pos += 1
+            if n:
+                m.unknown_tagged_fields, pos = read_unknown_tags(data, pos, n)
+            else:
+                m.unknown_tagged_fields = ()
+            if pos > size:
+                raise ValueError(CUT_SHORT)
+            return m, pos
+        except DECODE_ERRORS as cause:
+            raise decode_failure("RemoveDelegationTokenRecord", version, buf, start, cause) from cause
+
+
+__all__ = [
+    "RemoveDelegationTokenRecord",
+]
