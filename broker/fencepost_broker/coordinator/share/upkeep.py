@@ -1,6 +1,6 @@
 """What keeps ``__share_group_state`` short: its records before the oldest snapshot are deleted.
 
-Share partitions that nobody writes to would hold all later records. Their snapshots are written
+Share partitions that rest would hold all later records. Their snapshots are written
 again from time to time, at the end of the log. They are marked, as in Kafka: such a snapshot is
 written later than its state was created. When all snapshots are marked and nothing has followed
 them, none is written.

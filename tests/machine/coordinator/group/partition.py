@@ -21,6 +21,9 @@ from fencepost_broker.coordinator.group.ports import GroupCoordinatorSettings
 from fencepost_broker.coordinator.group.share.commands import InitializeShares
 from fencepost_broker.coordinator.group.share.group import ShareGroup
 from fencepost_broker.coordinator.group.soft import SetTimer
+from fencepost_broker.coordinator.group.streams.commands import CreateInternalTopics
+from fencepost_broker.coordinator.group.streams.group import StreamsGroup
+from fencepost_broker.coordinator.group.streams.topology import NOT_READY
 from fencepost_broker.coordinator.records import (
     LogRecord,
     RecordFamily,
@@ -184,7 +187,7 @@ class Partition:
             elif isinstance(effect, Tell):
                 self.told.append(effect.text)
             else:
-                assert isinstance(effect, InitializeShares)
+                assert isinstance(effect, InitializeShares | CreateInternalTopics)
         if decision.records or not all(isinstance(each, SetTimer) for each in decision.soft):
             self.check()
 
@@ -239,6 +242,10 @@ def durable(machine: GroupCoordinator) -> Any:
             groups[group_id] = group.stored
         elif isinstance(group, ShareGroup):
             groups[group_id] = replace(group, is_checked=False, initializing_since_ms=0)
+        elif isinstance(group, StreamsGroup):
+            groups[group_id] = replace(
+                group, configured=NOT_READY, is_checked=False, endpoints_epoch=0, shutdown_by=None
+            )
         else:
             assert isinstance(group, ConsumerGroup)
             groups[group_id] = replace(group, is_checked=False)
