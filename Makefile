@@ -302,6 +302,10 @@ console-check: console/node_modules/.installed ## fail when the built page is no
 console-pictures: $(STAMP) console/node_modules/.installed ## pictures of the console for docs/, by its tests
 	FENCEPOST_TEST_PICTURES=docs/pictures $(BIN)/pytest tests/console/test_pages.py -k bytes_have_names
 
+.PHONY: console-all
+console-all: $(STAMP) console/node_modules/.installed ## every scenario in the browser beside the broker's steps, and 10,000 partitions
+	FENCEPOST_TEST_CONSOLE_ALL=1 $(BIN)/pytest tests/console
+
 .PHONY: docs
 docs: $(STAMP) ## write the generated pages of docs/
 	$(BIN)/python -m fencepost_protocol.codegen.docs
@@ -357,6 +361,10 @@ release: $(STAMP) ## all that a release publishes, in dist/release; built twice 
 .PHONY: public-names
 public-names: $(STAMP) ## write the list of public names, which a test compares
 	$(BIN)/python -m tests.release.public_names
+
+.PHONY: keep-release
+keep-release: $(STAMP) ## write what this version writes to disk, which later versions have to read
+	$(BIN)/python -m tests.release.kept.keep
 
 .PHONY: clean
 clean: ## remove what can be made again

@@ -73,9 +73,11 @@ export function path(strings: TemplateStringsArray, ...values: (string | number)
 export async function readEvents(
   kinds: string,
   onEvent: (event: any) => void,
+  onOpen: () => void,
   stop: AbortSignal,
 ): Promise<void> {
   const answer = await send("GET", `/v1/events?kinds=${kinds}`, undefined, stop);
+  onOpen();
   const reader = answer.body!.pipeThrough(new TextDecoderStream()).getReader();
   let rest = "";
   for (;;) {

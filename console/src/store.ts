@@ -6,7 +6,8 @@ import { useEffect, useState } from "preact/hooks";
 import { ask, ProblemError, readEvents, tokenWanted } from "./api";
 import type { About, FaultFired, LogLine, RequestSeen, Step } from "./types";
 
-const KEPT = { request: 2000, step: 4000, log: 500, fault: 500 };
+/** So many of the last events of each kind are kept. */
+export const KEPT = { request: 2000, step: 4000, log: 500, fault: 500 };
 const AGAIN_MS = 1500;
 
 /** A list that only grows at its end and forgets its beginning; `version` changes with it. */
@@ -76,8 +77,11 @@ async function keepReading(kinds: string, stop: AbortSignal): Promise<void> {
     try {
       if (!tokenWanted.value) {
         about.value ??= await ask<About>("/v1/about");
+        // The first call begins to keep requests, so that the page of requests has them later.
+        await ask("/v1/requests?last=0");
         isLive.value = true;
-        await readEvents(kinds, put, stop);
+        const onOpen = () => void (kinds.includes("step") && bringSteps());
+        await readEvents(kinds, put, onOpen, stop);
       }
     } catch (error) {
       if (stop.aborted) return;
@@ -86,6 +90,27 @@ async function keepReading(kinds: string, stop: AbortSignal): Promise<void> {
     isLive.value = false;
     await new Promise((resolve) => setTimeout(resolve, AGAIN_MS));
   }
+}
+
+/** Brings the steps from before this page was opened, once the stream tells all that come later. */
+async function bringSteps(): Promise<void> {
+  try {
+    const told = await ask<{ steps: Step[] }>("/v1/steps");
+    const known = new Set(steps.items.map((each) => JSON.stringify(each)));
+    const earlier = told.steps.filter((each) => !known.has(JSON.stringify(each)));
+    if (earlier.length === 0 || hasCleared) return;
+    steps.items = [...earlier, ...steps.items].sort((a, b) => a.at_ms - b.at_ms);
+    steps.version.value++;
+  } catch (error) {
+    if (!(error instanceof ProblemError)) throw error;
+  }
+}
+
+let hasCleared = false;
+/** Forgets the steps, also those that the broker keeps. */
+export function clearSteps(): void {
+  hasCleared = true;
+  steps.clear();
 }
 
 export interface Answer<T> {

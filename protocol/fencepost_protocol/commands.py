@@ -27,6 +27,9 @@ class Command:
 class Parser(argparse.ArgumentParser):
     """argparse, whose errors show the usage of the subcommand and the name that was meant."""
 
+    above: argparse.ArgumentParser | None = None
+    """A parser whose options stand before this one's name."""
+
     def parse_known_args(  # type: ignore[override]  # of any namespace
         self, args: Sequence[str] | None = None, namespace: Any = None
     ) -> tuple[Any, list[str]]:
@@ -40,13 +43,9 @@ class Parser(argparse.ArgumentParser):
         name = word.partition("=")[0]
         if not name.startswith("-"):
             return f"{word!r} is one argument too many"
-        options = [
-            option
-            for action in self._actions
-            if action.help is not argparse.SUPPRESS
-            for option in action.option_strings
-            if option.startswith("--")
-        ]
+        options = _options_of(self)
+        if self.above is not None and name in _options_of(self.above):
+            return f"{name} has to stand before {self.prog.rpartition(' ')[2]}"
         return f"there is no option {name}{did_you_mean(name, options)}"
 
     def _check_value(self, action: argparse.Action, value: Any) -> None:
@@ -56,6 +55,16 @@ class Parser(argparse.ArgumentParser):
         near = did_you_mean(str(value), there)
         near = f"{near} There" if near else "; there"
         raise argparse.ArgumentError(action, f"there is no {value!r}{near} are {', '.join(there)}")
+
+
+def _options_of(parser: argparse.ArgumentParser) -> list[str]:
+    return [
+        option
+        for action in parser._actions
+        if action.help is not argparse.SUPPRESS
+        for option in action.option_strings
+        if option.startswith("--")
+    ]
 
 
 def did_you_mean(word: str, known: Iterable[str]) -> str:

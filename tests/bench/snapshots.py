@@ -1,7 +1,8 @@
 """What snapshots cost: ``python -m tests.bench.snapshots`` prints docs/bench/snapshots.md's tables.
 
 Medians in ms, and how many times faster than starting an empty broker with its topics. Each row is
-a broker with so much in it. The last rows run 100 tests with each fixture, in a pytest of its own.
+a broker with so much in it. Then follows a cluster, also in CPU time. The last rows run 100 tests
+with each fixture, in a pytest of its own.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any, Final
 
-from fencepost_broker import Broker, Snapshot
+from fencepost_broker import Broker, Cluster, Snapshot
 from fencepost_broker.server.running import run_loop
 
 from tests.support.broker import Client
@@ -77,6 +78,19 @@ async def measure(name: str, partitions: int, megabytes: int) -> None:
     print(f"| {name} | {started_ms:.1f} | {' | '.join(cells)} |")
 
 
+async def measure_cluster() -> None:
+    """Print a row for a cluster: medians of the time and of the CPU time of ``restore``."""
+    async with Cluster(topics={"t": 3}) as cluster:
+        snapshot = cluster.snapshot()
+        wall_ms, cpu_ms = [], []
+        for _ in range(ROUNDS):
+            began, began_cpu = time.perf_counter_ns(), time.process_time_ns()
+            await cluster.restore(snapshot)
+            wall_ms.append((time.perf_counter_ns() - began) / 1e6)
+            cpu_ms.append((time.process_time_ns() - began_cpu) / 1e6)
+    print(f"| {statistics.median(wall_ms):.0f} | {statistics.median(cpu_ms):.0f} |")
+
+
 def run_tests(fixture: str) -> None:
     """Print how long 100 tests take, by pytest itself, and the first one's setup."""
     with tempfile.TemporaryDirectory() as folder:
@@ -98,6 +112,8 @@ async def main() -> int:
     print("| --- | ---: | ---: | ---: | ---: | ---: | ---: |")
     for size in SIZES:
         await measure(*size)
+    print("\n| restore of a cluster, ms | of which CPU, ms |\n| ---: | ---: |")
+    await measure_cluster()
     print("\n| fixture | 100 tests, s | of which the first setup, s |\n| --- | ---: | ---: |")
     for fixture in ("fencepost", "fencepost_session"):
         run_tests(fixture)

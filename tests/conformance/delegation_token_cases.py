@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import base64
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
@@ -24,7 +23,7 @@ from fencepost_protocol.generated.expire_delegation_token import ExpireDelegatio
 from fencepost_protocol.generated.metadata import MetadataRequest
 from fencepost_protocol.generated.renew_delegation_token import RenewDelegationTokenRequest
 
-from tests.support.logins import Peer, plain_token, scram_final, scram_first
+from tests.support.logins import Peer, connected, plain_token, scram_final, scram_first
 from tests.support.secure_kafka import PASSWORD, plain_module
 from tests.support.waiting import asked_until
 
@@ -59,19 +58,9 @@ class Side:
     """The tokens of the script, by id."""
 
     @asynccontextmanager
-    async def connected(self, bootstrap: str) -> AsyncIterator[Peer]:
-        """Connect by hand."""
-        host, _, port = bootstrap.rpartition(":")
-        peer = Peer(*await asyncio.open_connection(host, int(port)))
-        try:
-            yield peer
-        finally:
-            peer.writer.close()
-
-    @asynccontextmanager
     async def of(self, user: str) -> AsyncIterator[Peer]:
         """Log in by PLAIN."""
-        async with self.connected(self.login) as peer:
+        async with connected(self.login) as peer:
             await peer.handshake("PLAIN")
             answer = await peer.token(plain_token(user, PASSWORD))
             assert not answer.error_code
@@ -80,7 +69,7 @@ class Side:
     async def ask(self, user: str, message: Message, version: int) -> Any:
         """Ask as a user."""
         if user == "ANONYMOUS":
-            async with self.connected(self.plain) as peer:
+            async with connected(self.plain) as peer:
                 return await peer.ask(message, version)
         async with self.of(user) as peer:
             return await peer.ask(message, version)
@@ -248,7 +237,7 @@ async def _logins(side: Side, made: dict[str, Any]) -> None:
         ("not as a token", own.token_id, "", "", password),
         ("not as a token, it says", own.token_id, "", ",tokenauth=false", password),
     ):
-        async with side.connected(side.login) as peer:
+        async with connected(side.login) as peer:
             answer = await _log_in(peer, user, word, other, extension)
             lasts = 0 < answer.session_lifetime_ms <= RENEWED_FOR_MS
             code = ErrorCode(answer.error_code).name
@@ -281,7 +270,7 @@ async def _expiries(side: Side, made: dict[str, Any]) -> None:
         side.lines.append(f"{user} expires in {period_ms}: {_renewed(answer, token)}")
     await side.ask("alice", ExpireDelegationTokenRequest(short.hmac, 300), 2)
     await side.wait(500)
-    async with side.connected(side.login) as peer:
+    async with connected(side.login) as peer:
         password = base64.b64encode(short.hmac).decode()
         answer = await _log_in(peer, short.token_id, password, "", _TOKEN)
         told = ErrorCode(answer.error_code).name, answer.session_lifetime_ms

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -27,6 +28,8 @@ ARGUMENTS: Final = (
     "--disable-sync",
     f"--host-resolver-rules=MAP {FOREIGN} 127.0.0.1",
 )
+ALL: Final = bool(os.environ.get("FENCEPOST_TEST_CONSOLE_ALL"))
+"""Whether tests do all that they could: `make console-all`."""
 PAGES: Final = ("transactions", "requests", "topics", "groups", "faults", "cluster")
 THEMES: Final = ("light", "dark")
 WIDTH, HEIGHT = 1280, 900

@@ -73,8 +73,6 @@ def test_a_request_is_chosen_and_its_bytes_have_names(browser: Browser, tmp_path
         opened(browser, broker.control or "") as console,
     ):
         page = console.page
-        console.open("requests")
-        page.wait_for_selector(".empty")
         console.open("transactions")
         work(broker)
         page.wait_for_selector("article.open-transaction >> text=Held back")

@@ -155,6 +155,12 @@ def test_options_make_a_rule(
     assert made | rule | {"match": rule.get("match", {}) or made.get("match", {})} == made | rule
 
 
+def test_an_option_after_the_act_is_told_its_place(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        main(["fault", "add", "--control", "9", "drop-answer", "--api", "Produce"])
+    assert "--api has to stand before drop-answer" in capsys.readouterr().err
+
+
 def test_every_act_is_a_word_of_the_command(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit):
         main(["fault", "add", "--help"])

@@ -98,3 +98,30 @@ async def test_errors_are_explained() -> None:
     assert told["NOT_COORDINATOR"]["retriable"]
     assert told["PRODUCER_FENCED"]["hint"]
     assert "NONE" not in told
+
+
+async def test_records_are_found_by_key_and_time() -> None:
+    async with controlled(topics={"t": 1}, clock="manual") as it:
+        for number in range(6):
+            await it.ask("POST", _RECORDS, {"key": f"k{number % 2}", "value": "v"}, expect=201)
+            it.broker.clock.advance(seconds=1)
+        found = (await it.ask("GET", f"{_RECORDS}?key=k1&offset=2"))["batches"]
+        at_ms = it.broker.clock.now_ms() - 2_500
+        later = (await it.ask("GET", f"{_RECORDS}?at_ms={at_ms}"))["batches"]
+        none = await it.ask("GET", f"{_RECORDS}?key=another")
+        end = await it.ask("GET", f"{_RECORDS}?at_ms={at_ms + 10_000}")
+    assert [each["base_offset"] for each in found] == [3, 5]
+    assert [each["base_offset"] for each in later] == [4, 5]
+    assert (none["batches"], none["next_offset"]) == ([], 6)
+    assert (end["batches"], end["next_offset"]) == ([], 6)
+
+
+async def test_a_record_is_written_in_a_transaction() -> None:
+    async with controlled(topics={"t": 1}) as it:
+        record = {"value": "v", "transactional_id": "by-hand"}
+        assert (await it.ask("POST", _RECORDS, record, expect=201))["offset"] == 0
+        await it.ask("POST", _RECORDS, {**record, "abort": True}, expect=201)
+        await it.ask("POST", "/v1/topics/t/partitions/7/records", record, expect=404)
+        read = (await it.ask("GET", _RECORDS))["batches"]
+    told = [each["outcome"] or each["control"] for each in read]
+    assert told == ["committed", "commit", "aborted", "abort"]

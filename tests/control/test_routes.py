@@ -162,6 +162,10 @@ async def test_groups_of_both_kinds_are_described() -> None:
             {"topic": "t", "partition": 0},
             {"topic": "t", "partition": 1},
         ]
+        [*_, last] = (await it.ask("GET", "/v1/groups/new/history"))["epochs"]
+        [then] = last["members"]
+        assert (then["member_id"], then["partitions"]) == ("member", member["assignment"])
+        assert then["epoch"] == last["epoch"]
         assert (await it.ask("GET", "/v1/groups/plan", expect=404))[
             "advice"
         ] == "Did you mean plain?"

@@ -7,11 +7,12 @@ import base64
 import hashlib
 import hmac
 import struct
-from collections.abc import Awaitable, Callable
-from contextlib import suppress
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from typing import Any, Final
 
+from fencepost_broker import Broker
 from fencepost_protocol.apis import Message, response_class
 from fencepost_protocol.exceptions import ProtocolError
 from fencepost_protocol.framing import api_key_of, encode_request, read_response_head
@@ -21,6 +22,19 @@ from fencepost_protocol.generated.sasl_handshake import SaslHandshakeRequest
 ANSWER_SECONDS: Final = 30.0
 NONCE: Final = "chosen-by-the-client"
 _HASHES: Final = {"SCRAM-SHA-256": "sha256", "SCRAM-SHA-512": "sha512"}
+
+LISTENERS = {
+    "listeners": "PLAINTEXT://127.0.0.1:0,LOGIN://127.0.0.1:0",
+    "listener.security.protocol.map": (
+        "PLAINTEXT:PLAINTEXT,LOGIN:SASL_PLAINTEXT,CONTROLLER:PLAINTEXT"
+    ),
+}
+"""Of a broker with a listener without a login, and one with."""
+
+
+def places(broker: Broker) -> dict[str, str]:
+    """Where the listeners of a broker are."""
+    return {each.listener: each.bootstrap for each in broker.addresses}
 
 
 @dataclass
@@ -85,16 +99,23 @@ class Peer:
 Case = Callable[[Peer], Awaitable[None]]
 
 
-async def told_of(case: Case, bootstrap: str) -> list[Any]:
-    """What a case is told by a broker."""
+@asynccontextmanager
+async def connected(bootstrap: str) -> AsyncIterator[Peer]:
+    """Connect by hand."""
     host, _, port = bootstrap.rpartition(":")
     peer = Peer(*await asyncio.open_connection(host, int(port)))
     try:
-        await case(peer)
+        yield peer
     finally:
         peer.writer.close()
         with suppress(ConnectionError):
             await peer.writer.wait_closed()
+
+
+async def told_of(case: Case, bootstrap: str) -> list[Any]:
+    """What a case is told by a broker."""
+    async with connected(bootstrap) as peer:
+        await case(peer)
     return peer.told
 
 

@@ -12,22 +12,13 @@ from fencepost_client import Admin, AuthenticationError
 from fencepost_client.errors import KafkaError
 
 from tests.conformance.delegation_token_cases import SETTINGS, Side, script
+from tests.support.logins import LISTENERS, places
 from tests.support.secure_kafka import PASSWORD
 
 pytestmark = pytest.mark.asyncio
 
 EXPECTED = Path(__file__).parents[1] / "conformance" / "delegation_tokens.txt"
-LISTENERS = {
-    "listeners": "PLAINTEXT://127.0.0.1:0,LOGIN://127.0.0.1:0",
-    "listener.security.protocol.map": (
-        "PLAINTEXT:PLAINTEXT,LOGIN:SASL_PLAINTEXT,CONTROLLER:PLAINTEXT"
-    ),
-}
 MODULE = "org.apache.kafka.common.security.scram.ScramLoginModule"
-
-
-def places(broker: Broker) -> dict[str, str]:
-    return {each.listener: each.bootstrap for each in broker.addresses}
 
 
 def expected() -> list[str]:

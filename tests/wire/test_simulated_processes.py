@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
+import traceback
 from random import Random
 
 import pytest
@@ -14,6 +15,7 @@ from fencepost_broker.simulation.faults import KINDS, Fault, FaultsOfCluster, dr
 from fencepost_broker.simulation.loop import SimLoop
 from fencepost_broker.simulation.network import HOST
 from fencepost_broker.simulation.process import Process
+from fencepost_broker.simulation.runs import run_seed
 from fencepost_client import Consumer, Producer, TopicPartition
 
 PORT = 4000
@@ -192,12 +194,40 @@ def test_a_process_is_killed_and_started_again_until_it_returns() -> None:
         assert await task == "done"
         assert begun == pytest.approx([0, 3, 6], abs=0.01)
         assert not sim.restarting
-        once = work()
-        with pytest.raises(TypeError, match="coroutine function"):
-            sim.start(once, restart=True)
-        once.close()
+        assert [await sim.start(work(), restart=True), len(begun)] == ["done", 4]
+        begun_work = work()
+        begun_work.send(None)
+        with pytest.raises(TypeError, match="has not begun"):
+            sim.start(begun_work, restart=True)
+        begun_work.close()
 
     simulate(program, 1)
+
+
+def test_an_error_of_a_process_that_nobody_awaits_fails_the_run_with_its_stack() -> None:
+    async def broken() -> None:
+        await asyncio.sleep(1)
+        raise ValueError("broken")
+
+    async def unseen(sim: Simulation) -> None:
+        sim.start(broken, "worker", restart=True)
+        await asyncio.sleep(2)
+
+    async def waits_for_it(sim: Simulation) -> None:
+        sim.start(broken(), "worker")
+        await asyncio.Event().wait()
+
+    async def seen(sim: Simulation) -> None:
+        with pytest.raises(ValueError, match="broken"):
+            await sim.start(broken(), "worker")
+
+    for program in (unseen, waits_for_it):
+        run = run_seed(program, 1, within_s=10)
+        assert run.verdict == "ValueError: broken (in process worker)"
+        assert run.error is not None
+        assert "raise ValueError" in "".join(traceback.format_exception(run.error))
+        assert [text for _, text in run.timeline] == ["worker has failed"]
+    assert run_seed(seen, 1).verdict == "ok"
 
 
 # -- the network ---------------------------------------------------------------------------------

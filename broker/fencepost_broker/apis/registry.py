@@ -7,6 +7,7 @@ of the docs lists them as served.
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import cache
 from operator import attrgetter
 from typing import Final
 
@@ -471,16 +472,23 @@ def served(settings: Settings) -> tuple[Served, ...]:
 
     If the controller is another process, requests for it are forwarded.
     """
-    caps = parse_version_caps(settings.api_versions_max)
-    apis: tuple[Served, ...] = SERVED
-    if not settings.client_telemetry_enable:
-        apis = tuple(api for api in apis if api.key not in _OF_TELEMETRY)
-    release = release_of(settings.kafka_release)
+    unserved = frozenset() if settings.client_telemetry_enable else _OF_TELEMETRY
+    given, has_controller = settings.api_versions_max, "controller" in settings.process_roles
+    return _served(given, settings.kafka_release, unserved, has_controller=has_controller)
+
+
+@cache
+def _served(
+    given: tuple[str, ...], release_name: str | None, unserved: frozenset[ApiKey], *,
+    has_controller: bool,
+) -> tuple[Served, ...]:  # fmt: skip
+    caps, release = parse_version_caps(given), release_of(release_name)
+    apis = tuple(api for api in SERVED if api.key not in unserved)
     if release is not None:
         apis = tuple(api for api in apis if api.key in release.versions)
         caps = {key: high for key, (_, high) in release.versions.items()} | caps
     apis = tuple(replace(api, version_cap=caps.get(api.key)) for api in apis)
-    if "controller" in settings.process_roles:
+    if has_controller:
         return apis
     from fencepost_broker.apis.forwarding import passed_on
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import Enum
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
@@ -115,20 +115,19 @@ class Served:
     is_passed_on: bool = False
     """Whether it is forwarded to a controller in another process."""
 
-    @property
-    def versions(self) -> tuple[int, int]:
-        """The lowest and the highest version that ApiVersions advertises."""
+    versions: tuple[int, int] = field(init=False)
+    """The lowest and the highest version that ApiVersions advertises."""
+    accepted: tuple[int, int] = field(init=False)
+    """The lowest and the highest version that its handler accepts; at least the schema's."""
+
+    def __post_init__(self) -> None:
         api = Api.of(self.key)
         assert api is not None
         low, high = api.advertised
-        return low, high if self.version_cap is None else min(high, self.version_cap)
-
-    @property
-    def accepted(self) -> tuple[int, int]:
-        """The lowest and the highest version that its handler accepts; at least the schema's."""
-        api = Api.of(self.key)
-        assert api is not None
-        return api.min_version, self.versions[1]
+        if self.version_cap is not None:
+            high = min(high, self.version_cap)
+        object.__setattr__(self, "versions", (low, high))
+        object.__setattr__(self, "accepted", (api.min_version, high))
 
     @property
     def answers_any_version(self) -> bool:

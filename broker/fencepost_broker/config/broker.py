@@ -3,7 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from functools import lru_cache
+from pathlib import Path
 from typing import Final, Self, cast
+from urllib.parse import unquote
+
+from fencepost_client.config.jaas import read_jaas
 
 from fencepost_broker.config.errors import SettingsError
 from fencepost_broker.config.setting import AnySetting, Value
@@ -30,6 +35,8 @@ from fencepost_broker.config.tables.network import (
 from fencepost_broker.config.tables.security import (
     JAAS,
     PLAIN,
+    SIGNED_TOKENS,
+    BearerSettings,
     DelegationTokenSettings,
     SecuritySettings,
     explain_own,
@@ -48,10 +55,12 @@ from fencepost_broker.config.tables.without_effect import (
 from fencepost_broker.config.unsupported import reason_to_refuse
 from fencepost_broker.config.values.endpoints import Endpoint, parse_endpoints, parse_protocol_map
 from fencepost_broker.config.values.releases import DEFAULTS
+from fencepost_broker.security.authentication.policy import OAUTHBEARER, TokenValidator
 
 TOPIC: Final = Source(Origin.TOPIC)
 GROUP: Final = Source(Origin.GROUP)
 CLIENT_METRICS: Final = Source(Origin.CLIENT_METRICS)
+_FILE: Final = "file://"
 _IDS: Final = {"broker.id": "node.id", "node.id": "broker.id"}
 
 
@@ -60,6 +69,7 @@ class DeclaredSettings(
     ListenerSettings,
     ConnectionSettings,
     SecuritySettings,
+    BearerSettings,
     DelegationTokenSettings,
     RequestSettings,
     ThreadSettings,
@@ -134,7 +144,7 @@ class DeclaredSettings(
     def protocol(self, listener_name: str) -> str | None:
         """Return the security protocol of a listener, or ``None`` if the map lacks its name."""
         name = listener_name.upper()
-        found = parse_protocol_map(self.listener_security_protocol_map).get(name)
+        found = _protocol_map(self.listener_security_protocol_map).get(name)
         if found is None and name in map(str.upper, self.controller_listener_names):
             return "PLAINTEXT"  # as in Kafka, the controller's need not be in the map
         return found
@@ -198,6 +208,38 @@ class DeclaredSettings(
         """Return the passwords of a listener's PLAIN users."""
         jaas = self.of_listener(JAAS, listener, PLAIN)
         return plain_users(jaas) if isinstance(jaas, str) else {}
+
+    def bearer_tokens(self, listener: str) -> TokenValidator:
+        """Return what decides about the tokens of OAUTHBEARER; raises ValueError."""
+
+        def given(name: str) -> Value:
+            return self.of_listener(name, listener, OAUTHBEARER)
+
+        keys = given("sasl.oauthbearer.jwks.endpoint.url")
+        if given("sasl.server.callback.handler.class") == SIGNED_TOKENS:
+            from fencepost_broker.security.authentication.signed_tokens import SignedTokens
+
+            if not isinstance(keys, str) or not keys.startswith(_FILE):
+                raise ValueError(
+                    f"signed tokens need keys: set sasl.oauthbearer.jwks.endpoint.url={_FILE}/PATH"
+                )
+            return SignedTokens(
+                Path(unquote(keys.removeprefix(_FILE))),
+                audiences=cast("tuple[str, ...]", given("sasl.oauthbearer.expected.audience")),
+                issuer=cast("str | None", given("sasl.oauthbearer.expected.issuer")),
+                user_claim=cast("str", given("sasl.oauthbearer.sub.claim.name")),
+                skew_ms=cast("int", given("sasl.oauthbearer.clock.skew.seconds")) * 1000,
+            )
+        if keys is not None:
+            raise ValueError(
+                "sasl.oauthbearer.jwks.endpoint.url has no effect on unsigned tokens: set"
+                f" sasl.server.callback.handler.class={SIGNED_TOKENS}"
+            )
+        from fencepost_broker.security.authentication.bearer import UnsecuredTokens
+
+        jaas = given(JAAS)
+        options = read_jaas(jaas).options if isinstance(jaas, str) else {}
+        return UnsecuredTokens.from_options(options)
 
     def topic(self, overrides: Mapping[str, Value] | None = None) -> TopicSettings:
         """Return a topic's settings: its own, or else the broker's.
@@ -289,6 +331,7 @@ class DeclaredSettings(
         return super().explain_unknown(name)
 
 
+_protocol_map: Final = lru_cache(64)(parse_protocol_map)
 _FOLLOWERS: Final = tuple(each for each in DeclaredSettings.settings.values() if each.follows_kafka)
 
 

@@ -8,7 +8,7 @@ from fencepost_broker.config.broker import DeclaredSettings
 from fencepost_broker.config.logins import login_problems
 from fencepost_broker.config.tables.security import JAAS, MODULES, PLAIN, names_of
 from fencepost_broker.config.values.releases import release_of
-from fencepost_broker.security.authentication.policy import MECHANISMS
+from fencepost_broker.security.authentication.policy import MECHANISMS, OAUTHBEARER
 
 _ORDERED = (
     ("group.min.session.timeout.ms", "group.max.session.timeout.ms"),
@@ -172,6 +172,11 @@ def _login_problems(settings: DeclaredSettings, listener: str) -> list[str]:
             f"{listener} supports PLAIN, and no user has a password: set {where}="
             f'{MODULES[PLAIN]} required user_alice="...";'
         )
+    if OAUTHBEARER in mechanisms:
+        try:
+            settings.bearer_tokens(listener)
+        except ValueError as error:
+            problems.append(f"{names_of(JAAS, listener, OAUTHBEARER)[0]}: {error}")
     return problems
 
 

@@ -11,7 +11,7 @@ from fencepost_client.config.jaas import read_jaas
 from fencepost_broker.config.broker import DeclaredSettings
 from fencepost_broker.config.tables.inter_broker import parse_users
 from fencepost_broker.config.tables.security import JAAS, MODULES, names_of
-from fencepost_broker.security.authentication.policy import MECHANISMS
+from fencepost_broker.security.authentication.policy import PASSWORD_MECHANISMS
 
 _PLAINTEXT: Final = "PLAINTEXT"
 
@@ -114,16 +114,17 @@ def login_problems(settings: DeclaredSettings) -> Iterator[str]:
 def _problems_of(settings: DeclaredSettings, peers: PeerListener, who: str) -> Iterator[str]:
     if not peers.has_login or own_login(settings, peers) is not None:
         return
-    if peers.mechanism not in MECHANISMS:
+    if peers.mechanism not in PASSWORD_MECHANISMS:
         yield (
             f"{who} reached at {peers.listener}, which is {peers.protocol}: set"
-            f" {peers.mechanism_setting} to one of {', '.join(MECHANISMS)}; it is {peers.mechanism}"
+            f" {peers.mechanism_setting} to one of {', '.join(PASSWORD_MECHANISMS)}; it is"
+            f" {peers.mechanism}"
         )
         return
     yield f"{who} reached at {peers.listener}, which is {peers.protocol}: set {_jaas_hint(peers)}"
 
 
 def _jaas_hint(peers: PeerListener) -> str:
-    mechanism = peers.mechanism if peers.mechanism in MODULES else MECHANISMS[0]
+    mechanism = peers.mechanism if peers.mechanism in MODULES else PASSWORD_MECHANISMS[0]
     where = names_of(JAAS, peers.listener, mechanism)[0]
     return f'{where}={MODULES[mechanism]} required username="..." password="...";'

@@ -18,6 +18,7 @@ from fencepost_protocol.schema.files import load
 from fencepost_broker.apis.error_responses import has_error
 from fencepost_broker.apis.request import Request
 from fencepost_broker.apis.served import Served, not_read
+from fencepost_broker.coordinator.runtime.steps import check_step
 from fencepost_broker.coordinator.transaction.states import NAMES as TRANSACTION_STATES
 from fencepost_broker.faults.entities import (
     ENTITIES,
@@ -33,9 +34,10 @@ from fencepost_broker.faults.rule import (
     Error,
     Match,
     Rule,
+    Run,
     Throttle,
 )
-from fencepost_broker.operations import AnyOperation, OperationRefusedError
+from fencepost_broker.operations import AnyOperation, CrashAtStep, OperationRefusedError
 
 _WHILE: Final = re.compile(r"(transaction|group)(?::(.+))?=(\w+)")
 _STATES: Final[dict[str, list[str]]] = {
@@ -279,6 +281,11 @@ def _of_act(rule: Rule, apis: list[Served]) -> tuple[ErrorCode, tuple[tuple[Path
         code = error_of(act.code)
         if rule.match.api is not None and not has_error(response_class(apis[0].key)):
             raise PathError(f"act: an answer to {rule.match.api} has no error code")
+    if isinstance(act, Run) and isinstance(act.operation, CrashAtStep):
+        try:
+            check_step(act.operation.step)
+        except ValueError as error:
+            raise PathError(f"act: {error}") from None
     if isinstance(act, Throttle) and rule.match.api is not None:
         answer = response_class(apis[0].key)
         if "throttle_time_ms" not in answer.__slots__:  # type: ignore[attr-defined]

@@ -46,6 +46,8 @@ class DynamicConfig(MetadataPublisher):
         """The broker's, as they are now."""
         self._of_topics: dict[str, LogConfig] = {}
         """Kept because a topic may have thousands of partitions."""
+        self._of_others: LogConfig | None = None
+        """Those of every topic that has no settings of its own."""
         self._listeners: list[Callable[[Settings], None]] = []
         self._topic_listeners: list[Callable[[str], None]] = []
 
@@ -63,6 +65,7 @@ class DynamicConfig(MetadataPublisher):
         for problem in problems:
             self._warn(f"a setting in the metadata log is ignored: {problem}")
         self._of_topics.clear()
+        self._of_others = None
         for on_settings in self._listeners:
             on_settings(self.settings)
 
@@ -92,7 +95,15 @@ class DynamicConfig(MetadataPublisher):
         return self.settings.fsync == "always" and bool(self.settings.data_dirs)
 
     def _configure(self, topic: str) -> LogConfig:
-        topic_settings = self.settings.topic(self._image.configs.of_topic(topic))
+        own = self._image.configs.of_topic(topic)
+        if own:
+            return self._configured(own)
+        if self._of_others is None:
+            self._of_others = self._configured({})
+        return self._of_others
+
+    def _configured(self, own: Mapping[str, str]) -> LogConfig:
+        topic_settings = self.settings.topic(own)
         of_broker = {name: self.settings[name] for name in LOG_SETTINGS_OF_BROKER}
         of_broker["jitter.seed"] = self._jitter_seed
         if self.syncs_always:

@@ -28,6 +28,7 @@ from fencepost_broker.apis.request import NO_ANSWER, NO_FRAME, Answer, Pieces, R
 from fencepost_broker.network.connection import Connection, Ending
 from fencepost_broker.security.authentication.machine import Act, Login, Session, Step
 from fencepost_broker.security.authentication.policy import (
+    OAUTHBEARER,
     SCRAM_MECHANISMS,
     Policy,
     TokenLogin,
@@ -58,7 +59,7 @@ class Entrance:
     token_key: str | None = field(repr=False)
     """The key of delegation tokens' secrets, if there are such tokens."""
     now_ms: Callable[[], int]
-    """The time by which delegation tokens expire."""
+    """The time by which tokens expire."""
 
     @classmethod
     def from_settings(
@@ -84,7 +85,8 @@ def _policy(settings: Settings, listener: str) -> Policy:
         held_ms = settings.of_listener("connections.max.reauth.ms", listener, mechanism)
         if isinstance(held_ms, int) and held_ms > 0:
             session_ms[mechanism] = held_ms
-    return Policy(mechanisms, settings.plain_users(listener), session_ms)
+    tokens = settings.bearer_tokens(listener) if OAUTHBEARER in mechanisms else None
+    return Policy(mechanisms, settings.plain_users(listener), session_ms, tokens)
 
 
 class _Known:
@@ -99,6 +101,10 @@ class _Known:
         image: MetadataImage = self._server.image
         return image.scram.credentials.get((user, mechanism))
 
+    def now_ms(self) -> int:
+        """Return the time by which tokens expire."""
+        return self._entrance.now_ms()
+
     def token(self, token_id: str, mechanism: str) -> TokenLogin | None:
         """Return a delegation token's credentials, if there is one."""
         key = self._entrance.token_key
@@ -108,7 +114,7 @@ class _Known:
         from fencepost_broker.security.delegation_tokens import token_credential
 
         credential = token_credential(key, token_id, *SCRAM_MECHANISMS[mechanism])
-        valid_for_ms = found.expiration_timestamp - self._entrance.now_ms()
+        valid_for_ms = found.expiration_timestamp - self.now_ms()
         return TokenLogin(credential, user_of(found.owner), valid_for_ms)
 
 
@@ -251,7 +257,7 @@ class Gate:
         self._login = None
         self._stop_timer()
         connection.user = login.user
-        connection.client.has_token = login.has_token
+        connection.client.has_token = login.has_delegation_token
         self.frame_bytes_max = self._server.frame_bytes_max
         self.waiting_max = self._server.waiting_max
         if not login.session_ms:

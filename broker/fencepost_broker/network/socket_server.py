@@ -317,9 +317,8 @@ class SocketServer:
         api, *_ = self.apis[request.api_key]
         return answer if isinstance(answer, list) else api.encode(request, answer)
 
-    def _first_decode(self, api: Served) -> Decode:
+    def _first_decode(self, key: int, api: Served) -> Decode:
         """Return the decoder for an API's first request, which imports the API's modules."""
-        key = api.key.value
 
         def decode(frame: memoryview, version: int, body: int) -> tuple[Any, int]:
             self._routes[key] = api.reads, loaded(self._routes[key][1]), *self._routes[key][2:]
@@ -368,11 +367,12 @@ class SocketServer:
 
     def _make_routes(self, apis: Iterable[Served] = ()) -> None:
         for api in apis or self.served:
-            self._routes[api.key.value] = self._route(api)
+            key = api.key.value
+            self._routes[key] = self._route(key, api)
 
     def _steps(self, api: Served) -> tuple[Step, ...]:
         """Return the steps that run before the handler of an API."""
-        steps = []
+        steps: list[Step | None] = []
         if self._quotas is not None and self._quotas.quotas.keys:
             from fencepost_broker.network.throttling import quota_step
 
@@ -383,23 +383,23 @@ class SocketServer:
             steps.append(rights_step(api, self._context.access.authorizer))
         return tuple(step for step in steps if step is not None)
 
-    def _route(self, api: Served) -> Route:
+    def _route(self, key: int, api: Served) -> Route:
         lowest, highest = api.accepted
-        metrics = self.metrics.api(api.key, range(lowest, highest + 1))
+        metrics = self.metrics.api(key, range(lowest, highest + 1))
         # A watcher has to see all requests, and answers may depend on the user's rights.
         is_watched, handler = self._watcher is not None, api.handler
         is_remembered = api.is_remembered and self._context.access.authorizer is None
-        if self.faults is not None and self.faults.takes(api.key.value):
+        if self.faults is not None and self.faults.takes(key):
             is_remembered, is_watched = False, is_watched or not self.faults.only_topics(api)
             handler = self.faults.guard(api, self._handle, self.encode)
         steps, large_from = self._steps(api), self._large.bytes_from(api)
-        self.apis[api.key.value] = api, steps, large_from
+        self.apis[key] = api, steps, large_from
         return (
-            self._first_decode(api) if api.decode is None else api.decode,
+            self._first_decode(key, api) if api.decode is None else api.decode,
             handler,
             api.encode,
             metrics.requests,
-            FLEXIBLE_FROM.get(api.key, _NEVER),
+            FLEXIBLE_FROM.get(key, _NEVER),
             0 if steps or is_watched else large_from,
             metrics.took,
             RememberedAnswers() if is_remembered and not is_watched else None,

@@ -15,7 +15,7 @@ from fencepost_protocol.generated.alter_user_scram_credentials import (
 )
 
 from fencepost_broker.config.tables.security import JAAS, MODULES, PLAIN, USER_PREFIX
-from fencepost_broker.security.authentication.policy import MECHANISMS, SCRAM_MECHANISMS
+from fencepost_broker.security.authentication.policy import PASSWORD_MECHANISMS, SCRAM_MECHANISMS
 
 if TYPE_CHECKING:
     from fencepost_broker.config import Value
@@ -41,7 +41,7 @@ def settings_for(users: Mapping[str, str]) -> dict[str, Value]:
     escaped = {name: re.sub(r'(["\\])', r"\\\1", password) for name, password in users.items()}
     options = " ".join(f'{USER_PREFIX}{name}="{word}"' for name, word in escaped.items())
     return {
-        "sasl.enabled.mechanisms": MECHANISMS,
+        "sasl.enabled.mechanisms": PASSWORD_MECHANISMS,
         f"{PLAIN.lower()}.{JAAS}": f"{MODULES[PLAIN]} required {options};",
     }
 

@@ -84,6 +84,7 @@ class BrokerProcess:
         self.used_fault_rules: FaultRules | None = None
         """The fault rules, if there ever were any."""
         self._is_started = False
+        self._is_cut_off = False
         self.listening: tuple[str, ...] = ()
         """The ``listeners``, with actual ports instead of 0."""
         self._disk = disk
@@ -371,12 +372,14 @@ class BrokerProcess:
         self.clock.unfollow(self)
         if self._maintenance is not None:
             self._maintenance.cancel()
-        if self.settings.controlled_shutdown_enable:
+        if self.settings.controlled_shutdown_enable and not self._is_cut_off:
             await self._hand_over()
         self.socket_server.finish()
         await self._close_links()
         self.server.release_waiting()
-        await self._stop_servers(self.settings.shutdown_timeout_ms / 1000)
+        await self._stop_servers(
+            0 if self._is_cut_off else self.settings.shutdown_timeout_ms / 1000
+        )
         await self._close_tap()
         await self.server.flushes.close()
         is_clean = self.server.stop()
@@ -386,9 +389,7 @@ class BrokerProcess:
 
     async def cut_off(self) -> None:
         """Close all connections without answers; the stop after this is as sudden as a kill."""
-        self.settings = self.settings.with_overrides(
-            {"controlled.shutdown.enable": False, "shutdown.timeout.ms": 0}
-        )
+        self._is_cut_off = True
         await self._close_links()
         await self.socket_server.close_connections()
 

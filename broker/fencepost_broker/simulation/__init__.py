@@ -15,16 +15,22 @@ and chance. The same seed gives the same run.
     network.py      connections in memory, with latency, cuts and resets
     disk.py         disks in memory, which a power cut sets back
     escapes.py      time and chance of a program come from the simulation; threads are refused
-    programs.py     programs that ``fencepost simulate`` has by itself
+    checks.py       judges what a program has done, by histories and logs
+    invariants.py   what must hold at each step, whatever the program does
+    replays.py      compares coordinators with replays of their logs
+    logs.py         reads logs of clusters without a client
+    programs/       programs that ``fencepost simulate`` has by itself
 """
 
 from __future__ import annotations
 
+from fencepost_broker.simulation.invariants import InvariantError
 from fencepost_broker.simulation.loop import SimulationError, SimulationStuckError
 from fencepost_broker.simulation.runs import Run, SimulationFailedError, simulate
 from fencepost_broker.simulation.simulation import Simulation
 
 __all__ = [
+    "InvariantError",
     "Run",
     "Simulation",
     "SimulationError",

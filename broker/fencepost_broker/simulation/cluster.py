@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Coroutine
+from collections.abc import Coroutine, Mapping
 from contextvars import copy_context
 from random import Random
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
+from fencepost_broker.coordinator.records import RecordFamily
 from fencepost_broker.coordinator.runtime.steps import OnStep
+from fencepost_broker.metadata.image.model import Topic
+from fencepost_broker.replication.partition import Partition
+from fencepost_broker.server.broker_server import BrokerServer
 from fencepost_broker.server.embedded.cluster import CONTROLLER_ID, Cluster
 from fencepost_broker.server.embedded.cluster_node import ClusterNode
 from fencepost_broker.server.errors import BrokerFailedError
 from fencepost_broker.simulation.disk import SimDisk
-from fencepost_broker.simulation.loop import SimLoop
+from fencepost_broker.simulation.invariants import Invariants
+from fencepost_broker.simulation.loop import SimLoop, SimulationError
 from fencepost_broker.simulation.process import Process, current_process
 
 _AGAIN_S: Final = 0.5
@@ -27,17 +32,31 @@ async def in_process(process: Process, work: Coroutine[Any, Any, Any]) -> Any:
     return await asyncio.get_running_loop().create_task(work, context=context)
 
 
+class Written(NamedTuple):
+    """What is in a cluster's logs."""
+
+    ends: list[int]
+    is_open: bool
+    """Whether a transaction is open."""
+
+
 class SimulatedCluster(Cluster):
     """A cluster whose brokers are processes of the simulation: ``broker-1`` and on."""
 
     def __init__(
-        self, loop: SimLoop, random: Random, on_step: OnStep | None = None, **options: Any
+        self,
+        loop: SimLoop,
+        random: Random,
+        on_step: OnStep,
+        invariants: Invariants,
+        **options: Any,
     ) -> None:
         super().__init__(**options)
         self._settings["log.dirs"] = _FOLDER
         self._loop = loop
         self._random = random
         self._on_step = on_step
+        self._invariants = invariants
         self._disks: dict[int, SimDisk] = {}
         self.processes: dict[int, Process] = {}
         """The process of each node that runs, or has run, by its id."""
@@ -65,6 +84,8 @@ class SimulatedCluster(Cluster):
         its connections are half open until it is started again.
         """
         self._check_runs(broker_id)
+        if power_cut:
+            self._expect_losses(broker_id)
         node = self.nodes.pop(broker_id)
         self._killed.append(node)
         self._loop.kill(self.processes[broker_id], silently=power_cut)
@@ -72,6 +93,18 @@ class SimulatedCluster(Cluster):
         disk.unlock()
         if power_cut:
             disk.cut_power(self._random)
+
+    def _expect_losses(self, broker_id: int) -> None:
+        """What no other replica in sync has may be lost, unless it is synced before an answer."""
+        server = self.servers[broker_id]
+        if server.config.settings.fsync == "always":
+            return
+        others = set(self.servers) - {broker_id}
+        for name, topic in self._created.items():
+            for number, partition in topic.partitions.items():
+                here = server.table.find(name, number)
+                if here is not None and not others & set(partition.isr):
+                    self._invariants.may_lose(here.log)
 
     async def start_surely(self, broker_id: int) -> None:
         """Start a broker, and try again if it cannot join the cluster yet."""
@@ -82,14 +115,65 @@ class SimulatedCluster(Cluster):
                 await asyncio.sleep(_AGAIN_S)
 
     @property
-    def is_in_sync(self) -> bool:
-        """Whether all replicas of all partitions are in sync, as the controller sees it."""
+    def _created(self) -> Mapping[str, Topic]:
+        """The topics, as the controller sees them."""
         controller = self.nodes[CONTROLLER_ID]._process
         assert controller is not None
+        return controller.server.image.topics.by_name
+
+    @property
+    def servers(self) -> dict[int, BrokerServer]:
+        """The parts of each broker that runs or is paused, by its id."""
+        return {
+            broker_id: node._process.server
+            for broker_id, node in self.brokers.items()
+            if node._process is not None and isinstance(node._process.server, BrokerServer)
+        }
+
+    @property
+    def topic_names(self) -> list[str]:
+        """The names of all topics that are not internal."""
+        return sorted(each for each in self._created if not each.startswith("__"))
+
+    def leaders(self, topic: str) -> list[Partition]:
+        """Return the partitions of a topic in order, each at its leader."""
+        if topic not in self._created:
+            return []
+        servers, found = self.servers, []
+        for number, known in sorted(self._created[topic].partitions.items()):
+            server = servers.get(known.leader)
+            partition = None if server is None else server.table.find(topic, number)
+            if partition is None:
+                raise SimulationError(f"{topic}-{number} has no leader")
+            found.append(partition)
+        return found
+
+    @property
+    def is_in_sync(self) -> bool:
+        """Whether all replicas of all partitions are in sync, as the controller sees it."""
         return all(
             set(partition.isr) == set(partition.replicas)
-            for topic in controller.server.image.topics.by_name.values()
+            for topic in self._created.values()
             for partition in topic.partitions.values()
+        )
+
+    def written(self) -> Written | None:
+        """Return where logs end; ``None`` if a partition has no leader now.
+
+        Offsets of groups are left out, since consumers commit them without end.
+        """
+        try:
+            logs = [
+                each.log
+                for topic in self._created
+                if topic != RecordFamily.GROUPS.value
+                for each in self.leaders(topic)
+            ]
+        except SimulationError:
+            return None
+        return Written(
+            [each.log_end_offset for each in logs],
+            is_open=any(each.last_stable_offset < each.log_end_offset for each in logs),
         )
 
     async def wait_until_in_sync(self) -> None:

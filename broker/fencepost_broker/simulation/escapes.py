@@ -14,8 +14,9 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import lru_cache
 from random import Random
-from types import BuiltinFunctionType, ModuleType
+from types import BuiltinFunctionType, FunctionType, ModuleType
 from typing import Any, Final
 
 from fencepost_broker.network.worker_threads import WorkerThreads
@@ -85,6 +86,32 @@ _FAKES: Final[dict[Any, Callable[..., Any]]] = {
 }
 
 
+@lru_cache(1)
+def _functions_with_defaults(modules: int) -> list[FunctionType]:
+    """Return the functions one of whose defaults is a function of time or chance.
+
+    They are looked for again when there are more modules.
+    """
+    del modules
+    names = (
+        value
+        for name, module in list(sys.modules.items())
+        if isinstance(module, ModuleType) and name.partition(".")[0] not in _LEFT_ALONE
+        for value in list(vars(module).values())
+    )
+    each_once = {
+        id(each): each
+        for value in names
+        for each in (list(vars(value).values()) if isinstance(value, type) else [value])
+        if isinstance(each, FunctionType) and any(map(_is_faked, each.__defaults__ or ()))
+    }
+    return list(each_once.values())
+
+
+def _is_faked(value: object) -> bool:
+    return isinstance(value, BuiltinFunctionType) and value in _FAKES
+
+
 @contextmanager
 def closed_world(loop: SimLoop, chance: Random) -> Iterator[None]:
     """Let time and chance be those of a simulation."""
@@ -94,7 +121,11 @@ def closed_world(loop: SimLoop, chance: Random) -> Iterator[None]:
         if isinstance(module, ModuleType) and module.__name__.partition(".")[0] not in _LEFT_ALONE
         if module.__name__ != __name__
         for name, value in list(vars(module).items())
-        if isinstance(value, BuiltinFunctionType) and value in _FAKES
+        if _is_faked(value)
+    ]
+    defaults = [
+        (function, function.__defaults__ or ())
+        for function in _functions_with_defaults(len(sys.modules))
     ]
     seed, state = random.Random.seed, random.getstate()
     run, start, wait = WorkerThreads.run, threading.Thread.start, LoadedDiskFault.wait
@@ -119,6 +150,9 @@ def closed_world(loop: SimLoop, chance: Random) -> Iterator[None]:
 
     for module, name, value in bound:
         setattr(module, name, _FAKES[value])
+    for function, values in defaults:
+        fakes = (_FAKES[each] if _is_faked(each) else each for each in values)
+        function.__defaults__ = tuple(fakes)
     random.Random.seed = seeded  # type: ignore[method-assign]
     WorkerThreads.run = at_once  # type: ignore[method-assign]
     LoadedDiskFault.wait = waited  # type: ignore[method-assign]
@@ -136,3 +170,5 @@ def closed_world(loop: SimLoop, chance: Random) -> Iterator[None]:
         random.setstate(state)
         for module, name, value in bound:
             setattr(module, name, value)
+        for function, values in defaults:
+            function.__defaults__ = values

@@ -133,7 +133,7 @@ class SimLoop(asyncio.BaseEventLoop):
         """Let what was killed clean up, after the run."""
         self._selector.begin()
         for process in self._killed:
-            process.runs = True
+            process.revive()
 
     # -- threads ---------------------------------------------------------------------------------
 

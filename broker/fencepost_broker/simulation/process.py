@@ -18,7 +18,7 @@ class Process:
         self.name = name
         self.is_dead = False
         self.runs = True
-        """Whether its callbacks are called. Those of a paused process wait in ``held``."""
+        """Whether its callbacks are called. Else they wait in ``held``."""
         self.held: list[asyncio.Handle] = []
         self.clock_ahead_s = 0.0
         """How far its wall clock is ahead of the simulation's."""
@@ -49,8 +49,11 @@ class Process:
 
     def resume(self) -> None:
         """Let it run on: what has arrived and what is due comes first, in order."""
-        if self.is_dead or self.runs:
-            return
+        if not self.is_dead:
+            self.revive()
+
+    def revive(self) -> None:
+        """Let it run on, also if it is dead: after a run, so that it cleans up."""
         self.runs = True
         held, self.held = self.held, []
         for handle in held:
@@ -60,7 +63,6 @@ class Process:
     def end(self) -> None:
         """Never call anything of it again, as after SIGKILL."""
         self.is_dead, self.runs = True, False
-        self.held.clear()
 
 
 OUTSIDE: Final = Process("program")
@@ -75,9 +77,9 @@ def _context_of(handle: Any) -> Context:
 
 
 def _runs_now(handle: asyncio.Handle) -> bool:
-    """Whether a callback may be called; that of a paused process is kept for later."""
+    """Whether a callback may be called; it is kept for later if its process does not run."""
     process = _context_of(handle).get(current_process, OUTSIDE)
-    if not process.runs and not process.is_dead:
+    if not process.runs:
         process.held.append(handle)
     return process.runs
 

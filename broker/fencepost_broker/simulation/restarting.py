@@ -3,12 +3,44 @@
 from __future__ import annotations
 
 import asyncio
+import gc
+import inspect
 from collections.abc import Callable, Coroutine
+from functools import partial
+from types import FunctionType
 from typing import Any
 
 from fencepost_broker.simulation.cluster import in_process
 from fencepost_broker.simulation.loop import SimLoop
 from fencepost_broker.simulation.process import Process
+
+
+def again(
+    work: Coroutine[Any, Any, Any] | Callable[[], Coroutine[Any, Any, Any]],
+) -> Callable[[], Coroutine[Any, Any, Any]]:
+    """Return what makes the same coroutine each time.
+
+    A coroutine that has not begun is made anew from its function and its arguments.
+    """
+    if callable(work):
+        return work
+    frame = getattr(work, "cr_frame", None)
+    if frame is None or inspect.getcoroutinestate(work) != inspect.CORO_CREATED:
+        raise TypeError("a process that is started again is a coroutine that has not begun")
+    [make] = (
+        each
+        for each in gc.get_referents(work)
+        if isinstance(each, FunctionType) and each.__code__ is frame.f_code
+    )
+    given = inspect.getargvalues(frame)
+    code, named = frame.f_code, given.locals
+    count = code.co_argcount
+    args = [named[each] for each in given.args[:count]]
+    args += named[given.varargs] if given.varargs else ()
+    options = {each: named[each] for each in given.args[count:]}
+    options |= named[given.keywords] if given.keywords else {}
+    work.close()
+    return partial(make, *args, **options)
 
 
 class Restarting:

@@ -15,6 +15,7 @@ from fencepost_client import KafkaError
 
 from fencepost_broker.simulation.escapes import closed_world
 from fencepost_broker.simulation.faults import Fault
+from fencepost_broker.simulation.invariants import watched
 from fencepost_broker.simulation.loop import SimLoop, SimulationError
 from fencepost_broker.simulation.network import End
 from fencepost_broker.simulation.process import Process, current_process
@@ -24,9 +25,10 @@ from fencepost_broker.simulation.timeline import Timeline
 
 WITHIN_S: Final = 3600.0
 """The virtual time that a program may take."""
+_END_S: Final = 1.0
+"""The virtual time that tasks have to clean up after a run, until they are cancelled again."""
+_END_ROUNDS: Final = 30
 _AWAITS_MAX: Final = 100
-_END_S: Final = 30.0
-"""The virtual time that tasks have to clean up after a run."""
 _cpu_s: Final = time.process_time
 
 
@@ -58,7 +60,8 @@ class Run:
         if self.error is None:
             return self.told or "ok"
         text = str(self.error).partition("\n")[0]
-        return f"{type(self.error).__name__}: {text}"[:500]
+        notes = "".join(f" ({each})" for each in getattr(self.error, "__notes__", ()))
+        return f"{type(self.error).__name__}: {text}"[:500] + notes.partition("\n")[0]
 
     def without_error(self) -> Run:
         """Return the same for another process, which may not know the error's class."""
@@ -99,12 +102,17 @@ def run_seed(
         _tap(loop, simulation.timeline, tell)
     unheard: list[dict[str, Any]] = []
     error: BaseException | None = None
-    with closed_world(loop, Random(f"chance {seed}")):  # noqa: S311 - no secrets
+    chance = Random(f"chance {seed}")  # noqa: S311 - no secrets
+    with closed_world(loop, chance):
         asyncio.set_event_loop(loop)
         try:
-            loop.run_until_complete(_bounded(program, simulation, within_s))
+            with watched(simulation.invariants):
+                loop.run_until_complete(_bounded(program, simulation, within_s))
         except Exception as raised:  # noqa: BLE001 - it is the run's result
             error = _only_one(raised)
+        error = simulation.invariants.error or error
+        if error is None or isinstance(error, SimulationError):  # such as its time limit
+            error = simulation.unseen_error() or error
         if error is None and unheard:
             error = _unheard(unheard[0])
         digest, simulated_s = loop.network.digest, loop.time()
@@ -150,15 +158,18 @@ def _tap(loop: SimLoop, timeline: Timeline, tell: Callable[[str], object]) -> No
 def _end(loop: SimLoop) -> None:
     """Cancel what is left, and close connections."""
     loop.revive()
-    tasks = sorted(asyncio.all_tasks(loop), key=lambda task: task.get_name())
-    for task in tasks:
-        task.cancel()
-    if tasks:
-        with suppress(SimulationError):
-            _, left = loop.run_until_complete(asyncio.wait(tasks, timeout=_END_S))
-            for task in left:  # of a killed process, half of which is gone
-                task._log_destroy_pending = False  # type: ignore[attr-defined]
-                _close(task.get_coro())
+    left: Iterable[asyncio.Task[Any]] = ()
+    with suppress(SimulationError):
+        for _ in range(_END_ROUNDS):  # what a task awaits while it cleans up is cancelled, too
+            left = sorted(asyncio.all_tasks(loop), key=lambda task: task.get_name())
+            if not left:
+                break
+            for task in left:
+                task.cancel()
+            loop.run_until_complete(asyncio.wait(left, timeout=_END_S))
+    for task in asyncio.all_tasks(loop):  # of a killed process, half of which is gone
+        task._log_destroy_pending = False  # type: ignore[attr-defined]
+        _close(task.get_coro())
     for end in list(loop.network.ends):
         end.abort()
 

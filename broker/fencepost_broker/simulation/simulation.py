@@ -8,15 +8,24 @@ from contextlib import suppress
 from random import Random
 from typing import Any, Final, TypeAlias
 
+from fencepost_client.clients.history import History
+
 from fencepost_broker.config import Value
+from fencepost_broker.simulation.checks import Checks
 from fencepost_broker.simulation.cluster import SimulatedCluster, in_process
 from fencepost_broker.simulation.faults import KINDS, Fault, FaultsOfCluster, draw_plan
-from fencepost_broker.simulation.loop import SimLoop
+from fencepost_broker.simulation.invariants import Invariants
+from fencepost_broker.simulation.loop import SimLoop, SimulationError
 from fencepost_broker.simulation.process import Process
-from fencepost_broker.simulation.restarting import Restarting
+from fencepost_broker.simulation.replays import not_as_logged
+from fencepost_broker.simulation.restarting import Restarting, again
 from fencepost_broker.simulation.timeline import Timeline
 
 Program: TypeAlias = Callable[["Simulation"], Coroutine[Any, Any, object]]
+REST_S: Final = 90.0
+"""How long nothing is written before all is quiet."""
+_REST_MAX_S: Final = 900.0
+_LOOK_S: Final = 5.0
 _SETTINGS: Final[Mapping[str, Value]] = {"tap.enable": False}
 
 
@@ -31,6 +40,8 @@ class Simulation:
         self.network = loop.network
         self.timeline = Timeline(loop)
         """What has happened, and when: the faults, and what the program notes."""
+        self.invariants = Invariants(self._broken)
+        """What is looked at whenever a log changes."""
         self.planned: list[Fault] = []
         """All faults that were drawn from the seed."""
         self.restarting: dict[str, Restarting] = {}
@@ -40,6 +51,17 @@ class Simulation:
         self._clusters: list[SimulatedCluster] = []
         self._tasks: list[asyncio.Task[Any]] = []
         self._faults: list[asyncio.Task[None]] = []
+        self.check = Checks(self._clusters, self.note)
+        """Judges what was done so far."""
+
+    def _broken(self, what: str) -> None:
+        self.note(what)
+        self._loop.stop()
+
+    @property
+    def history(self) -> History:
+        """What clients do that are given it: ``Producer(bootstrap, history=sim.history)``."""
+        return self.check.history
 
     @property
     def now_s(self) -> float:
@@ -61,6 +83,7 @@ class Simulation:
             self._loop,
             Random(f"disks {self.seed} {len(self._clusters)}"),  # noqa: S311 - no secrets
             self.timeline.reached,
+            self.invariants,
             brokers=brokers,
             topics=topics,
             settings={**_SETTINGS, **(settings or {})},
@@ -80,21 +103,34 @@ class Simulation:
     ) -> asyncio.Task[Any]:
         """Run a part of the program as a process of its own.
 
-        With ``restart``, ``work`` is a coroutine function. Faults kill the process at any
-        ``await``, and start it again, until the function returns.
+        With ``restart``, faults kill the process at any ``await``, and start it again, until it
+        returns.
         """
         name = name or f"process-{len(self._tasks) + 1}"
         if not restart:
             running = work() if callable(work) else work
             task = self._loop.create_task(in_process(Process(name), running), name=name)
-        elif not callable(work):
-            raise TypeError("a process that is started again is a coroutine function")
         else:
-            restarting = self.restarting[name] = Restarting(self._loop, name, work)
+            restarting = self.restarting[name] = Restarting(self._loop, name, again(work))
             task = self._loop.create_task(restarting.run(), name=name)
             task.add_done_callback(lambda _: self.restarting.pop(name, None))
         self._tasks.append(task)
+        task.add_done_callback(self._ended)
         return task
+
+    def _ended(self, task: asyncio.Task[Any]) -> None:
+        if not task.cancelled() and _has_unseen_error(task):
+            self.note(f"{task.get_name()} has failed")
+
+    def unseen_error(self) -> BaseException | None:
+        """Return the error of a process, or of the faults, that no task has awaited."""
+        for task in (*self._tasks, *self._faults):
+            if task.done() and not task.cancelled() and _has_unseen_error(task):
+                error = task.exception()
+                assert error is not None
+                error.add_note(f"in process {task.get_name()}")
+                return error
+        return None
 
     def kill(self, name: str) -> None:
         """Kill a process that was started with ``restart``; it starts again at once."""
@@ -114,25 +150,64 @@ class Simulation:
             self.planned += plan
             happening = [each for each in plan if self._kept is None or each.number in self._kept]
             run = FaultsOfCluster(self._loop, cluster, self.timeline, self.restarting)
-            self._faults.append(self._loop.create_task(run.run(happening)))
+            self._faults.append(self._loop.create_task(run.run(happening), name="faults"))
 
-    async def quiet(self) -> None:
-        """Wait until the faults have ended, and what was cut or stopped is well again."""
+    async def quiet(self, rest_s: float = REST_S) -> None:
+        """Wait until faults have ended, what they broke is well, and nothing more is written.
+
+        Nothing more is written if no transaction is open and all logs but those of committed
+        offsets stay the same for ``rest_s`` seconds, which is longer than dead members and
+        transactions live by default. With 0, it does not wait for that.
+        """
         faults, self._faults = self._faults, []
         for each in faults:
             await each
         self.network.mend()
         for cluster in self._clusters:
             await cluster.heal()
+        if rest_s > 0:
+            await self._rest(rest_s)
+        self._check_replays()
         self.note("all is quiet")
+
+    async def _rest(self, rest_s: float) -> None:
+        begun_s = since_s = self.now_s
+        before: list[Any] = []
+        while self.now_s - since_s < rest_s:
+            written = [each.written() for each in self._clusters]
+            if written != before or any(each is None or each.is_open for each in written):
+                before, since_s = written, self.now_s
+            if self.now_s - begun_s > rest_s + _REST_MAX_S:
+                raise SimulationError(
+                    f"records are still written {_REST_MAX_S:g} s after the faults: stop writing"
+                    " first, or call quiet(rest_s=0)"
+                )
+            await asyncio.sleep(_LOOK_S)
+
+    def _check_replays(self) -> None:
+        for cluster in self._clusters:
+            for broker_id, server in cluster.servers.items():
+                made = server.coordinators.made
+                for partition in () if made is None else not_as_logged(made):
+                    self.invariants.fail(
+                        f"broker {broker_id}: its coordinator of {partition} is not what a replay"
+                        " of the log gives"
+                    )
 
     async def close(self) -> None:
         """End all processes and clusters."""
+        self._check_replays()
         self.network.mend()
-        for task in (*self._faults, *self._tasks):
+        running = [task for task in (*self._faults, *self._tasks) if not task.done()]
+        for task in running:
             task.cancel()
-        for task in (*self._faults, *self._tasks):
+        for task in running:
             with suppress(Exception, asyncio.CancelledError):
                 await task
         for cluster in self._clusters:
             await cluster.stop()
+
+
+def _has_unseen_error(task: asyncio.Task[Any]) -> bool:
+    """Whether a task has failed and its error was not read: asyncio would log it, too."""
+    return bool(task._log_traceback)

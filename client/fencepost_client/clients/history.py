@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from hashlib import blake2b
+from io import FileIO
 from pathlib import Path
 from time import time_ns
 from types import TracebackType
-from typing import Any, Final, Self
+from typing import Any, BinaryIO, Final, Self
 
 import msgspec
 
@@ -40,6 +41,8 @@ class History:
             async with Producer("localhost:9092", history=history) as producer:
                 await producer.send_and_wait("orders", b"42")
 
+    ``file`` is a path, or a file that is open for bytes.
+
     A line is written at once, so that nothing is missing when the program is killed. ``name_value``
     makes the text that tells records apart out of a key and a value; each should be sent once.
     Files of several programs are judged together if each has its own ``name``.
@@ -47,7 +50,7 @@ class History:
 
     def __init__(
         self,
-        path: str | Path,
+        file: str | Path | BinaryIO,
         *,
         name: str = "",
         name_value: Callable[[bytes | None, bytes | None], str] = name_of_value,
@@ -55,7 +58,9 @@ class History:
         self.name_value = name_value
         self._name = name
         self._clients = 0
-        self._file = Path(path).open("wb", buffering=0)  # noqa: SIM115
+        self._file: BinaryIO | FileIO = (
+            Path(file).open("wb", buffering=0) if isinstance(file, str | Path) else file  # noqa: SIM115
+        )
         self._file.write(header())
 
     def __enter__(self) -> Self:

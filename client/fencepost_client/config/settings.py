@@ -22,7 +22,7 @@ AcknowledgementMode: TypeAlias = Literal["implicit", "explicit"]
 AcquireMode: TypeAlias = Literal["batch_optimized", "record_limit"]
 IsolationLevel: TypeAlias = Literal["read_uncommitted", "read_committed"]
 OffsetReset: TypeAlias = Literal["latest", "earliest", "none"]
-SaslMechanism: TypeAlias = Literal["PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512"]
+SaslMechanism: TypeAlias = Literal["PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512", "OAUTHBEARER"]
 SecurityProtocol: TypeAlias = Literal["PLAINTEXT", "SASL_PLAINTEXT", "SSL", "SASL_SSL"]
 
 _INT_MAX: Final = (1 << 31) - 1
@@ -192,6 +192,10 @@ COMMON: Final = _by_keyword(
     Setting(
         "sasl.jaas.config", "sasl_jaas_config", Kind.TEXT,
         "user name and password in the format of Java clients, instead of the two above",
+    ),
+    Setting(
+        "", "sasl_oauth_token_provider", Kind.ANY,
+        "for OAUTHBEARER: a function that returns a token; it is called at each login",
     ),
     Setting("", "ssl_context", Kind.ANY, "an ssl.SSLContext, instead of the files below"),
     Setting(

@@ -40,7 +40,6 @@ def check_exactly_once(facts: Facts, transform: Transform, report: Report) -> No
     for _, place, offset, transaction in facts.commits:
         if transaction == UNKNOWN or facts.ends[transaction] == State.COMMITTED:
             committed[place] = max(committed[place], offset)
-    waiting = 0
     for number, partition in enumerate(facts.partitions):
         if partition.topic != transform.source:
             continue
@@ -49,7 +48,7 @@ def check_exactly_once(facts: Facts, transform: Transform, report: Report) -> No
             if facts.outcome(record) != State.COMMITTED:
                 continue
             if not found and offset >= committed.get(number, 0):
-                waiting += 1
+                report.unprocessed += 1
             else:
                 _check_record(facts, record, found, committed.get(number), report)
     for value, found in outputs.items():
@@ -60,8 +59,9 @@ def check_exactly_once(facts: Facts, transform: Transform, report: Report) -> No
                 (facts.sent(found[0]),),
             )
         )
-    if waiting:
-        report.notes.append(f"{waiting:,} records of {transform.source} were not processed yet")
+    if report.unprocessed:
+        waiting = f"{report.unprocessed:,} records"
+        report.notes.append(f"{waiting} of {transform.source} were not processed yet")
 
 
 def _check_record(

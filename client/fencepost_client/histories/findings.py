@@ -159,6 +159,8 @@ class Report:
 
     operations: int = 0
     transactions: int = 0
+    unprocessed: int = 0
+    """Source records without an output, after the offsets that groups have committed."""
     tallies: dict[Kind, Tally] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
     """What could not be judged, and why."""

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import secrets
 import ssl
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final, TypedDict, Unpack, cast
 
 from fencepost_client.config.jaas import PLAIN_MODULE, SCRAM_MODULE, read_jaas
 from fencepost_client.config.settings import COMMON, SaslMechanism, SecurityProtocol, check_settings
 from fencepost_client.errors import ConfigError
-from fencepost_client.requests.sasl import MECHANISMS, PLAIN, SCRAM_HASHES, Login
+from fencepost_client.requests.sasl import MECHANISMS, OAUTHBEARER, PLAIN, SCRAM_HASHES, Login
 
 _PROTOCOLS: Final = ("PLAINTEXT", "SASL_PLAINTEXT", "SSL", "SASL_SSL")
+_OF_OAUTHBEARER: Final = {"sasl_mechanism", "sasl_oauth_token_provider"}
 _LOGIN_MODULES: Final = {
     PLAIN_MODULE: (PLAIN,),
     SCRAM_MODULE: tuple(SCRAM_HASHES),
@@ -27,6 +29,7 @@ class SecuritySettings(TypedDict, total=False):
     sasl_plain_username: str
     sasl_plain_password: str
     sasl_jaas_config: str
+    sasl_oauth_token_provider: Callable[[], str]
     ssl_context: ssl.SSLContext
     ssl_ca_location: str
     ssl_certificate_location: str
@@ -67,6 +70,14 @@ def _read_login(settings: SecuritySettings) -> Login:
     mechanism = settings.get("sasl_mechanism")
     if mechanism is None:
         raise ConfigError(f"sasl_mechanism is missing: set one of {', '.join(MECHANISMS)}")
+    provider = settings.get("sasl_oauth_token_provider")
+    if mechanism == OAUTHBEARER or provider is not None:
+        others = {name for name in settings if name.startswith("sasl_")} - _OF_OAUTHBEARER
+        if mechanism != OAUTHBEARER or provider is None or others:
+            raise ConfigError(
+                "sasl_mechanism OAUTHBEARER needs sasl_oauth_token_provider, and nothing else"
+            )
+        return Login(mechanism, "", "", secrets.token_urlsafe, provider=provider)
     username, password = settings.get("sasl_plain_username"), settings.get("sasl_plain_password")
     is_token = False
     if "sasl_jaas_config" in settings:

@@ -82,7 +82,7 @@ class Ids:
     """Which id of the target stands for which one of the recording.
 
     A pair is learned from the first answers that name both. An id has a scope: epochs belong to a
-    producer, generations to a group.
+    producer, generations to a group. Several epochs of leaders may stand for one of the target.
     """
 
     def __init__(self) -> None:
@@ -92,12 +92,17 @@ class Ids:
         """By how much offsets of the target are higher."""
         self.topic_names: dict[bytes, str] = {}
         """Names of topics by the ids of the recording."""
+        self.told_epochs: set[tuple[TopicPartition, int]] = set()
+        """Epochs of leaders that brokers of the recording have told with an error (KIP-951)."""
 
     def match(self, kind: Kind, scope: Any, recorded: Any, got: Any) -> bool:
         """Return whether one id stands for the other; learn it if both are new."""
         if _is_none(kind, recorded) or _is_none(kind, got):
             return bool(recorded == got)
         forward = self._to_target.setdefault((kind, scope), {})
+        if kind is Kind.LEADER_EPOCH:
+            # Brokers of the recording may have led in turn where the target leads all the time.
+            return bool(forward.setdefault(recorded, got) == got)
         back = self._to_recorded.setdefault((kind, scope), {})
         if recorded not in forward and got not in back:
             forward[recorded], back[got] = got, recorded
@@ -107,7 +112,15 @@ class Ids:
         """Return the target's id; an unknown one stays as it is."""
         if _is_none(kind, recorded):
             return recorded
-        return self._to_target.get((kind, scope), {}).get(recorded, recorded)
+        known = self._to_target.get((kind, scope), {})
+        if kind is Kind.LEADER_EPOCH and (scope, recorded) in self.told_epochs:
+            return known.get(recorded, max(known.values(), default=recorded))
+        return known.get(recorded, recorded)
+
+    def leaders_changed(self, place: TopicPartition) -> bool:
+        """Return whether leaders of a partition changed in the recording, and not in the target."""
+        epochs = self._to_target.get((Kind.LEADER_EPOCH, place), {})
+        return len(epochs) > len(set(epochs.values()))
 
     def knows(self, kind: Kind, scope: Any, recorded: Any) -> bool:
         """Return whether a recorded id has a counterpart."""

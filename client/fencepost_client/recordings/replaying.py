@@ -10,19 +10,18 @@ import asyncio
 import io
 import struct
 from collections import deque
-from collections.abc import Coroutine, Iterable
+from collections.abc import Container, Coroutine, Iterable
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final, TypeVar
 
-from fencepost_protocol.apis import WITHOUT_SCHEMA, request_class, response_class
+from fencepost_protocol.apis import WITHOUT_SCHEMA, request_class
 from fencepost_protocol.exceptions import LocalProtocolError, ProtocolError, RemoteProtocolError
 from fencepost_protocol.framing import (
     SIZE_BYTES,
     encode_request,
     read_request_head,
-    read_response_head,
 )
 from fencepost_protocol.generated.index import APIS, ApiKey
 
@@ -44,6 +43,7 @@ from fencepost_client.recordings.file import (
 )
 from fencepost_client.recordings.hidden import is_hidden
 from fencepost_client.recordings.ids import Ids
+from fencepost_client.recordings.misdirected import decoded, learn_epochs, misdirected
 from fencepost_client.recordings.requests import translate
 from fencepost_client.recordings.result import Difference, Replayed
 from fencepost_client.recordings.streams import FetchComparison
@@ -92,6 +92,8 @@ class _Connection:
     """Whether the target could not be connected to."""
     skipped: set[int] = field(default_factory=set)
     """Correlation ids of requests that were not sent."""
+    left_out: dict[int, tuple[int, int]] = field(default_factory=dict)
+    """API and version of requests that were not sent because a broker refused them."""
 
 
 class Replay:
@@ -109,10 +111,15 @@ class Replay:
         self._connections: dict[int, _Connection] = {}
         self._session_epochs: dict[int, int] = {}
         """The last epoch that was sent, by fetch session of the target."""
+        self._left_out: Container[int] = ()
         self._result = Replayed()
 
-    async def run(self, entries: Iterable[Entry]) -> Replayed:
-        """Replay; raises ``KafkaError`` if the target cannot be reached."""
+    async def run(self, entries: Iterable[Entry], left_out: Container[int] = ()) -> Replayed:
+        """Replay; raises ``KafkaError`` if the target cannot be reached.
+
+        ``left_out`` are the numbers of requests that are not sent: see ``misdirected``.
+        """
+        self._left_out = left_out
         try:
             await (await self._connect()).close()
             for entry in entries:
@@ -161,6 +168,10 @@ class Replay:
             api_key, version, recorded_id = _REQUEST_ID.unpack_from(data)
             client_id, body = None, REQUEST_ID_BYTES
         number, api = self._result.requests, api_name(api_key)
+        if number in self._left_out:
+            self._note(f"{api} was left out where a broker refused it because it did not lead")
+            connection.left_out[recorded_id] = api_key, version
+            return
         message = recorded = None
         if api_key in APIS and _is_known(api_key, version):
             kind = request_class(api_key)
@@ -215,6 +226,10 @@ class Replay:
 
     async def _answer(self, connection: _Connection, data: bytes) -> None:
         recorded_id = int.from_bytes(data[:SIZE_BYTES], signed=True)
+        if recorded_id in connection.left_out:
+            api_key, version = connection.left_out.pop(recorded_id)
+            learn_epochs(api_key, decoded(api_key, version, memoryview(data)), self._ids)
+            return
         if all(each.recorded_id != recorded_id for each in connection.sent):
             connection.skipped.discard(recorded_id)
             return
@@ -251,10 +266,11 @@ class Replay:
                 self._tell(sent.number, sent.api, "", f"{len(data)} bytes", "other bytes")
             return
         try:
-            recorded = _decoded(sent, memoryview(data))
+            recorded = decoded(sent.api_key, sent.version, memoryview(data))
         except ProtocolError as error:
             self._note(f"an answer to {sent.api} cannot be read in the recording: {error}")
             return
+        learn_epochs(sent.api_key, recorded, self._ids)
         fetch = (
             FetchComparison(self._ids, sent.recorded, recorded)
             if sent.api_key == ApiKey.FETCH
@@ -264,7 +280,7 @@ class Replay:
         end = loop.time() + self._retry_s
         while True:
             try:
-                got = _decoded(sent, frame)
+                got = decoded(sent.api_key, sent.version, frame)
             except ProtocolError as error:
                 self._tell(sent.number, sent.api, "", "an answer", f"it cannot be read: {error}")
                 return
@@ -328,11 +344,6 @@ class Replay:
             self._result.notes.append(text)
 
 
-def _decoded(sent: _Sent, frame: memoryview) -> Any:
-    body = read_response_head(frame, sent.api_key, sent.version)[1]
-    return response_class(sent.api_key).decode(frame, sent.version, body)[0]
-
-
 def api_name(api_key: int) -> str:
     """Return an API's name, or its number."""
     if api_key in APIS:
@@ -348,8 +359,9 @@ def _is_known(api_key: int, version: int) -> bool:
 async def replay_file(path: str | Path, replay: Replay) -> Replayed:
     """Replay the recording in a file; raises ``RecordingError``, ``OSError`` or ``KafkaError``."""
     content = await asyncio.to_thread(Path(path).read_bytes)
-    list(read_entries(io.BytesIO(content)))  # nothing is sent of a file that is damaged
-    return await replay.run(read_entries(io.BytesIO(content)))
+    # This reads all of it before anything is sent, which may be damaged.
+    left_out = misdirected(read_entries(io.BytesIO(content)))
+    return await replay.run(read_entries(io.BytesIO(content)), left_out)
 
 
 def run(work: Coroutine[Any, Any, T]) -> T:

@@ -1,4 +1,4 @@
-"""Logins by SASL: PLAIN and SCRAM (RFC 4616, 5802, 7677).
+"""Logins by SASL: PLAIN, SCRAM and OAUTHBEARER (RFC 4616, 5802, 7677, 7628).
 
 An exchange is a generator: it yields the client's next message, and is sent the broker's answer. It
 ends when the login is done. It raises ``AuthenticationError`` when the broker refuses the login, or
@@ -15,6 +15,7 @@ import base64
 import binascii
 import hashlib
 import hmac
+import re
 from collections.abc import Callable, Generator
 from dataclasses import dataclass, field
 from typing import Any, Final, TypeAlias
@@ -34,12 +35,14 @@ from fencepost_client.errors import (
 
 PLAIN: Final = "PLAIN"
 SCRAM_HASHES: Final = {"SCRAM-SHA-256": "sha256", "SCRAM-SHA-512": "sha512"}
-MECHANISMS: Final = (PLAIN, *SCRAM_HASHES)
+OAUTHBEARER: Final = "OAUTHBEARER"
+MECHANISMS: Final = (PLAIN, *SCRAM_HASHES, OAUTHBEARER)
 ITERATIONS_MIN: Final = 4096
 """With fewer, a false broker could try passwords cheaply (RFC 7677)."""
 ITERATIONS_MAX: Final = 200_000
 """More would block the program; Apache Kafka's limit is 16384."""
 MESSAGE_BYTES_MAX: Final = 16 << 10
+_TOKEN: Final = re.compile(r"[A-Za-z0-9._~+/-]+=*")
 _FRAMED_FROM: Final = 1
 """After SaslHandshake v0 the exchange would not use Kafka requests."""
 
@@ -50,7 +53,10 @@ Requests: TypeAlias = Generator[tuple[Message, int], Any, int]
 
 @dataclass(frozen=True, slots=True)
 class Login:
-    """A mechanism with user name and password. ``nonce`` returns a random text."""
+    """A mechanism with user name and password, or with a function that returns a token.
+
+    ``nonce`` returns a random text.
+    """
 
     mechanism: str
     username: str
@@ -58,6 +64,8 @@ class Login:
     nonce: Callable[[], str] = field(repr=False)
     is_token: bool = False
     """Whether it is a delegation token: its id and its secret (KIP-48)."""
+    provider: Callable[[], str] | None = field(default=None, repr=False)
+    """Returns a token for OAUTHBEARER."""
 
     def __post_init__(self) -> None:
         if self.mechanism not in MECHANISMS:
@@ -67,6 +75,8 @@ class Login:
 
     def exchange(self) -> Exchange:
         """Begin an exchange."""
+        if self.provider is not None:
+            return bearer(self.provider())
         if self.mechanism == PLAIN:
             return plain(self.username, self.password)
         hash_name = SCRAM_HASHES[self.mechanism]
@@ -79,6 +89,18 @@ def plain(username: str, password: str) -> Exchange:
     if "\0" in username or "\0" in password:
         raise ConfigError("PLAIN cannot carry a NUL in a user name or a password")
     yield f"\0{username}\0{password}".encode()
+
+
+def bearer(token: str) -> Exchange:
+    """RFC 7628: a token instead of a password, so use it with TLS."""
+    if not isinstance(token, str) or not _TOKEN.fullmatch(token):
+        raise ConfigError(
+            "sasl_oauth_token_provider did not return a token: letters, digits, and - . _ ~ + / ="
+        )
+    refusal = yield f"n,,\1auth=Bearer {token}\1\1".encode()
+    if refusal:
+        yield b"\1"  # upon this the broker refuses the login
+        raise AuthenticationError(f"The broker refuses the token: {refusal[:200]!r}.")
 
 
 def scram(
@@ -124,7 +146,8 @@ def authenticate(
         raise UnsupportedVersionError(
             f"{peer} supports only SaslHandshake v0; this client needs v1."
         )
-    doing = f"logging in to {peer} as {login.username!r:.200} by {login.mechanism}"
+    user = f" as {login.username!r:.200}" if login.username else ""
+    doing = f"logging in to {peer}{user} by {login.mechanism}"
     answer = yield SaslHandshakeRequest(login.mechanism), version
     if answer.error_code == ErrorCode.UNSUPPORTED_SASL_MECHANISM:
         offered = ", ".join(answer.mechanisms)

@@ -5,6 +5,7 @@ import { useState } from "preact/hooks";
 import { path, tell } from "../api";
 import { about, faultsFired, useAnswer } from "../store";
 import { dateAndTime, many, timeOfDay } from "../text";
+import { Scenarios } from "../scenarios";
 import { Button, Card, Empty, Field, Page, Table, Tag, Text, Wrong } from "../ui";
 
 interface Rule {
@@ -217,49 +218,6 @@ function Clock() {
           ))}
         </div>
       )}
-    </Card>
-  );
-}
-
-// -- scenarios -----------------------------------------------------------------------------------
-
-interface Scenario {
-  name: string;
-  summary: string;
-  seen: string;
-  clients: string;
-  remedy: string;
-  kip: string;
-  brokers: number;
-}
-
-function Scenarios() {
-  const { data } = useAnswer<Scenario[]>("/scenarios.json", 0);
-  return (
-    <Card title="Scenarios" hint="Failures that users of Kafka meet, each made to happen on purpose in a broker of its own, which stays for you to look at.">
-      {(data ?? []).map((each) => (
-        <details key={each.name} class="scenario">
-          <summary>
-            {each.summary} {each.kip && <Tag>{each.kip}</Tag>}
-          </summary>
-          <dl>
-            <dt>What a user sees</dt>
-            <dd>{each.seen}</dd>
-            <dt>Which clients</dt>
-            <dd>{each.clients}</dd>
-            <dt>Remedy</dt>
-            <dd>{each.remedy}</dd>
-            <dt>Run it</dt>
-            <dd>
-              <code>fencepost scenario run {each.name} --port 9192 --control 9180</code>, or here, if nothing has happened here
-              yet{each.brokers > 0 && ` and there are ${each.brokers} brokers`}:{" "}
-              <code>
-                fencepost scenario run {each.name} --control {location.host}
-              </code>
-            </dd>
-          </dl>
-        </details>
-      ))}
     </Card>
   );
 }

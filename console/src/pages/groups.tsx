@@ -1,9 +1,10 @@
 // Consumer groups: who reads which partitions, and how far.
 
 import { path, perform } from "../api";
+import { History } from "../groups/history";
 import { given, linkTo } from "../route";
 import { useAnswer } from "../store";
-import { many } from "../text";
+import { duration, many } from "../text";
 import { Button, Card, Empty, Page, Table, Tag, Text, Wrong } from "../ui";
 
 interface Listed {
@@ -27,6 +28,8 @@ interface Group extends Listed {
   group_epoch: number | null;
   members: Member[];
   offsets: { topic: string; partition: number; offset: number; log_end_offset: number | null; lag: number | null }[];
+  pending: { topic: string; partition: number; offset: number; producer_id: number }[];
+  rebalance: { waited_ms: number; members: { member_id: string; why: string }[] } | null;
 }
 
 const tone = (state: string): "good" | "busy" | "quiet" => (state === "Stable" ? "good" : /Empty|Dead/.test(state) ? "quiet" : "busy");
@@ -72,6 +75,7 @@ function GroupShown(props: { id: string }) {
     again();
   };
   const readers = new Map(data.members.flatMap((each) => each.assignment.map((at) => [`${at.topic}-${at.partition}`, each])));
+  const changed = JSON.stringify([data.state, data.group_epoch, data.members]);
   const lag = data.offsets.reduce((sum, each) => sum + (each.lag ?? 0), 0);
   return (
     <>
@@ -95,6 +99,7 @@ function GroupShown(props: { id: string }) {
         }
       >
         <Wrong problem={problem} />
+        {data.rebalance && <Stall of={data} />}
         {data.members.length === 0 ? (
           <Empty>No member is connected.</Empty>
         ) : (
@@ -130,6 +135,7 @@ function GroupShown(props: { id: string }) {
           </Table>
         )}
       </Card>
+      {data.type !== "share" && <History group={props.id} now={changed} />}
       <Card title="Committed offsets" hint="Where a reader would go on. Lag is how many records are after that.">
         {data.offsets.length === 0 ? (
           <Empty>Nothing is committed yet.</Empty>
@@ -152,7 +158,32 @@ function GroupShown(props: { id: string }) {
             ))}
           </Table>
         )}
+        {data.pending.map((each) => (
+          <p key={`${each.topic}-${each.partition}-${each.producer_id}`} class="pending">
+            <Tag tone="busy">in a transaction</Tag> <Text of={`${each.topic}-${each.partition}`} />: offset {each.offset} of producer {each.producer_id} is
+            committed with its transaction, or not at all. Until then, consumers that ask for stable offsets wait.
+          </p>
+        ))}
       </Card>
     </>
+  );
+}
+
+/** What a rebalance waits for, and on whom. */
+function Stall(props: { of: Group }) {
+  const { waited_ms, members } = props.of.rebalance!;
+  const clients = new Map(props.of.members.map((each) => [each.member_id, each.client_id]));
+  return (
+    <div class="holder">
+      <b>A rebalance is under way for {duration(waited_ms)}. </b>
+      {members.length === 0 && "It waits for no member alone: the coordinator gives others some time to join."}
+      <ul>
+        {members.map((each) => (
+          <li key={each.member_id}>
+            It waits for <Text of={clients.get(each.member_id) || each.member_id} /> (<Text of={each.member_id} />). {each.why}
+          </li>
+        ))}
+      </ul>
+    </div>
   );
 }

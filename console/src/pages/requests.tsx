@@ -5,12 +5,14 @@ import { useEffect, useState } from "preact/hooks";
 import { ask, path, ProblemError, tell } from "../api";
 import { decode, Dissected, type Node } from "../bytes";
 import { give, given, linkTo } from "../route";
-import { about, requests, useAnswer } from "../store";
-import { dateAndTime, size, timeOfDay, took } from "../text";
+import { about, KEPT, lost, requests, useAnswer } from "../store";
+import { dateAndTime, many, size, timeOfDay, took } from "../text";
 import type { RequestSeen } from "../types";
-import { Button, Card, Empty, Field, Page, Table, Tag, Text, Wrong } from "../ui";
+import { Button, Card, Empty, Field, Page, Tag, Text, Wrong } from "../ui";
+import { LongTable } from "../virtual";
 
-const SHOWN = 300;
+const ROW = 30;
+const SECOND_MS = 1000;
 
 function isWanted(each: RequestSeen): boolean {
   const api = given("api").toLowerCase();
@@ -41,7 +43,7 @@ export function RequestsPage() {
   useEffect(() => void bringEarlier(), []);
   void requests.version.value;
   const all = paused ?? requests.items;
-  const shown = all.filter(isWanted).slice(-SHOWN).reverse();
+  const shown = all.filter(isWanted).reverse();
   const picked = all.find((each) => keyOf(each) === given("request"));
   const pick = (each: RequestSeen) => give({ request: given("request") === keyOf(each) ? undefined : keyOf(each) });
   return (
@@ -76,7 +78,9 @@ export function RequestsPage() {
             </select>
           </Field>
           <p class="hint">
-            {shown.length.toLocaleString("en")} of {all.length.toLocaleString("en")}
+            {shown.length.toLocaleString("en")} of the last {all.length.toLocaleString("en")}
+            {rateOf(all)}
+            {lost.value > 0 && `; ${many(lost.value, "event")} left out: more came than a page can read`}
           </p>
         </div>
         {shown.length === 0 ? (
@@ -84,8 +88,8 @@ export function RequestsPage() {
             No request yet. Connect a client, for example <code>fencepost produce -t orders</code>.
           </Empty>
         ) : (
-          <Table label="Requests" head={["Time", "API", "Client id", "From", "Took", "Sent", "Answered", "Errors"]}>
-            {shown.map((each) => (
+          <LongTable label="Requests" row={ROW} items={shown} head={["Time", "API", "Client id", "From", "Took", "Sent", "Answered", "Errors"]}>
+            {(each) => (
               <tr key={keyOf(each)} class={each === picked ? "pick picked" : "pick"} onClick={() => pick(each)}>
                 <td class="time" title={dateAndTime(each.at_ms)}>
                   {timeOfDay(each.at_ms)}
@@ -117,12 +121,21 @@ export function RequestsPage() {
                   {each.dropped && <Tag tone="bad">closed: {each.dropped}</Tag>}
                 </td>
               </tr>
-            ))}
-          </Table>
+            )}
+          </LongTable>
         )}
       </Card>
     </Page>
   );
+}
+
+/** How many requests the last second had. */
+function rateOf(all: RequestSeen[]): string {
+  const last = all.at(-1);
+  if (!last) return "";
+  let count = 0;
+  while (count < all.length && all[all.length - 1 - count]!.at_ms > last.at_ms - SECOND_MS) count++;
+  return `, ${count === all.length && count >= KEPT.request ? "more than " : ""}${many(count, "request")} in the last second`;
 }
 
 interface Bytes {

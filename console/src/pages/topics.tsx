@@ -1,14 +1,15 @@
 // Topics: partitions with their offsets, and records as they lie in the log.
 
-import { useState } from "preact/hooks";
+import { useEffect, useState } from "preact/hooks";
 
 import { path, tell } from "../api";
-import { decode } from "../bytes";
+import { Content, FORMS } from "../content";
 import { give, given, linkTo } from "../route";
 import { useAnswer } from "../store";
 import { dateAndTime, many, size, visible } from "../text";
 import type { PartitionExplained, TopicState } from "../types";
 import { Button, Card, Empty, Field, Page, Table, Tag, Text, Wrong } from "../ui";
+import { LongList, LongTable } from "../virtual";
 import { Holder } from "./transactions";
 
 interface Offsets {
@@ -45,11 +46,16 @@ interface ReadRecord {
   headers: [string, string | null][];
 }
 
-const LISTED = 500;
+const ROW = 30;
+/** A cluster with more partitions is asked less often: each answer costs it something. */
+const MANY = 1000;
 const COUNT = 100;
 
 export function TopicsPage() {
-  const { data, problem, again } = useAnswer<{ topics: TopicState[] }>("/v1/topics", 3000);
+  const [everyMs, setEvery] = useState(3000);
+  const { data, problem, again } = useAnswer<{ topics: TopicState[] }>("/v1/topics", everyMs);
+  const partitions = (data?.topics ?? []).reduce((sum, each) => sum + each.partitions.length, 0);
+  useEffect(() => setEvery(partitions > MANY ? 15_000 : 3000), [partitions > MANY]);
   const topic = given("topic") || (data?.topics.find((each) => !each.name.startsWith("__")) ?? data?.topics[0])?.name;
   const search = given("search").toLowerCase();
   const found = (data?.topics ?? []).filter((each) => each.name.toLowerCase().includes(search));
@@ -61,16 +67,15 @@ export function TopicsPage() {
           <Field label="Search">
             <input value={given("search")} onInput={(e) => give({ search: e.currentTarget.value })} />
           </Field>
-          <ul class="names">
-            {found.slice(0, LISTED).map((each) => (
+          <LongList label="Topics" row={ROW} items={found}>
+            {(each) => (
               <li key={each.name}>
                 <a href={linkTo("topics", { topic: each.name, search: given("search") })} aria-current={each.name === topic ? "true" : undefined}>
                   <Text of={each.name} /> <small>{each.partitions.length}</small>
                 </a>
               </li>
-            ))}
-          </ul>
-          {found.length > LISTED && <p class="hint">{many(found.length - LISTED, "more topic")}: search for them.</p>}
+            )}
+          </LongList>
           <NewTopic again={again} />
         </Card>
         <div>{topic ? <Topic key={topic} topic={topic} /> : data && <Card><Empty>No topic yet. Clients create one when they write to it, or you do at the left.</Empty></Card>}</div>
@@ -104,9 +109,11 @@ function NewTopic(props: { again: () => void }) {
 }
 
 function Topic(props: { topic: string }) {
-  const { data, problem, again } = useAnswer<{ partitions: Offsets[] }>(path`/v1/topics/${props.topic}`, 1500);
+  const [everyMs, setEvery] = useState(1500);
+  const { data, problem, again } = useAnswer<{ partitions: Offsets[] }>(path`/v1/topics/${props.topic}`, everyMs);
   const partition = given("partition") === "" ? (data?.partitions[0]?.partition ?? 0) : Number(given("partition"));
   const rows = data?.partitions ?? [];
+  useEffect(() => setEvery(rows.length > MANY ? 15_000 : 1500), [rows.length > MANY]);
   return (
     <>
       <Card
@@ -114,8 +121,8 @@ function Topic(props: { topic: string }) {
         hint="Consumers of committed records read up to the last stable offset (LSO), others up to the high watermark, which all in-sync replicas have."
       >
         <Wrong problem={problem} />
-        <Table label="Partitions" head={["Partition", "Leader", "Log start", "LSO", "High watermark", "Log end", "Size", "Readers"]}>
-          {rows.map((each) => (
+        <LongTable label="Partitions" row={ROW} items={rows} head={["Partition", "Leader", "Log start", "LSO", "High watermark", "Log end", "Size", "Readers"]}>
+          {(each) => (
             <tr key={each.partition} class={each.partition === partition ? "picked" : ""}>
               <td>
                 <a href={linkTo("topics", { topic: props.topic, partition: each.partition })}>{each.partition}</a>
@@ -128,8 +135,8 @@ function Topic(props: { topic: string }) {
               <td class="number">{size(each.size_bytes)}</td>
               <td>{each.last_stable_offset < each.high_watermark && <Tag tone="busy">readers wait</Tag>}</td>
             </tr>
-          ))}
-        </Table>
+          )}
+        </LongTable>
       </Card>
       <Records key={`${props.topic} ${partition}`} topic={props.topic} partition={partition} again={again} />
     </>
@@ -139,10 +146,16 @@ function Topic(props: { topic: string }) {
 function Records(props: { topic: string; partition: number; again: () => void }) {
   const offset = Number(given("offset")) || 0;
   const base = path`/v1/topics/${props.topic}/partitions/${props.partition}`;
+  const key = given("key");
+  const since = Date.parse(given("since"));
+  const wanted = new URLSearchParams({ offset: String(offset), count: String(COUNT) });
+  if (key) wanted.set("key", key);
+  if (!Number.isNaN(since)) wanted.set("at_ms", String(since));
   const { data, problem, again } = useAnswer<{ offsets: Offsets; batches: Batch[]; next_offset: number }>(
-    `${base}/records?offset=${offset}&count=${COUNT}`,
+    `${base}/records?${wanted}`,
     2000,
   );
+  const form = given("as");
   const explained = useAnswer<PartitionExplained>(base, 2000);
   const holder = explained.data?.holder;
   return (
@@ -153,12 +166,27 @@ function Records(props: { topic: string; partition: number; again: () => void })
         </>
       }
       hint="As they lie in the log. Control records end transactions; consumers do not see them, nor what was aborted."
-      side={
-        <Field label="From offset">
-          <input type="number" min={0} value={offset} onInput={(e) => give({ offset: e.currentTarget.value })} />
-        </Field>
-      }
     >
+      <div class="filters">
+        <Field label="From offset">
+          <input type="number" min={0} value={offset} onChange={(e) => give({ offset: e.currentTarget.value })} />
+        </Field>
+        <Field label="From time">
+          <input type="datetime-local" step={1} value={given("since")} onChange={(e) => give({ since: e.currentTarget.value })} />
+        </Field>
+        <Field label="Only with this key">
+          <input value={key} onChange={(e) => give({ key: e.currentTarget.value })} />
+        </Field>
+        <Field label="Show as">
+          <select value={form} onChange={(e) => give({ as: e.currentTarget.value })}>
+            {Object.entries(FORMS).map(([name, title]) => (
+              <option key={name} value={name}>
+                {title}
+              </option>
+            ))}
+          </select>
+        </Field>
+      </div>
       <Wrong problem={problem} />
       {holder && explained.data && (
         <p class="holder">
@@ -167,22 +195,22 @@ function Records(props: { topic: string; partition: number; again: () => void })
         </p>
       )}
       <Produce url={`${base}/records`} again={() => (again(), props.again())} />
-      {data && data.batches.length === 0 && <Empty>No record from this offset on.</Empty>}
+      {data && data.batches.length === 0 && <Empty>{key ? `No record with this key up to offset ${data.next_offset}.` : "No record from here on."}</Empty>}
       {data && data.batches.length > 0 && (
         <Table label="Records" head={["Offset", "Time", "Key", "Value", "Headers", "Batch"]} class="records">
-          {data.batches.flatMap((batch, at) => rowsOf(batch, data.batches[at - 1]))}
+          {data.batches.flatMap((batch, at) => rowsOf(batch, key ? undefined : data.batches[at - 1], form))}
         </Table>
       )}
       {data && data.next_offset < data.offsets.log_end_offset && (
-        <button type="button" onClick={() => give({ offset: data.next_offset })}>
-          Next records
+        <button type="button" onClick={() => give({ offset: data.next_offset, since: undefined })}>
+          {key ? `Search on from offset ${data.next_offset}` : "Next records"}
         </button>
       )}
     </Card>
   );
 }
 
-function rowsOf(batch: Batch, before: Batch | undefined) {
+function rowsOf(batch: Batch, before: Batch | undefined, form: string) {
   const rows = [];
   if (before && batch.base_offset > before.last_offset + 1)
     rows.push(
@@ -221,15 +249,15 @@ function rowsOf(batch: Batch, before: Batch | undefined) {
         <td class="number">{each.offset}</td>
         <td class="time">{dateAndTime(each.timestamp_ms)}</td>
         <td>
-          <Content of={each.key} size={each.key_bytes} />
+          <Content of={each.key} size={each.key_bytes} form={form} />
         </td>
         <td class="wide">
-          <Content of={each.value} size={each.value_bytes} />
+          <Content of={each.value} size={each.value_bytes} form={form} />
         </td>
         <td>
           {each.headers.map(([name, value], number) => (
             <span key={number} class="value">
-              <Text of={name} />=<Content of={value} size={0} />{" "}
+              <Text of={name} />=<Content of={value} size={0} form="" />{" "}
             </span>
           ))}
         </td>
@@ -243,30 +271,19 @@ function rowsOf(batch: Batch, before: Batch | undefined) {
   return rows;
 }
 
-/** Bytes as text if they are text, and else in hex. */
-function Content(props: { of: string | null; size: number }) {
-  if (props.of === null) return <span class="none">null</span>;
-  const bytes = decode(props.of);
-  let text: string;
-  try {
-    text = new TextDecoder("utf-8", { fatal: true }).decode(bytes);
-  } catch {
-    text = [...bytes].map((each) => each.toString(16).padStart(2, "0")).join(" ");
-    return <code title="Not UTF-8: the bytes in hex">{text}</code>;
-  }
-  return (
-    <>
-      <Text of={text} none="empty" />
-      {props.size > bytes.length && <small> … {size(props.size)}</small>}
-    </>
-  );
-}
+const ENDS = { "": "without a transaction", commit: "in a transaction that commits", abort: "in a transaction that aborts" };
 
 function Produce(props: { url: string; again: () => void }) {
   const [key, setKey] = useState("");
   const [value, setValue] = useState("");
+  const [header, setHeader] = useState("");
+  const [end, setEnd] = useState("");
+  const [id, setId] = useState("by-hand");
   const write = async () => {
-    await tell("POST", props.url, { key: key === "" ? null : key, value });
+    const [name, ...rest] = header.split("=");
+    const headers = name ? { [name]: rest.join("=") } : {};
+    const transaction = end ? { transactional_id: id, abort: end === "abort" } : {};
+    await tell("POST", props.url, { key: key === "" ? null : key, value, headers, ...transaction });
     setValue("");
     props.again();
   };
@@ -280,6 +297,23 @@ function Produce(props: { url: string; again: () => void }) {
         <Field label="Value">
           <input value={value} size={40} onInput={(e) => setValue(e.currentTarget.value)} />
         </Field>
+        <Field label="Header (name=value)">
+          <input value={header} onInput={(e) => setHeader(e.currentTarget.value)} />
+        </Field>
+        <Field label="How">
+          <select value={end} onChange={(e) => setEnd(e.currentTarget.value)}>
+            {Object.entries(ENDS).map(([name, title]) => (
+              <option key={name} value={name}>
+                {title}
+              </option>
+            ))}
+          </select>
+        </Field>
+        {end && (
+          <Field label="Transactional id">
+            <input value={id} onInput={(e) => setId(e.currentTarget.value)} />
+          </Field>
+        )}
         <Button tone="main" do={write}>
           Write
         </Button>

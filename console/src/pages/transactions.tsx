@@ -1,13 +1,15 @@
 // Transactions as they happen: the timeline, what waits now and why, and buttons that mend it.
 
-import { useMemo, useState } from "preact/hooks";
+import { useMemo, useRef, useState } from "preact/hooks";
 
 import { path, perform } from "../api";
 import { give, given, linkTo } from "../route";
-import { about, steps, useAnswer } from "../store";
+import { about, clearSteps, steps, useAnswer } from "../store";
+import { Watched } from "../scenarios";
 import { duration, many, timeOfDay } from "../text";
-import { Timeline } from "../timeline/draw";
-import { draw, isAbout, partitionName, PROTOCOL, prepare } from "../timeline/model";
+import { TITLES, Timeline } from "../timeline/draw";
+import { asJson, asPng, asSvg, fromJson, save } from "../timeline/export";
+import { draw, isAbout, partitionName, type Picture, PROTOCOL, prepare } from "../timeline/model";
 import { sentence, whoIs } from "../timeline/words";
 import type { ListedTransaction, PartitionExplained, Step, TransactionExplained } from "../types";
 import { Button, Card, Empty, Page, Table, Tag, Text, Wrong } from "../ui";
@@ -18,19 +20,34 @@ const ZOOMS = [0.5, 0.75, 1, 1.5];
 
 export function TransactionsPage() {
   const [frozen, setFrozen] = useState<Step[] | null>(null);
-  const [until, setUntil] = useState<number | null>(null);
-  const [selected, setSelected] = useState(-1);
+  const [fileProblem, setFileProblem] = useState("");
+  const box = useRef<HTMLDivElement>(null);
   const followed = given("follow");
   const zoom = Number(given("zoom")) || 1;
   const version = steps.version.value;
 
-  const shown = useMemo(() => {
+  const { shown, ids } = useMemo(() => {
     const all = prepare(frozen ?? steps.items);
-    return followed ? all.filter((each) => isAbout(each, followed)) : all;
+    const kept = followed ? all.filter((each) => isAbout(each, followed)) : all;
+    return { shown: kept, ids: idsOf(all) };
   }, [version, frozen, followed]);
-  const end = Math.min(until ?? shown.length, shown.length);
+  const idOf = (each: Step | undefined) => (each && ids.get(each)) ?? "";
+  const untilAt = given("until") ? shown.findIndex((each) => idOf(each) === given("until")) : -1;
+  const end = untilAt < 0 ? shown.length : untilAt + 1;
   const drawn = shown.slice(Math.max(0, end - DRAWN), end);
+  const selected = given("step") ? drawn.findIndex((each) => idOf(each) === given("step")) : -1;
+  const setSelected = (at: number) => give({ step: idOf(drawn[at]) });
   const picture = useMemo(() => draw(drawn, zoom), [version, frozen, followed, end, zoom]);
+  const open = async (file: File | undefined) => {
+    if (!file) return;
+    try {
+      setFrozen(fromJson(await file.text()));
+      setFileProblem("");
+      give({ until: undefined, step: undefined, follow: undefined });
+    } catch (error) {
+      setFileProblem(error instanceof SyntaxError ? "This file is not JSON." : String((error as Error).message));
+    }
+  };
   const pause = () => setFrozen(frozen ? null : [...steps.items]);
 
   return (
@@ -53,29 +70,33 @@ export function TransactionsPage() {
           <button type="button" disabled={zoom >= ZOOMS.at(-1)!} aria-label="Zoom in" onClick={() => give({ zoom: step(zoom, 1) })}>
             +
           </button>
-          <button type="button" onClick={() => steps.clear()}>
+          <button type="button" onClick={clearSteps}>
             Clear
           </button>
         </>
       }
     >
+      {given("scenario") && <Watched name={given("scenario")} />}
       {about.value?.kind !== "proxy" && <Waiting />}
       <Card class="flush">
         {drawn.length === 0 ? (
           <Begin />
         ) : (
           <>
+            <div ref={box}>
             <Timeline
               picture={picture}
               selected={selected}
-              isFollowing={until === null && frozen === null && selected < 0}
+              isFollowing={untilAt < 0 && frozen === null && selected < 0}
               onSelect={setSelected}
-              onFollow={(follow) => give({ follow })}
+              onFollow={(follow) => give({ follow, until: undefined, step: undefined })}
             />
+            </div>
             <div class="scrub">
               <label>
                 <span>
                   Step {end} of {shown.length}
+                  {given("until") && untilAt < 0 && " (the one of this address is not known here)"}
                 </span>
                 <input
                   type="range"
@@ -84,15 +105,24 @@ export function TransactionsPage() {
                   value={end}
                   onInput={(event) => {
                     const at = Number(event.currentTarget.value);
-                    setSelected(-1);
-                    setUntil(at === shown.length ? null : at);
+                    give({ step: undefined, until: at === shown.length ? undefined : idOf(shown[at - 1]) });
                   }}
                 />
               </label>
+              <Exports box={box} picture={picture} steps={drawn} />
               <Legend />
             </div>
           </>
         )}
+        <label class="open-file">
+          Open steps that were saved as JSON{" "}
+          <input type="file" accept=".json,application/json" onChange={(e) => void open(e.currentTarget.files?.[0])} />
+          {fileProblem && (
+            <span class="wrong" role="alert">
+              {fileProblem}
+            </span>
+          )}
+        </label>
       </Card>
       {drawn.length > 0 && <Steps steps={drawn} selected={selected} onSelect={setSelected} />}
     </Page>
@@ -100,6 +130,33 @@ export function TransactionsPage() {
 }
 
 const step = (zoom: number, by: number): number => ZOOMS[ZOOMS.indexOf(zoom) + by] ?? 1;
+
+/** A name for each step that stays the same: its time, and its place among those of this time. */
+function idsOf(all: Step[]): Map<Step, string> {
+  const ids = new Map<Step, string>();
+  let [at, place] = [0, 0];
+  for (const each of all) {
+    place = each.at_ms === at ? place + 1 : 0;
+    at = each.at_ms;
+    ids.set(each, `${at}.${place}`);
+  }
+  return ids;
+}
+
+function Exports(props: { box: { current: HTMLDivElement | null }; picture: Picture; steps: Step[] }) {
+  const svg = () => {
+    const titles = Object.fromEntries(props.picture.headings.map((each) => [each.kind, TITLES[each.kind][0]]));
+    return asSvg(props.box.current!.querySelector("svg")!, props.picture, titles);
+  };
+  return (
+    <span class="actions exports" role="group" aria-label="Save what is shown">
+      Save as
+      <Button do={() => save(svg(), "image/svg+xml", "transactions.svg")}>SVG</Button>
+      <Button do={async () => save(await asPng(svg(), props.picture.width), "image/png", "transactions.png")}>PNG</Button>
+      <Button do={() => save(asJson(props.steps), "application/json", "transactions.json")}>JSON</Button>
+    </span>
+  );
+}
 
 function Begin() {
   return (

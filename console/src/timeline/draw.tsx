@@ -5,7 +5,7 @@ import { useEffect, useRef } from "preact/hooks";
 import { duration, timeOfDay, visible } from "../text";
 import { AXIS, HEADING, type LaneKind, type Picture, ROW } from "./model";
 
-const TITLES: Record<LaneKind, [string, string]> = {
+export const TITLES: Record<LaneKind, [string, string]> = {
   producer: ["Clients", "by transactional id, or else by client id"],
   coordinator: ["Coordinators", "state of each transactional id, in __transaction_state"],
   partition: ["Partitions", "records and markers, with their offsets"],

@@ -222,6 +222,15 @@ def test_a_partition_belongs_to_its_topic() -> None:
             "no ThrottleTimeMs",
         ),
         ({"after": "other"}, "after: there is no rule 'other'"),
+        (
+            {
+                "act": {
+                    "type": "run",
+                    "operation": {"type": "crash-at-step", "step": "ofsets.after"},
+                }
+            },
+            "there is no step ofsets.after: did you mean offsets.after?",
+        ),
         ({"while": "transacton=Ongoing"}, "not transaction=STATE"),
         ({"while": "transaction=PrepareComit"}, "no state 'PrepareComit'; did you mean PrepareCom"),
         ({"while": "group:g=Ongoing"}, "a group has no state 'Ongoing'; it has Empty, Preparing"),

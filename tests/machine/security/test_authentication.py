@@ -10,7 +10,7 @@ from typing import Any, Final
 import pytest
 from fencepost_broker.security.authentication.machine import Act, Login, Session, Step
 from fencepost_broker.security.authentication.policy import (
-    MECHANISMS,
+    PASSWORD_MECHANISMS,
     SCRAM_MECHANISMS,
     Policy,
     TokenLogin,
@@ -40,6 +40,9 @@ class Known:
     def __init__(self) -> None:
         self.passwords = {USER: PASSWORD}
 
+    def now_ms(self) -> int:
+        return 0
+
     def token(self, token_id: str, mechanism: str) -> TokenLogin | None:
         if token_id != TOKEN_ID:
             return None
@@ -57,7 +60,9 @@ class Known:
         return UserScramCredentialRecord(user, mechanism, SALT, stored_key, server_key, 4096)
 
 
-POLICY: Final = Policy(MECHANISMS, {USER: PASSWORD, "bob": "b"}, {"SCRAM-SHA-512": SESSION_MS})
+POLICY: Final = Policy(
+    PASSWORD_MECHANISMS, {USER: PASSWORD, "bob": "b"}, {"SCRAM-SHA-512": SESSION_MS}
+)
 
 
 def new_login(previous: Login | None = None, policy: Policy = POLICY) -> Login:
@@ -97,7 +102,7 @@ def log_in(
     return step
 
 
-@pytest.mark.parametrize("mechanism", MECHANISMS)
+@pytest.mark.parametrize("mechanism", PASSWORD_MECHANISMS)
 def test_who_knows_the_password_is_let_in(mechanism: str) -> None:
     login = new_login()
     assert log_in(login, mechanism).act is Act.LET_IN
@@ -105,7 +110,7 @@ def test_who_knows_the_password_is_let_in(mechanism: str) -> None:
     assert login.session_ms == (SESSION_MS if mechanism == "SCRAM-SHA-512" else 0)
 
 
-@pytest.mark.parametrize("mechanism", MECHANISMS)
+@pytest.mark.parametrize("mechanism", PASSWORD_MECHANISMS)
 @pytest.mark.parametrize(("user", "password"), [(USER, "wonder"), ("mallory", PASSWORD)])
 def test_no_text_tells_which_part_was_wrong(mechanism: str, user: str, password: str) -> None:
     login = new_login()
@@ -124,7 +129,7 @@ def test_no_text_tells_which_part_was_wrong(mechanism: str, user: str, password:
     assert send(login, SaslHandshakeRequest("PLAIN"), 1)[0].act is Act.REFUSE
 
 
-@pytest.mark.parametrize("mechanism", MECHANISMS)
+@pytest.mark.parametrize("mechanism", PASSWORD_MECHANISMS)
 @pytest.mark.parametrize(("other", "act"), [("bob", Act.REFUSE), (USER, Act.LET_IN)])
 def test_nobody_acts_for_another_user(mechanism: str, other: str, act: Act) -> None:
     login = new_login()
@@ -158,7 +163,7 @@ def test_a_delegation_token_stands_for_its_owner_while_it_is_valid(
 ) -> None:
     login = new_login()
     assert log_in(login, mechanism, TOKEN_ID, TOKEN_PASSWORD, is_token=True).act is Act.LET_IN
-    assert (login.user, login.has_token, login.session_ms) == (USER, True, session_ms)
+    assert (login.user, login.has_delegation_token, login.session_ms) == (USER, True, session_ms)
 
 
 @pytest.mark.parametrize(
@@ -173,7 +178,7 @@ def test_a_delegation_token_stands_for_its_owner_while_it_is_valid(
 def test_a_token_is_no_user_and_a_user_no_token(user: str, password: str, is_token: bool) -> None:
     login = new_login()
     step = log_in(login, "SCRAM-SHA-256", user, password, is_token=is_token)
-    assert (step.act, login.user, login.has_token) == (Act.REFUSE, "", False)
+    assert (step.act, login.user, login.has_delegation_token) == (Act.REFUSE, "", False)
 
 
 def test_a_proof_is_good_for_one_login_alone() -> None:

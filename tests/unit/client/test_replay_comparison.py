@@ -7,8 +7,10 @@ from typing import Any
 from fencepost_client.recordings.comparison import Comparison, FieldDifference, is_sooner, may_pass
 from fencepost_client.recordings.hidden import is_hidden
 from fencepost_client.recordings.ids import Ids, Kind
+from fencepost_client.recordings.misdirected import learn_epochs
 from fencepost_client.recordings.requests import translate, with_producers
 from fencepost_client.recordings.streams import FetchComparison
+from fencepost_protocol.errors import ErrorCode
 from fencepost_protocol.generated.end_txn import EndTxnRequest, EndTxnResponse
 from fencepost_protocol.generated.fetch import (
     FetchableTopicResponse,
@@ -32,7 +34,13 @@ from fencepost_protocol.generated.metadata import (
     MetadataResponsePartition,
     MetadataResponseTopic,
 )
+from fencepost_protocol.generated.offset_for_leader_epoch import (
+    EpochEndOffset,
+    OffsetForLeaderEpochResponse,
+    OffsetForLeaderTopicResult,
+)
 from fencepost_protocol.generated.produce import (
+    LeaderIdAndEpoch,
     PartitionProduceResponse,
     ProduceResponse,
     TopicProduceResponse,
@@ -41,6 +49,7 @@ from fencepost_protocol.generated.sync_group import SyncGroupRequest, SyncGroupR
 from fencepost_protocol.records.batch import crc_is_valid, read_header
 from fencepost_protocol.records.writer import BatchBuilder
 
+NOT_LEADER = ErrorCode.NOT_LEADER_OR_FOLLOWER
 ORDERS, OTHERS = bytes(15) + b"\1", bytes(15) + b"\2"
 
 
@@ -93,6 +102,40 @@ def test_two_ids_cannot_stand_for_the_same() -> None:
     assert not ids.match(Kind.PRODUCER, None, 5, 2)
     assert not ids.match(Kind.PRODUCER, None, -1, 2)
     assert ids.match(Kind.PRODUCER, None, 6, 2)
+
+
+def test_several_epochs_of_leaders_stand_for_one_of_the_target() -> None:
+    ids, place = Ids(), ("orders", 0)
+    assert ids.match(Kind.LEADER_EPOCH, place, 0, 5)
+    assert not ids.leaders_changed(place)
+    assert ids.match(Kind.LEADER_EPOCH, place, 1, 5)
+    assert ids.leaders_changed(place)
+    assert not ids.match(Kind.LEADER_EPOCH, place, 1, 6)
+    assert ids.to_target(Kind.LEADER_EPOCH, place, 2) == 2, "a client may have made it up"
+    leader = LeaderIdAndEpoch(1, 2)
+    partition = PartitionProduceResponse(error_code=NOT_LEADER, current_leader=leader)
+    refused = ProduceResponse([TopicProduceResponse("orders", partition_responses=[partition])])
+    learn_epochs(ApiKey.PRODUCE, refused, ids)
+    assert ids.to_target(Kind.LEADER_EPOCH, place, 2) == 5
+
+
+def test_the_end_of_an_epoch_may_be_later_where_only_one_broker_leads() -> None:
+    replay = Replayed()
+
+    def ended(epoch: int, end: int) -> OffsetForLeaderEpochResponse:
+        told = EpochEndOffset(partition=0, leader_epoch=epoch, end_offset=end)
+        return OffsetForLeaderEpochResponse(0, [OffsetForLeaderTopicResult("orders", [told])])
+
+    assert replay.compare(ended(1, 4), ended(0, 4)) == []
+    assert replay.compare(ended(1, 4), ended(0, 6)) == ["topics[orders].partitions[0].end_offset"]
+    assert replay.compare(ended(2, 4), ended(0, 6)) == []
+    assert replay.compare(ended(1, 4), ended(0, 6)) == []
+    assert replay.compare(ended(1, 4), ended(0, 3)) == ["topics[orders].partitions[0].end_offset"]
+
+
+def test_a_fenced_epoch_is_no_difference_where_nothing_is_fenced() -> None:
+    assert is_sooner([FieldDifference("x", "", "", (ErrorCode.FENCED_LEADER_EPOCH, 0))])
+    assert not is_sooner([FieldDifference("x", "", "", (0, ErrorCode.FENCED_LEADER_EPOCH))])
 
 
 def test_epochs_belong_to_a_producer() -> None:

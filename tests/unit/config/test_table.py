@@ -101,7 +101,6 @@ def test_a_setting_of_kafka_that_has_no_effect_is_kept(name: str, value: str) ->
         ("principal.builder.class", "com.example.Builder"),
         ("config.providers", "file"),
         ("ssl.truststore.password", "secret"),
-        ("sasl.server.callback.handler.class", "com.example.Handler"),
     ],
 )
 def test_what_would_decide_who_may_do_what_is_refused(name: str, value: str) -> None:

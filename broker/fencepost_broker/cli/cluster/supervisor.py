@@ -136,6 +136,9 @@ class ControlPort(Protocol):
     async def came_up(self, node_id: int, *, is_started: bool) -> None:
         """Give a process that was started or resumed what it has missed."""
 
+    async def restored(self, node_ids: Iterable[int]) -> None:
+        """Forget all rules: all processes were started anew."""
+
     async def count(self, names: Sequence[str]) -> Sequence[Verdict | None]:
         """Count a request that fault rules match; return the verdict for each."""
 
@@ -151,11 +154,13 @@ class Supervisor:
         spares: Iterable[Spare] = (),
         *,
         clean: Callable[[], None] = lambda: None,
+        forget: Callable[[], None] | None = None,
     ) -> None:
         """``prepare`` is called with the brokers' addresses once all run.
 
         ``clean`` is called before the first process starts, when no other cluster uses the
-        directory. ``spares`` become members while they last; later members are processes of a new
+        directory. ``forget`` removes what processes have kept in files; ``None``: these are to
+        stay. ``spares`` become members while they last; later members are processes of a new
         interpreter.
         """
         self._spares = list(spares)
@@ -163,6 +168,7 @@ class Supervisor:
         """Never called: an ended process is only reported."""
         self._prepare = prepare
         self._clean = clean
+        self._forget = forget
         self.members = {each.node_id: each for each in members}
         self._run_dir = run_dir
         self.control: ControlPort | None = None
@@ -204,15 +210,29 @@ class Supervisor:
         path = self._run_dir / SOCKET
         await _refuse_if_used(path)
         self._clean()
-        await self._start(self.controller)
-        await asyncio.gather(*(self._start(each) for each in self._others))
-        await self._prepare(",".join(each.inside for each in self.brokers))
+        await self._start_members()
         listening = _bound(path)
         self._server = await asyncio.start_unix_server(
             self._serve, sock=listening, limit=_LINE_BYTES_MAX
         )
         if self.control is not None:
             await self.control.open()
+
+    async def _start_members(self) -> None:
+        await self._start(self.controller)
+        await asyncio.gather(*(self._start(each) for each in self._others))
+        await self._prepare(",".join(each.inside for each in self.brokers))
+
+    async def reset(self) -> None:
+        """Kill all processes, and start them again with nothing, at their old addresses."""
+        if self._forget is None:
+            raise ProcessError("this cluster keeps its data: only one in memory can be reset")
+        running = [each for each in self.members.values() if each.process is not None]
+        await asyncio.gather(*(self._signal(each, "kill") for each in running))
+        self._forget()
+        await self._start_members()
+        if self.control is not None:
+            await self.control.restored(self.members)
 
     async def stop(self) -> bool:
         """Stop all processes, the controller last; returns whether all of them stopped cleanly."""

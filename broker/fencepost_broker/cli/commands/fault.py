@@ -8,7 +8,7 @@ import sys
 from typing import Any, Final
 
 from fencepost_client.commands.output import write, write_json
-from fencepost_protocol.commands import Command, number
+from fencepost_protocol.commands import Command, Parser, number
 
 from fencepost_broker.cli.control_client import (
     EXIT_CODES,
@@ -96,6 +96,8 @@ def _add_add(parser: argparse.ArgumentParser) -> None:
         one = acts.add_parser(
             str(act.__struct_config__.tag), help=told, description=told, allow_abbrev=False
         )
+        if isinstance(one, Parser):
+            one.above = parser
         for field in fields(act):
             add_option(one, field, "act", required=field.required)
         add_example(one, f"{beginning} {act.__struct_config__.tag}")

@@ -6,6 +6,7 @@ import argparse
 import json
 import sys
 import time
+import traceback
 from collections import Counter
 from collections.abc import Callable, Iterator
 from functools import partial
@@ -39,7 +40,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "user_program", nargs="?", metavar="MODULE:FUNCTION",
         help="a coroutine function of yours, which is given the simulation",
     )  # fmt: skip
-    parser.add_argument("--program", metavar="NAME", help="a built-in program: transactions")
+    parser.add_argument(
+        "--program",
+        metavar="NAME",
+        help="a built-in program: transactions, consume-transform-produce",
+    )
     parser.add_argument(
         "--brokers", type=int, metavar="N", help="brokers of a built-in program's cluster (3)"
     )
@@ -81,7 +86,8 @@ def run(options: argparse.Namespace) -> int:
         if run.verdict != RIGHT:
             return _failed(program, run, options)
     if not options.json:
-        write("\n".join(total.lines()))
+        for line in total.lines():
+            write(line)
     return 0
 
 
@@ -123,13 +129,14 @@ def _failed(program: Program, run: Run, options: argparse.Namespace) -> int:
     from fencepost_broker.simulation.shrinking import shrink
 
     sys.stderr.write(f"fencepost simulate: seed {run.seed} failed: {run.verdict}\n")
+    if run.error is None:  # it ran in another process
+        run = run_seed(program, run.seed, options.within)
     if not options.no_shrink and run.planned:
-        if run.error is None:  # it ran in another process
-            run = run_seed(program, run.seed, options.within)
         run = shrink(program, run, options.within)
         sys.stderr.write(
             f"{sum(run.faults.values())} of {len(run.planned)} faults are enough: {run.verdict}\n"
         )
+    sys.stderr.write("".join(traceback.format_exception(run.error)))
     _tell_timeline(run, options)
     name = options.user_program or f"--program {options.program}"
     sys.stderr.write(f"again: fencepost simulate {name} --seed {run.seed} --tap\n")

@@ -137,6 +137,7 @@ def run_cluster(options: argparse.Namespace, settings: Settings, port: int) -> i
         lambda bootstrap: create(bootstrap, topics),
         copies,
         clean=lambda: _remove_stale_folders(run_dir),
+        forget=None if options.data_dir else partial(_empty, for_now),
     )
     if _is_controlled(options, settings):
         from fencepost_broker.faults.plan import read_plan
@@ -160,6 +161,14 @@ def run_cluster(options: argparse.Namespace, settings: Settings, port: int) -> i
         return _EXIT_CODES.get(type(error), 1)
     finally:
         shutil.rmtree(for_now, ignore_errors=True)
+
+
+def _empty(folder: Path) -> None:
+    """Remove what the controller has written, but not what processes are started with."""
+    for each in folder.glob("*"):
+        if each.name in (_USERS, _CONTROL_FILE):
+            continue
+        shutil.rmtree(each) if each.is_dir() else each.unlink()
 
 
 def _write_token(folder: Path) -> str:

@@ -14,6 +14,7 @@ from fencepost_client.config.jaas import OAUTHBEARER_MODULE, PLAIN_MODULE, SCRAM
 
 from fencepost_broker.config.setting import (
     AnySetting,
+    Kind,
     Scope,
     Setting,
     integer,
@@ -37,6 +38,10 @@ MODULES: Final = {
 }
 """Login module of each mechanism."""
 _MECHANISMS: Final = {name.lower(): name for name in (*MODULES, "GSSAPI")}
+SIGNED_TOKENS: Final = (
+    "org.apache.kafka.common.security.oauthbearer.OAuthBearerValidatorCallbackHandler"
+)
+"""Apache Kafka's class for signed tokens; without it, unsigned ones are accepted."""
 USER_PREFIX: Final = "user_"
 """Prefix of PLAIN users in the options of their login module: user_alice="password"."""
 
@@ -136,6 +141,34 @@ class SecuritySettings:
     )
 
 
+class BearerSettings:
+    """Tokens of OAUTHBEARER (KIP-255, KIP-768)."""
+
+    sasl_server_callback_handler_class: Setting[str | None] = Setting(
+        Kind.CLASS,
+        None,
+        f"{SIGNED_TOKENS}: clients of OAUTHBEARER need a signed token; otherwise any unsigned token"
+        " is accepted",
+        check=lambda given: (
+            None if given == SIGNED_TOKENS else "other classes of Java are not loaded"
+        ),
+        range_text=SIGNED_TOKENS,
+    )
+    sasl_oauthbearer_jwks_endpoint_url: Setting[str | None] = string(
+        None, "the file with the public keys of signed tokens, as file:///PATH"
+    )
+    sasl_oauthbearer_expected_audience: Setting[tuple[str, ...]] = strings(
+        (), "whom signed tokens must be for: one of these"
+    )
+    sasl_oauthbearer_expected_issuer: Setting[str | None] = string(
+        None, "the issuer that signed tokens must name"
+    )
+    sasl_oauthbearer_clock_skew_seconds = integer(
+        30, "by how many seconds the clock of an issuer may be wrong"
+    )
+    sasl_oauthbearer_sub_claim_name = string("sub", "the claim of signed tokens with the user")
+
+
 class DelegationTokenSettings:
     """Delegation tokens (KIP-48), with which clients log in for a time."""
 
@@ -174,7 +207,7 @@ _OF_MECHANISMS: Final = (
     REAUTHENTICATION,
     *(
         name.replace("_", ".")
-        for name in vars(UnusedSecuritySettings)
+        for name in (*vars(BearerSettings), *vars(UnusedSecuritySettings))
         if name.startswith("sasl_") and name != "sasl_jaas_config"
     ),
 )

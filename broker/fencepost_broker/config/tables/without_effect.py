@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 TIERS: Final = "there is no tiered storage"
 KERBEROS: Final = "there is no Kerberos"
-OAUTHBEARER: Final = "there is no OAUTHBEARER"
+OAUTHBEARER: Final = "keys are read from a file, and the broker does not log in by OAUTHBEARER"
 LOGIN: Final = "the broker logs in with PLAIN or SCRAM, by code of its own"
 JAVA_TLS: Final = "OpenSSL does TLS here, and has no such choice"
 METRICS: Final = "metrics are not reported by classes of Java"
@@ -114,7 +114,7 @@ class TieredStorageSettings:
 
 
 class UnusedSecuritySettings:
-    """Kerberos, OAUTHBEARER, and settings of Java's TLS."""
+    """Kerberos, parts of OAUTHBEARER, and settings of Java's TLS."""
 
     principal_builder_class = kept(
         Kind.CLASS,
@@ -176,13 +176,9 @@ class UnusedSecuritySettings:
     sasl_oauthbearer_assertion_template_file = kept(Kind.STRING, None, OAUTHBEARER)
     sasl_oauthbearer_client_credentials_client_id = kept(Kind.STRING, None, OAUTHBEARER)
     sasl_oauthbearer_client_credentials_client_secret = kept(Kind.PASSWORD, None, OAUTHBEARER)
-    sasl_oauthbearer_clock_skew_seconds = kept(Kind.INT, 30, OAUTHBEARER)
-    sasl_oauthbearer_expected_audience = kept(Kind.LIST, (), OAUTHBEARER)
-    sasl_oauthbearer_expected_issuer = kept(Kind.STRING, None, OAUTHBEARER)
     sasl_oauthbearer_jwks_endpoint_refresh_ms = kept(Kind.LONG, HOUR_MS, OAUTHBEARER)
     sasl_oauthbearer_jwks_endpoint_retry_backoff_max_ms = kept(Kind.LONG, 10000, OAUTHBEARER)
     sasl_oauthbearer_jwks_endpoint_retry_backoff_ms = kept(Kind.LONG, 100, OAUTHBEARER)
-    sasl_oauthbearer_jwks_endpoint_url = kept(Kind.STRING, None, OAUTHBEARER)
     sasl_oauthbearer_jwt_retriever_class = kept(
         Kind.CLASS, "org.apache.kafka.common.security.oauthbearer.DefaultJwtRetriever", OAUTHBEARER
     )
@@ -191,11 +187,7 @@ class UnusedSecuritySettings:
     )
     sasl_oauthbearer_scope = kept(Kind.STRING, None, OAUTHBEARER)
     sasl_oauthbearer_scope_claim_name = kept(Kind.STRING, "scope", OAUTHBEARER)
-    sasl_oauthbearer_sub_claim_name = kept(Kind.STRING, "sub", OAUTHBEARER)
     sasl_oauthbearer_token_endpoint_url = kept(Kind.STRING, None, OAUTHBEARER)
-    sasl_server_callback_handler_class = kept(
-        Kind.CLASS, None, "logins are checked by code of its own", refused=_NO_CLASSES
-    )
     security_providers = kept(Kind.STRING, None, JAVA_TLS)
     ssl_allow_dn_changes = kept(Kind.BOOLEAN, False, JAVA_TLS)
     ssl_allow_san_changes = kept(Kind.BOOLEAN, False, JAVA_TLS)

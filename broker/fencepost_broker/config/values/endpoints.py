@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from typing import Final, NamedTuple
 
 PORT_MAX: Final = 65_535
@@ -75,6 +76,7 @@ def check_control_address(given: str) -> str | None:
     return None
 
 
+@lru_cache(64)
 def parse_endpoints(given: tuple[str, ...]) -> tuple[Endpoint, ...]:
     """Parse a list of listeners that was checked before."""
     return tuple(map(parse_endpoint, given))

@@ -79,7 +79,8 @@ class BrokerLifecycle:
         """Note that the metadata was read up to an offset, perhaps that of its registration."""
         if self.state is State.CATCHING_UP and metadata_offset >= self.broker_epoch:
             self.state = State.FENCED
-            self._next_ms = now_ms
+            if self._is_ready_to_unfence:
+                self._next_ms = now_ms
 
     def begin_controlled_shutdown(self, now_ms: int) -> None:
         """Ask to shut down; other brokers take over its leaderships first."""

@@ -1,9 +1,8 @@
 """What keeps ``__share_group_state`` short: its records before the oldest snapshot are deleted.
 
-Share partitions that rest would hold all later records. Their snapshots are written
-again from time to time, at the end of the log. They are marked, as in Kafka: such a snapshot is
-written later than its state was created. When all snapshots are marked and nothing has followed
-them, none is written.
+The snapshot of an idle share partition would keep all later records. So it is written again from
+time to time, at the end of the log. It is marked, as in Kafka: its time is later than its state's.
+When all snapshots are marked and no record has followed them, none is written.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The broker's side of each mechanism: PLAIN (RFC 4616) and SCRAM (RFC 5802, 7677).
+"""The broker's side of the mechanisms with passwords: PLAIN (RFC 4616), SCRAM (RFC 5802, 7677).
 
 Behaviour: as in Apache Kafka, a SCRAM user without credentials is refused at the first message;
 names and passwords are used without SASLprep; extensions of the second message are not signed, and
@@ -21,10 +21,8 @@ from typing import Final, Protocol
 from fencepost_protocol.generated.user_scram_credential_record import UserScramCredentialRecord
 
 from fencepost_broker.security.authentication.policy import (
-    PLAIN,
     SCRAM_MECHANISMS,
     Credentials,
-    Policy,
 )
 
 _NAME: Final = r"(?:[^=,\0]|=2C|=3D)+"
@@ -51,8 +49,10 @@ class Exchange(Protocol):
     """One login by one mechanism: tokens in and out until ``user`` is known."""
 
     user: str | None
-    token_valid_for_ms: int | None
-    """How long the delegation token is valid that the client has logged in with, if it did."""
+    has_delegation_token: bool
+    """Whether the client has logged in with a delegation token."""
+    valid_for_ms: int | None
+    """How long the client's token is valid, if it has one."""
 
     def receive(self, token: bytes) -> bytes:
         """Return the answer to a token of the client; raises RefusedError."""
@@ -64,7 +64,8 @@ class PlainExchange:
     def __init__(self, users: Mapping[str, str]) -> None:
         self._users = users
         self.user: str | None = None
-        self.token_valid_for_ms: int | None = None
+        self.has_delegation_token = False
+        self.valid_for_ms: int | None = None
 
     def receive(self, token: bytes) -> bytes:
         """Check the user and the password."""
@@ -81,7 +82,7 @@ class PlainExchange:
             raise RefusedError(f"there is no PLAIN user {user!r:.100}")
         if not is_right:
             raise RefusedError(f"the password of {user!r:.100} is wrong")
-        _check_other(other, user)
+        check_other(other, user)
         self.user = user
         return b""
 
@@ -105,7 +106,8 @@ class ScramExchange:
         self._credential: UserScramCredentialRecord | None = None
         self._acts_as = ""
         self.user: str | None = None
-        self.token_valid_for_ms: int | None = None
+        self.has_delegation_token = False
+        self.valid_for_ms: int | None = None
 
     def receive(self, token: bytes) -> bytes:
         """Answer the first or the second message."""
@@ -132,7 +134,7 @@ class ScramExchange:
                 f"user {self._name!r:.100} has no {self._mechanism} credentials: "
                 "add them with kafka-configs --alter --entity-type users --add-config"
             )
-        _check_other((message["other"] or "").replace("=2C", ",").replace("=3D", "="), self._name)
+        check_other((message["other"] or "").replace("=2C", ",").replace("=3D", "="), self._name)
         if self._credential.iterations < _ITERATIONS_MIN:
             raise RefusedError(
                 f"{self._name!r:.100} has too few iterations: set its password again"
@@ -147,7 +149,8 @@ class ScramExchange:
         token = self._credentials.token(self._name, self._mechanism)
         if token is None:
             raise RefusedError(f"there is no delegation token {self._name!r:.100}")
-        self._acts_as, self.token_valid_for_ms = token.owner, token.valid_for_ms
+        self._acts_as, self.valid_for_ms = token.owner, token.valid_for_ms
+        self.has_delegation_token = True
         return token.credential
 
     def _finish(self, text: str, credential: UserScramCredentialRecord) -> bytes:
@@ -171,16 +174,8 @@ class ScramExchange:
         return b"v=" + base64.b64encode(verifier)
 
 
-def begin_exchange(
-    mechanism: str, policy: Policy, credentials: Credentials, nonce: str
-) -> Exchange:
-    """Begin a login with one of the listener's mechanisms; ``nonce`` is random text."""
-    if mechanism == PLAIN:
-        return PlainExchange(policy.plain_users)
-    return ScramExchange(mechanism, credentials, nonce)
-
-
-def _check_other(other: str, user: str) -> None:
+def check_other(other: str, user: str) -> None:
+    """Raise RefusedError if the client wants to be another user."""
     if other and other != user:
         raise RefusedError(
             f"{user!r:.100} may not act for {other!r:.100}: no user may act for another"

@@ -36,10 +36,11 @@ from fencepost_protocol.generated.sasl_handshake import (
 
 from fencepost_broker.security.authentication.exchanges import (
     Exchange,
+    PlainExchange,
     RefusedError,
-    begin_exchange,
+    ScramExchange,
 )
-from fencepost_broker.security.authentication.policy import Credentials, Policy
+from fencepost_broker.security.authentication.policy import OAUTHBEARER, PLAIN, Credentials, Policy
 
 _FRAMED_FROM: Final = 1
 _SIZE: Final = struct.Struct(">i")
@@ -108,11 +109,11 @@ class Login:
         self._is_of_another_mechanism = False
         self.mechanism = ""
         self.user = ""
-        self.has_token = False
+        self.has_delegation_token = False
         """Whether it is a login with a delegation token."""
         self.session_ms = 0
-        """How long the login is valid; 0: without a limit. A token that has expired is not removed
-        at once; a login with it is over when it begins, as in Kafka."""
+        """How long the login is valid; 0: without a limit. With a token that has just expired, it
+        is over when it begins, as in Kafka."""
 
     def __repr__(self) -> str:
         return f"<Login of {self.user or 'no user yet'} by {self.mechanism or 'no mechanism yet'}>"
@@ -174,7 +175,7 @@ class Login:
         previous = self._previous
         self._is_of_another_mechanism = previous is not None and previous.mechanism != mechanism
         self.mechanism = mechanism
-        self._exchange = begin_exchange(mechanism, self._policy, self._credentials, self._nonce())
+        self._exchange = _begin_exchange(mechanism, self._policy, self._credentials, self._nonce())
         self._stage = _Stage.TOKENS if head.version >= _FRAMED_FROM else _Stage.RAW_TOKENS
         response = SaslHandshakeResponse(ErrorCode.NONE, offered)
         return Step(Act.ANSWER, _encoded(head, response), response=response)
@@ -229,9 +230,9 @@ class Login:
             self._stage = _Stage.OVER
             self.user = exchange.user
             self.session_ms = self._policy.session_ms.get(self.mechanism, 0)
-            if exchange.token_valid_for_ms is not None:
-                self.has_token = True
-                valid_for_ms = exchange.token_valid_for_ms or _OVER_MS
+            self.has_delegation_token = exchange.has_delegation_token
+            if exchange.valid_for_ms is not None:
+                valid_for_ms = exchange.valid_for_ms or _OVER_MS
                 self.session_ms = min(self.session_ms or valid_for_ms, valid_for_ms)
             self._exchange = self._previous = None
         return answer
@@ -311,3 +312,17 @@ def _encoded(head: _Head, response: Message) -> bytearray:
 
 def _name_of(api_key: int) -> str:
     return APIS[api_key][0] if api_key in APIS else f"an unknown request (API key {api_key})"
+
+
+def _begin_exchange(
+    mechanism: str, policy: Policy, credentials: Credentials, nonce: str
+) -> Exchange:
+    """Begin a login with one of the listener's mechanisms; ``nonce`` is random text."""
+    if mechanism == PLAIN:
+        return PlainExchange(policy.plain_users)
+    if mechanism == OAUTHBEARER:
+        from fencepost_broker.security.authentication.bearer import BearerExchange
+
+        assert policy.tokens is not None
+        return BearerExchange(policy.tokens, credentials.now_ms)
+    return ScramExchange(mechanism, credentials, nonce)

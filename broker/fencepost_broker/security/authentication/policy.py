@@ -14,8 +14,24 @@ SCRAM_MECHANISMS: Final = {
     "SCRAM-SHA-512": (2, "sha512"),
 }
 """Number in metadata records, and hash, of each SCRAM mechanism."""
-MECHANISMS: Final = (PLAIN, *SCRAM_MECHANISMS)
+PASSWORD_MECHANISMS: Final = (PLAIN, *SCRAM_MECHANISMS)
+OAUTHBEARER: Final = "OAUTHBEARER"
+MECHANISMS: Final = (*PASSWORD_MECHANISMS, OAUTHBEARER)
 """Supported mechanisms."""
+
+
+class Bearer(NamedTuple):
+    """What a valid token of OAUTHBEARER says."""
+
+    user: str
+    expires_ms: int
+
+
+class TokenValidator(Protocol):
+    """Decides whether a token of OAUTHBEARER is valid."""
+
+    def validate(self, token: str, now_ms: int) -> Bearer:
+        """Return what a token says; raises InvalidTokenError."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,6 +43,8 @@ class Policy:
     """Passwords of the PLAIN users."""
     session_ms: Mapping[str, int] = field(default_factory=dict)
     """How long a login is valid, by mechanism; without a limit if it is missing (KIP-368)."""
+    tokens: TokenValidator | None = None
+    """Decides about the tokens of OAUTHBEARER."""
 
 
 class TokenLogin(NamedTuple):
@@ -43,6 +61,9 @@ class Credentials(Protocol):
 
     def scram(self, user: str, mechanism: int) -> UserScramCredentialRecord | None:
         """Return a user's credential for a mechanism, or ``None``."""
+
+    def now_ms(self) -> int:
+        """Return the time by which tokens expire."""
 
     def token(self, token_id: str, mechanism: str) -> TokenLogin | None:
         """Return a delegation token's credential for a mechanism, or ``None``."""

@@ -116,4 +116,5 @@ def _told(answer: HTTPResponse) -> str:
     except (ValueError, KeyError, AttributeError):
         return f"this is not a control port: HTTP status {answer.status} {answer.reason}"
     where, detail, advice = parts
+    where = None if where == "body" else where  # it has made the body, and users have not
     return f"{f'{where}: ' if where else ''}{detail}{f'. {advice}' if advice else ''}"

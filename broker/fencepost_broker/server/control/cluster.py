@@ -70,6 +70,9 @@ class ClusterProcesses(Protocol):
     async def do(self, what: str, node_id: int) -> None:
         """Start, stop, kill, pause or resume one; raises ``ProcessError``."""
 
+    async def reset(self) -> None:
+        """Go back to the state right after the start; raises ``ProcessError``."""
+
 
 class RulesOfAll(Protocol):
     """The fault rules of a cluster in a program."""
@@ -92,9 +95,6 @@ class WholeCluster(Protocol):
 
     async def restore(self, snapshot: Any) -> None:
         """Continue from a snapshot; raises ``NoSnapshotsError``, ``StorageError``."""
-
-    async def reset(self) -> None:
-        """Go back to the state right after the start."""
 
 
 class GoneError(ProblemError):

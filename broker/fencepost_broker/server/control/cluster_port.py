@@ -85,7 +85,8 @@ class ClusterControl:
         return await self._cluster.rules.count(names)
 
     async def restored(self, node_ids: Iterable[int]) -> None:
-        """Give all nodes what they have missed: all of them were started anew."""
+        """Forget all rules, and read the events of processes again: all were started anew."""
+        self._cluster.rules.clear()
         self._cluster.numbered.clear()
         for each in node_ids:
             await self.came_up(each, is_started=True)

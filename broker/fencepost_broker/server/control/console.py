@@ -21,10 +21,13 @@ _FILES: Final = {
     "/scenarios.json": ("scenarios.json", "application/json"),
 }
 POLICY: Final = (
-    "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self';"
-    " base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+    "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self'"
+    " blob:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 )
-"""The page runs no script but its own, and talks to its own port only."""
+"""The page runs no script but its own, and talks to its own port only.
+
+``blob:`` are pictures that the page makes itself: an export of the timeline as PNG.
+"""
 _HEADERS: Final = {
     hdrs.CACHE_CONTROL: "no-cache",
     "Content-Security-Policy": POLICY,

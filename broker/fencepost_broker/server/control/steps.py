@@ -6,6 +6,7 @@ logged, or a marker that a partition has got. Nothing of this is made unless a s
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, cast
 
@@ -59,6 +60,8 @@ _SIZE_BYTES: Final = 4
 _FRAME_BYTES_MAX: Final = 1 << 20
 """Larger requests and answers are not read again for this."""
 _PARTITIONS_MAX: Final = 100
+KEPT_MAX: Final = 4_000
+"""So many of the last steps are kept for those who ask later."""
 _OUTCOMES: Final = {True: "commit", False: "abort"}
 
 
@@ -120,6 +123,11 @@ class TransactionSteps:
         self._count = 0
         self._open: dict[tuple[Connection, int], TransactionStep] = {}
         """Requests without an answer, by connection and correlation id."""
+        self._kept: deque[TransactionStep] = deque(maxlen=KEPT_MAX)
+
+    def last(self, count: int) -> list[TransactionStep]:
+        """Return the last steps that streams were told, the oldest first."""
+        return list(self._kept)[-count:] if count else []
 
     def stream(self) -> Callable[[], None]:
         """Watch for a stream; returns the function that ends this."""
@@ -262,6 +270,7 @@ class TransactionSteps:
             del self._open[key]
 
     def _tell(self, step: TransactionStep) -> None:
+        self._kept.append(step)
         self._events.publish(step)
 
 

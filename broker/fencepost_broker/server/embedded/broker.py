@@ -154,7 +154,8 @@ class Broker:
         self.addresses = await process.start()
         self._process = process
         self._controller = next((each.bootstrap for each in process.controller_addresses), None)
-        self.settings = self.settings.with_overrides({"listeners": process.listening})
+        if self.settings.listeners != process.listening:
+            self.settings = self.settings.with_overrides({"listeners": process.listening})
         try:
             await self._make_users(process)
             for topic in self._topics:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterable, Mapping
+from os import PathLike
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Final, Self
@@ -14,7 +15,12 @@ from typing import TYPE_CHECKING, Any, Final, Self
 from fencepost_broker.config import Value
 from fencepost_broker.server.embedded.broker import Broker
 from fencepost_broker.server.embedded.cluster_node import ClusterNode
-from fencepost_broker.server.embedded.snapshot import NoSnapshotsError, Snapshot, named
+from fencepost_broker.server.embedded.snapshot import (
+    BYTES_MAX,
+    NoSnapshotsError,
+    Snapshot,
+    named,
+)
 
 if TYPE_CHECKING:
     from fencepost_broker.server.clock import ClockPosition
@@ -59,6 +65,24 @@ class ClusterSnapshot:
     def size_bytes(self) -> int:
         """The size of all files together."""
         return sum(each.size_bytes for each in self.parts.values())
+
+    def save(self, path: str | PathLike[str]) -> None:
+        """Write the snapshot to one file, which ``load`` reads, on any machine."""
+        from fencepost_broker.server.embedded import cluster_snapshot_file
+
+        cluster_snapshot_file.write(Path(path), self.parts, self.running, self.name)
+
+    @classmethod
+    def load(cls, path: str | PathLike[str], *, bytes_max: int = BYTES_MAX) -> ClusterSnapshot:
+        """Read the file of a cluster's snapshot, which may come from a stranger.
+
+        Raises SnapshotError for every other file, for a damaged one, and for one that unpacks to
+        more than ``bytes_max``.
+        """
+        from fencepost_broker.server.embedded import cluster_snapshot_file
+
+        manifest, parts = cluster_snapshot_file.read(Path(path), bytes_max)
+        return cls(parts, manifest.running, manifest.name)
 
     def __repr__(self) -> str:
         name = f"{self.name!r}, " if self.name else ""
@@ -294,6 +318,7 @@ class Cluster:
         """
         self._check_started()
         snapshot = named(self.snapshots, snapshot)
+        self._check_nodes(snapshot)
         if self._fault_rules is not None:
             self._fault_rules.reset()
         running = list(self.nodes.values())
@@ -361,6 +386,15 @@ class Cluster:
     def _check_started(self) -> None:
         if CONTROLLER_ID not in self.nodes:
             raise NoSnapshotsError("this cluster is not running")
+
+    def _check_nodes(self, snapshot: ClusterSnapshot) -> None:
+        of_snapshot = snapshot.parts.keys()
+        if CONTROLLER_ID not in of_snapshot or not of_snapshot <= self.node_roles.keys():
+            ids = ", ".join(map(str, sorted(of_snapshot)))
+            raise NoSnapshotsError(
+                f"this snapshot has nodes {ids}, and this cluster has brokers 1 to"
+                f" {self._ids[-1]} and the controller {CONTROLLER_ID}"
+            )
 
     def _check(self, broker_id: int) -> None:
         if broker_id not in self._ids:

@@ -44,6 +44,9 @@ class Cluster(WholeCluster, Protocol):
     async def start_broker(self, broker_id: int) -> None:
         """Start a broker that was stopped or killed."""
 
+    async def reset(self) -> None:
+        """Go back to the state right after the start."""
+
 
 class Node:
     """A node, as the control port knows a process."""
@@ -104,6 +107,10 @@ class Nodes:
             await call(node_id)
         except (RuntimeError, ValueError) as error:
             raise ProcessError(str(error)) from None
+
+    async def reset(self) -> None:
+        """Go back to the state right after the start."""
+        await self._cluster.reset()
 
 
 def control_of(cluster: Cluster, address: str, token_file: str | Path | None) -> ClusterControl:

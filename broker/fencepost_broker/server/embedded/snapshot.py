@@ -17,6 +17,7 @@ from fencepost_broker.storage.log.names import LOCK, META_PROPERTIES
 if TYPE_CHECKING:
     from fencepost_broker.server.broker_server import BrokerServer
     from fencepost_broker.server.controller_server import ControllerServer
+    from fencepost_broker.server.embedded.snapshot_file import Manifest
 
 SnapshotT = TypeVar("SnapshotT")
 BYTES_MAX: Final = 1 << 30
@@ -72,8 +73,14 @@ class Snapshot:
         """Write the snapshot to one file, which ``load`` reads, on any machine."""
         from fencepost_broker.server.embedded import snapshot_file
 
+        snapshot_file.write(Path(path), self.manifest(), self._disk)
+
+    def manifest(self) -> Manifest:
+        """Return what the first entry of its file says."""
+        from fencepost_broker.server.embedded import snapshot_file
+
         folders, files = snapshot_file.described(self._disk)
-        manifest = snapshot_file.Manifest(
+        return snapshot_file.Manifest(
             name=self.name,
             node_id=self.node_id,
             cluster_id=self.cluster_id,
@@ -82,7 +89,6 @@ class Snapshot:
             folders=folders,
             files=files,
         )
-        snapshot_file.write(Path(path), manifest, self._disk)
 
     @classmethod
     def load(cls, path: str | PathLike[str], *, bytes_max: int = BYTES_MAX) -> Snapshot:
@@ -93,7 +99,11 @@ class Snapshot:
         """
         from fencepost_broker.server.embedded import snapshot_file
 
-        manifest, disk = snapshot_file.read(Path(path), bytes_max)
+        return cls.read(*snapshot_file.read(Path(path), bytes_max))
+
+    @classmethod
+    def read(cls, manifest: Manifest, disk: MemoryDisk) -> Snapshot:
+        """Return the snapshot that a file has."""
         return cls(disk, ClockPosition(manifest.time_ms, manifest.ahead_ms), manifest.name)
 
     @classmethod

@@ -20,7 +20,7 @@ import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import BinaryIO, Final
+from typing import IO, Final
 
 import msgspec
 from fencepost_protocol import __version__
@@ -109,17 +109,18 @@ def write(path: Path, manifest: Manifest, disk: MemoryDisk) -> None:
             tarfile.open(fileobj=packed, mode="w|", format=tarfile.GNU_FORMAT) as archive,
         ):
             seconds = manifest.time_ms // 1000
-            archive.addfile(_header(MANIFEST, len(text), seconds), io.BytesIO(text))
+            archive.addfile(header_of(MANIFEST, len(text), seconds), io.BytesIO(text))
             for each in manifest.files:
                 # One chunk at a time: some of them may be in the spill file.
                 source = io.BufferedReader(_MemoryReader(disk, each.path), CHUNK_SIZE)
-                archive.addfile(_header(DATA + each.path, each.size, seconds), source)
+                archive.addfile(header_of(DATA + each.path, each.size, seconds), source)
         unfinished.replace(path)
     finally:
         unfinished.unlink(missing_ok=True)
 
 
-def _header(name: str, size: int, seconds: int) -> tarfile.TarInfo:
+def header_of(name: str, size: int, seconds: int) -> tarfile.TarInfo:
+    """Return the header of a file in an archive."""
     header = tarfile.TarInfo(name)
     header.size, header.mtime, header.mode = size, seconds, 0o600
     return header
@@ -144,21 +145,27 @@ class _MemoryReader(io.RawIOBase):
 
 def read(path: Path, bytes_max: int) -> tuple[Manifest, MemoryDisk]:
     """Read a snapshot's file; raises ``SnapshotError`` for any other, and for a damaged one."""
-    with path.open("rb") as packed, _refusing(path):
-        archive = _Archive(packed)
-        manifest = _manifest(archive.take(MANIFEST, MANIFEST_BYTES_MAX))
-        _check(manifest, bytes_max)
-        disk = MemoryDisk()
-        for folder in manifest.folders:
-            disk.make_folder(folder)
-        for each in manifest.files:
-            _read_file(archive, each, disk)
-        archive.finish()
-        return manifest, disk
+    with path.open("rb") as packed, refusing(path):
+        return read_from(packed, bytes_max)
+
+
+def read_from(packed: IO[bytes], bytes_max: int) -> tuple[Manifest, MemoryDisk]:
+    """Read a snapshot's file that is open, within ``refusing``."""
+    archive = Archive(packed)
+    manifest = _manifest(archive.take(MANIFEST, MANIFEST_BYTES_MAX))
+    _check(manifest, bytes_max)
+    disk = MemoryDisk()
+    for folder in manifest.folders:
+        disk.make_folder(folder)
+    for each in manifest.files:
+        _read_file(archive, each, disk)
+    archive.finish()
+    return manifest, disk
 
 
 @contextmanager
-def _refusing(path: Path) -> Iterator[None]:
+def refusing(path: Path) -> Iterator[None]:
+    """Raise ``SnapshotError`` with the file's name for whatever reading damaged bytes raises."""
     try:
         yield
     except SnapshotError as error:
@@ -171,15 +178,20 @@ def _refusing(path: Path) -> Iterator[None]:
 
 
 def _manifest(data: bytes) -> Manifest:
+    check_beginning(data, FORMAT)
+    return msgspec.json.decode(data, type=Manifest)
+
+
+def check_beginning(data: bytes, wanted: str) -> None:
+    """Raise ``SnapshotError`` for a manifest of another format or version."""
     beginning = msgspec.json.decode(data, type=_Beginning)
-    if beginning.format != FORMAT:
-        raise SnapshotError(f"its format is {beginning.format!r:.100}, not {FORMAT!r}")
+    if beginning.format != wanted:
+        raise SnapshotError(f"its format is {beginning.format!r:.100}, not {wanted!r}")
     if beginning.version != VERSION:
         raise SnapshotError(
             f"its format has version {beginning.version}, and Fencepost {__version__} reads"
             f" version {VERSION}: use the Fencepost that wrote it"
         )
-    return msgspec.json.decode(data, type=Manifest)
 
 
 def _check(manifest: Manifest, bytes_max: int) -> None:
@@ -206,7 +218,7 @@ def _check(manifest: Manifest, bytes_max: int) -> None:
         )
 
 
-def _read_file(archive: _Archive, each: ManifestFile, disk: MemoryDisk) -> None:
+def _read_file(archive: Archive, each: ManifestFile, disk: MemoryDisk) -> None:
     size = archive.begin(DATA + each.path)
     if size != each.size:
         raise SnapshotError(f"{each.path!r} has {size} bytes, and should have {each.size}")
@@ -219,10 +231,10 @@ def _read_file(archive: _Archive, each: ManifestFile, disk: MemoryDisk) -> None:
         raise SnapshotError(f"{each.path!r} is damaged: its SHA-256 is not the manifest's")
 
 
-class _Archive:
+class Archive:
     """A tar archive of regular files, read once from its beginning to its end."""
 
-    def __init__(self, packed: BinaryIO) -> None:
+    def __init__(self, packed: IO[bytes]) -> None:
         self._unpacked = gzip.GzipFile(fileobj=packed, mode="rb")
 
     def _take(self, size: int) -> bytes:

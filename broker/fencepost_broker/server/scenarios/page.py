@@ -58,7 +58,7 @@ def page() -> str:
 
 def for_console() -> str:
     """Return what the console shows of scenarios."""
-    fields = ("name", "summary", "seen", "clients", "remedy", "kip", "brokers")
+    fields = ("name", "summary", "seen", "clients", "remedy", "kip", "brokers", "own_broker")
     told = [{name: getattr(each, name) for name in fields} for each in SCENARIOS.values()]
     return json.dumps(told, indent=1, ensure_ascii=False) + "\n"
 

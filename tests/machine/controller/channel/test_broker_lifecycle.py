@@ -67,10 +67,11 @@ def test_it_registers_reads_up_to_there_and_counts_when_all_is_open() -> None:
     assert state(broker) is State.CATCHING_UP
     assert broker.request(5, EPOCH - 1) is None, "nothing is due"
     broker.caught_up(EPOCH, 10)
-    asked = heartbeat(broker, 10)
+    assert broker.request(10, EPOCH) is None, "under way, it would delay the one that unfences"
+    asked = heartbeat(broker, HEARTBEAT_MS)
     assert (asked.broker_epoch, asked.current_metadata_offset) == (EPOCH, EPOCH)
     assert asked.want_fence, "its logs are not open yet"
-    answer(broker, 10, is_fenced=True)
+    answer(broker, HEARTBEAT_MS, is_fenced=True)
     broker.ready_to_unfence(20)
     assert not heartbeat(broker, 20).want_fence
     answer(broker, 20, is_fenced=False)

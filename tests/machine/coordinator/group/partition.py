@@ -9,21 +9,16 @@ from __future__ import annotations
 import random
 import re
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
 from fencepost_broker.coordinator.effects import Reply, Tell
-from fencepost_broker.coordinator.group.classic.group import ClassicGroup
 from fencepost_broker.coordinator.group.commands import Ask, TopicsChanged, TopicsDeleted
-from fencepost_broker.coordinator.group.consumer.group import ConsumerGroup
 from fencepost_broker.coordinator.group.machine import GroupCoordinator
 from fencepost_broker.coordinator.group.ports import GroupCoordinatorSettings
 from fencepost_broker.coordinator.group.share.commands import InitializeShares
-from fencepost_broker.coordinator.group.share.group import ShareGroup
 from fencepost_broker.coordinator.group.soft import SetTimer
 from fencepost_broker.coordinator.group.streams.commands import CreateInternalTopics
-from fencepost_broker.coordinator.group.streams.group import StreamsGroup
-from fencepost_broker.coordinator.group.streams.topology import NOT_READY
 from fencepost_broker.coordinator.records import (
     LogRecord,
     RecordFamily,
@@ -31,6 +26,7 @@ from fencepost_broker.coordinator.records import (
     encode_batch,
 )
 from fencepost_broker.metadata.decision import Decision
+from fencepost_broker.simulation.replays import durable
 from fencepost_protocol.apis import Message
 from fencepost_protocol.generated.error_code import ErrorCode
 from fencepost_protocol.records.reader import iter_records
@@ -232,24 +228,6 @@ def _replay(record: LogRecord, offset: int, producer_id: int) -> Callable[[Group
 
 def _plain(record: LogRecord) -> Any:
     return record.key, record.value, record.value_version
-
-
-def durable(machine: GroupCoordinator) -> Any:
-    """All of a machine that a restart must bring back."""
-    groups: dict[str, Any] = {}
-    for group_id, group in machine.state.groups.items():
-        if isinstance(group, ClassicGroup):
-            groups[group_id] = group.stored
-        elif isinstance(group, ShareGroup):
-            groups[group_id] = replace(group, is_checked=False, initializing_since_ms=0)
-        elif isinstance(group, StreamsGroup):
-            groups[group_id] = replace(
-                group, configured=NOT_READY, is_checked=False, endpoints_epoch=0, shutdown_by=None
-            )
-        else:
-            assert isinstance(group, ConsumerGroup)
-            groups[group_id] = replace(group, is_checked=False)
-    return groups, machine.state.offsets
 
 
 def code(value: int) -> str:

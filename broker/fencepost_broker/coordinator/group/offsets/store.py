@@ -75,6 +75,12 @@ class OffsetStore:
         """Return the partitions for which open transactions have an offset."""
         return iter(self._producers.get(group_id, ()))
 
+    def pending_offsets(self, group_id: str) -> Iterator[tuple[Partition, int, int]]:
+        """Return a partition, a producer id and an offset for each offset of a transaction."""
+        for partition, producers in self._producers.get(group_id, {}).items():
+            for producer_id in producers:
+                yield partition, producer_id, self._pending[producer_id][group_id][partition].offset
+
     def has_open_transaction(self, group_id: str) -> bool:
         """Whether an open transaction has committed to the group."""
         return group_id in self._open

@@ -76,4 +76,4 @@ def _size(subtopology: Subtopology) -> int:
         (*each.source_topics, *each.repartition_source_topics)
         for each in subtopology.copartition_groups
     )
-    return 1 + sum(map(len, lists)) + sum(map(len, together))
+    return 1 + sum(len(each) for each in lists) + sum(len(each) for each in together)

@@ -15,6 +15,14 @@ from fencepost_protocol.generated.list_groups import ListGroupsRequest
 from fencepost_protocol.generated.offset_fetch import OffsetFetchRequest, OffsetFetchRequestGroup
 from msgspec import Meta, Struct
 
+from fencepost_broker.coordinator import RecordFamily
+from fencepost_broker.coordinator.group.machine import GroupCoordinator
+from fencepost_broker.server.control.group_waits import (
+    PendingOffset,
+    Rebalance,
+    pending_offsets,
+    rebalance_of,
+)
 from fencepost_broker.server.control.in_cluster import all_brokers, broker_that_has_it
 from fencepost_broker.server.control.problems import ProblemError, not_found
 from fencepost_broker.server.control.routes import ControlContext, Route
@@ -87,6 +95,8 @@ class Group(Struct, frozen=True):
     group_epoch: int | None
     members: list[Member]
     offsets: list[Committed]
+    pending: Annotated[list[PendingOffset], Meta(description="offsets of open transactions")]
+    rebalance: Annotated[Rebalance | None, Meta(description="what it waits for; null: none")]
 
 
 async def list_groups(context: ControlContext) -> Groups:
@@ -129,7 +139,18 @@ async def describe_group(context: ControlContext, named: GroupName) -> Group:
         group.group_epoch,
         [_member(each) for each in group.members],
         await _offsets(context, named.group_id),
+        *_waits(context, named.group_id),
     )
+
+
+def _waits(context: ControlContext, group_id: str) -> tuple[list[PendingOffset], Rebalance | None]:
+    shard = context.coordinators.shard(RecordFamily.GROUPS, group_id)
+    if shard is None or not isinstance(shard.machine, GroupCoordinator):
+        return [], None
+    state = shard.machine.state
+    group = state.groups.get(group_id)
+    rebalance = None if group is None else rebalance_of(group, context.now_ms())
+    return pending_offsets(state.offsets, group_id), rebalance
 
 
 def _member(member: GroupMember) -> Member:

@@ -18,6 +18,7 @@ from fencepost_broker.server.control.in_cluster import all_brokers
 from fencepost_broker.server.control.problems import ProblemError
 from fencepost_broker.server.control.routes import Asked, ControlContext, Route
 from fencepost_broker.server.control.seen import KEPT_MAX, KIND, RequestSeen
+from fencepost_broker.server.control.steps import KEPT_MAX as STEPS_MAX
 from fencepost_broker.server.control.steps import KIND as STEP
 from fencepost_broker.server.control.steps import TransactionStep
 
@@ -56,6 +57,18 @@ class Requests(Struct, frozen=True):
     requests: list[RequestSeen]
 
 
+class LastSteps(Struct, frozen=True, forbid_unknown_fields=True):
+    """How many of the last steps to list."""
+
+    last: Annotated[int, Meta(ge=0, le=STEPS_MAX)] = STEPS_MAX
+
+
+class Steps(Struct, frozen=True):
+    """The last steps of transactions, the oldest first."""
+
+    steps: list[TransactionStep]
+
+
 class RequestNumber(Struct, frozen=True, forbid_unknown_fields=True):
     """The number of a request."""
 
@@ -85,6 +98,11 @@ def list_requests(context: ControlContext, wanted: LastRequests) -> Requests:
     """Return the last requests; the first call begins to keep them."""
     requests = context.requests.last(wanted.last)
     return Requests(context.requests.count, requests)
+
+
+def list_steps(context: ControlContext, wanted: LastSteps) -> Steps:
+    """Return the last steps of transactions; there are some only while a stream wants them."""
+    return Steps(context.steps.last(wanted.last))
 
 
 def dissect_request(context: ControlContext, named: RequestNumber) -> RequestBytes:
@@ -161,6 +179,13 @@ async def _last_in_cluster(cluster: Cluster, route: Route, asked: Asked) -> Requ
     return Requests(sum(each.seen for each in answers.values()), found[-last:] if last else [])
 
 
+async def _steps_in_cluster(cluster: Cluster, route: Route, asked: Asked) -> Steps:
+    answers = await cluster.ask_all(cluster.running_brokers, route, asked)
+    found = [each for answer in answers.values() for each in answer.steps]
+    found.sort(key=lambda each: each.at_ms)
+    return Steps(found[-asked.request.last :] if asked.request.last else [])
+
+
 async def _events_in_cluster(cluster: Cluster, route: Route, asked: Asked) -> Reader:
     del route
     _kinds(asked.request)
@@ -192,6 +217,15 @@ ROUTES: Final = (
         forget_requests,
         "forget the requests, and keep none until they are asked for again",
         in_cluster=all_brokers(),
+    ),
+    Route(
+        "GET",
+        "/v1/steps",
+        list_steps,
+        "the last steps of transactions that streams of events were told",
+        request=LastSteps,
+        response=Steps,
+        in_cluster=_steps_in_cluster,
     ),
     Route(
         "GET",

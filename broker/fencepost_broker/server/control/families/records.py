@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import asyncio
+from collections.abc import Iterable, Iterator, Sequence
 from http import HTTPStatus
 from typing import Annotated, Any, Final
 
@@ -18,14 +19,17 @@ from fencepost_protocol.records.control import ControlType, read_control_record
 from fencepost_protocol.records.reader import iter_records
 from fencepost_protocol.records.writer import build_batch
 from msgspec import Meta, Struct
+from msgspec.structs import replace
 
 from fencepost_broker.replication.partition import Partition
 from fencepost_broker.server.control.in_cluster import all_brokers, broker_that_has_it
 from fencepost_broker.server.control.problems import ProblemError, not_found
-from fencepost_broker.server.control.routes import ControlContext, Route
+from fencepost_broker.server.control.routes import ASK_SECONDS, ControlContext, Route
 from fencepost_broker.storage.log.results import UpperBound
 
 READ_BYTES: Final = 1 << 20
+SEARCHED_BYTES: Final = 1 << 23
+"""A search for a key ends after so many bytes of the log; the answer says where to go on."""
 RECORDS_MAX: Final = 500
 SHOWN_BYTES_MAX: Final = 4096
 """Longer keys and values are cut."""
@@ -66,6 +70,14 @@ class WantedRecords(Struct, frozen=True, forbid_unknown_fields=True):
     partition: Annotated[int, Meta(ge=0)]
     offset: Annotated[int, Meta(ge=0, description="where to begin")] = 0
     count: Annotated[int, Meta(ge=1, le=RECORDS_MAX, description="how many records at most")] = 100
+    at_ms: Annotated[
+        int | None,
+        Meta(description="begin at the first record that is not older, if that is later"),
+    ] = None
+    key: Annotated[
+        str | None,
+        Meta(description=f"only records with this key; {SEARCHED_BYTES:,} bytes are searched"),
+    ] = None
 
 
 class ReadRecord(Struct, frozen=True):
@@ -116,6 +128,10 @@ class NewRecord(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     key: str | None = None
     value: str | None = None
     headers: dict[str, str] = {}
+    transactional_id: Annotated[
+        str | None, Meta(description="write it in a transaction of this id, and end that")
+    ] = None
+    abort: Annotated[bool, Meta(description="abort the transaction; else it commits")] = False
 
 
 class WrittenRecord(Struct, frozen=True):
@@ -152,26 +168,67 @@ def _offsets(partition: Partition, number: int, leader: int) -> PartitionOffsets
     )
 
 
-def read_records(context: ControlContext, wanted: WantedRecords) -> ReadRecords:
-    """Read batches from an offset on, with control records and what was aborted."""
+def _led(context: ControlContext, topic: str, number: int) -> Partition:
+    """Return a partition that this broker leads; raises ``ProblemError``."""
     topics = context.server.image.topics.by_name
-    if wanted.topic not in topics:
-        raise not_found("topic", wanted.topic, topics, where="path, $.topic")
-    known = topics[wanted.topic].partitions
-    if wanted.partition not in known:
+    if topic not in topics:
+        raise not_found("topic", topic, topics, where="path, $.topic")
+    known = topics[topic].partitions
+    if number not in known:
         numbers = map(str, known)
-        raise not_found("partition", str(wanted.partition), numbers, where="path, $.partition")
-    partition = context.server.table.find(wanted.topic, wanted.partition)
+        raise not_found("partition", str(number), numbers, where="path, $.partition")
+    partition = context.server.table.find(topic, number)
     if partition is None or not partition.is_here or not partition.leads:
         raise ProblemError(HTTPStatus.NOT_FOUND, "this broker does not lead the partition")
+    return partition
+
+
+async def read_records(context: ControlContext, wanted: WantedRecords) -> ReadRecords:
+    """Read batches from an offset on, with control records and what was aborted."""
+    log = _led(context, wanted.topic, wanted.partition).log
+    offset = wanted.offset
+    if wanted.at_ms is not None:
+        found = log.offset_for_timestamp(wanted.at_ms)
+        offset = max(offset, log.log_end_offset if found is None else found.offset)
+    read = _read(context, wanted, offset)
+    if wanted.key is None:
+        return read
+    key = wanted.key.encode()
+    batches = list(_with_key(read.batches, key, offset))
+    searched = READ_BYTES
+    while searched < SEARCHED_BYTES and len(batches) < wanted.count:
+        if read.next_offset >= read.offsets.log_end_offset:
+            break
+        await asyncio.sleep(0)
+        read = _read(context, wanted, read.next_offset)
+        batches += _with_key(read.batches, key, offset)
+        searched += READ_BYTES
+    return ReadRecords(read.offsets, batches, read.next_offset)
+
+
+def _with_key(batches: Iterable[ReadBatch], key: bytes, offset: int) -> Iterator[ReadBatch]:
+    for batch in batches:
+        records = [
+            each
+            for each in batch.records
+            if each.offset >= offset
+            and each.key_bytes == len(key)
+            and each.key == key[:SHOWN_BYTES_MAX]
+        ]
+        if records:
+            yield replace(batch, records=records)
+
+
+def _read(context: ControlContext, wanted: WantedRecords, offset: int) -> ReadRecords:
+    partition = _led(context, wanted.topic, wanted.partition)
     log = partition.log
-    offset = min(max(wanted.offset, log.log_start_offset), log.log_end_offset)
+    offset = min(max(offset, log.log_start_offset), log.log_end_offset)
     read = log.read(offset, READ_BYTES, UpperBound.LOG_END, min_one_batch=True)
     stable = log.read(offset, READ_BYTES, UpperBound.LAST_STABLE, min_one_batch=True)
     if read.error:
         raise ProblemError(HTTPStatus.SERVICE_UNAVAILABLE, f"{read.error.name}: {read.message}")
     aborted = [(each.producer_id, each.first_offset) for each in stable.aborted or ()]
-    offsets = _offsets(partition, wanted.partition, known[wanted.partition].leader)
+    offsets = _offsets(partition, wanted.partition, context.server.identity.node_id)
     content = b"".join(read.pieces or ())
     batches: list[ReadBatch] = []
     count, next_offset = 0, offset
@@ -179,7 +236,7 @@ def read_records(context: ControlContext, wanted: WantedRecords) -> ReadRecords:
         batches.append(batch)
         next_offset = batch.last_offset + 1
         count += len(batch.records) or 1
-        if count >= wanted.count:
+        if count >= wanted.count and wanted.key is None:
             break
     return ReadRecords(offsets, batches, next_offset)
 
@@ -259,7 +316,9 @@ def _shown(content: memoryview | bytes | None) -> tuple[bytes | None, int]:
 
 
 async def write_record(context: ControlContext, new: NewRecord) -> WrittenRecord:
-    """Write a record, as Produce does."""
+    """Write a record, as Produce does, or as a producer with transactions does."""
+    if new.transactional_id is not None:
+        return await _write_in_transaction(context, new, new.transactional_id)
     key = None if new.key is None else new.key.encode()
     value = None if new.value is None else new.value.encode()
     headers = {0: [(name, each.encode()) for name, each in new.headers.items()]}
@@ -275,6 +334,35 @@ async def write_record(context: ControlContext, new: NewRecord) -> WrittenRecord
         detail = name if result.error_message is None else f"{name}: {result.error_message}"
         raise ProblemError(HTTPStatus.UNPROCESSABLE_ENTITY, detail, where="path")
     return WrittenRecord(new.topic, new.partition, result.base_offset)
+
+
+async def _write_in_transaction(
+    context: ControlContext, new: NewRecord, transactional_id: str
+) -> WrittenRecord:
+    from fencepost_client import KafkaError, Producer
+
+    _led(context, new.topic, new.partition)
+    key = None if new.key is None else new.key.encode()
+    value = None if new.value is None else new.value.encode()
+    headers = [(name, each.encode()) for name, each in new.headers.items()]
+    try:
+        async with (
+            asyncio.timeout(ASK_SECONDS),
+            Producer(
+                context.addresses[0].bootstrap,
+                client_id="control-port",
+                transactional_id=transactional_id,
+            ) as producer,
+        ):
+            producer.begin()
+            sent = await producer.send(
+                new.topic, value, key=key, partition=new.partition, headers=headers
+            )
+            written = await sent
+            await (producer.abort() if new.abort else producer.commit())
+    except KafkaError as error:
+        raise ProblemError(HTTPStatus.UNPROCESSABLE_ENTITY, str(error), where="body") from None
+    return WrittenRecord(new.topic, new.partition, written.offset)
 
 
 def _leaders(answers: Sequence[TopicOffsets]) -> TopicOffsets:

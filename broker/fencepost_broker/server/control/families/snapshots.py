@@ -14,6 +14,7 @@ from fencepost_broker.server.control.cluster import Cluster
 from fencepost_broker.server.control.problems import ProblemError, not_found
 from fencepost_broker.server.control.routes import Asked, ControlContext, Route
 from fencepost_broker.server.embedded.snapshot import NoSnapshotsError, Snapshot
+from fencepost_broker.server.errors import ProcessError
 from fencepost_broker.storage.log.disk import StorageError
 
 NAME_MAX: Final = 200
@@ -113,8 +114,11 @@ async def _restore_in_cluster(cluster: Cluster, route: Route, asked: Asked) -> N
 
 async def _reset_in_cluster(cluster: Cluster, route: Route, asked: Asked) -> None:
     del route, asked
-    with _refusing():
-        await cluster.embedded.reset()
+    try:
+        with _refusing():
+            await cluster.processes.reset()
+    except ProcessError as error:
+        raise ProblemError(HTTPStatus.CONFLICT, str(error)) from None
 
 
 def _of(context: ControlContext, name: str) -> Snapshot:

@@ -1,4 +1,4 @@
-"""A program of simulations: a share group while faults happen, compared with a queue.
+"""A share group while faults happen, compared with a queue.
 
 Each record that was written is delivered. No delivery has a count above the group's limit; a leader
 that dies has not written the deliveries that were not acknowledged, so a record may be given once
@@ -169,7 +169,7 @@ async def shares(sim: Simulation, brokers: int = 3) -> None:
     for number in range(_MEMBERS):
         sim.start(lambda: queue.read(cluster.bootstrap), f"member-{number}", restart=True)
     sim.start_faults(for_s=_FAULTS_S)
-    await sim.quiet()
+    await sim.quiet(rest_s=0)
     queue.is_over.set()
     await writer
     async with Admin(cluster.bootstrap) as admin:

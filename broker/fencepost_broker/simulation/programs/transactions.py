@@ -1,31 +1,21 @@
-"""Programs that ``fencepost simulate`` has by itself."""
+"""The built-in program ``transactions``: writers commit and abort."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Mapping
-from functools import partial
+from collections.abc import Mapping
 from typing import Final
 
 from fencepost_client import Consumer, KafkaError, Producer, TopicPartition
 
-from fencepost_broker.config import Value
-from fencepost_broker.simulation.share_program import shares
-from fencepost_broker.simulation.simulation import Program, Simulation
+from fencepost_broker.simulation.programs.settings import FAULTS_S, settings_for
+from fencepost_broker.simulation.simulation import Simulation
 
 _TOPICS: Final = ("orders", "invoices")
 _PARTITIONS: Final = 2
 _WRITERS: Final = 2
 _REST_S: Final = 0.2
 _ABORT_CHANCE: Final = 0.2
-_FAULTS_S: Final = 20.0
-_SETTINGS: Final[Mapping[str, Value]] = {
-    "broker.session.timeout.ms": 3000,
-    "broker.heartbeat.interval.ms": 300,
-    "replica.fetch.wait.max.ms": 500,
-    "min.insync.replicas": 2,
-    "transaction.state.log.min.isr": 2,
-}
 
 
 class _AbortError(Exception):
@@ -83,20 +73,16 @@ class _Writer:
 
 async def transactions(sim: Simulation, brokers: int = 3) -> None:
     """Writers commit and abort while faults happen; then every partition is read and compared."""
-    min_isr = min(2, brokers)
-    cluster = await sim.cluster(
-        brokers,
-        dict.fromkeys(_TOPICS, _PARTITIONS),
-        {**_SETTINGS, "min.insync.replicas": min_isr, "transaction.state.log.min.isr": min_isr},
-    )
+    topics = dict.fromkeys(_TOPICS, _PARTITIONS)
+    cluster = await sim.cluster(brokers, topics, settings_for(brokers))
     is_over = asyncio.Event()
     writers = [_Writer(sim, f"writer-{number}") for number in range(_WRITERS)]
     tasks = [
         sim.start(each.run(cluster.bootstrap, is_over), f"writer-{number}")
         for number, each in enumerate(writers)
     ]
-    sim.start_faults(for_s=_FAULTS_S)
-    await sim.quiet()
+    sim.start_faults(for_s=FAULTS_S)
+    await sim.quiet(rest_s=0)
     await asyncio.sleep(5)
     is_over.set()
     for task in tasks:
@@ -153,10 +139,3 @@ def _check(writers: list[_Writer], read: Mapping[TopicPartition, list[bytes]]) -
     torn = sorted(first.union(*others) - first.intersection(*others))
     assert not torn, f"in some partitions only: {torn[:5]}"
     assert committed, "no transaction was committed"
-
-
-PROGRAMS: Final[Mapping[str, Callable[[int], Program]]] = {
-    "shares": lambda brokers: partial(shares, brokers=brokers),
-    "transactions": lambda brokers: partial(transactions, brokers=brokers),
-}
-"""By name; each is given the number of brokers."""

@@ -1,0 +1,308 @@
+"""What must hold at each step of a simulation, whatever the program does.
+
+- one leader of a partition accepts writes in an epoch
+- what was below a high watermark stays, and every replica that gets it gets the same
+- blocks of producer ids do not overlap
+- a transactional id goes through the states of the coordinator's table
+- a coordinator is what a replay of its log gives (looked at when all is quiet, and at the end)
+- a marker is written after its Prepare record is replicated
+
+They are looked at when a log or a high watermark changes. The first one that does not hold ends
+the run. A marker that a program orders by itself (``abort_transaction``) has no Prepare record.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict, deque
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any, Final, NamedTuple, TypeAlias
+
+from fencepost_protocol.generated.allocate_producer_ids import AllocateProducerIdsResponse
+from fencepost_protocol.generated.transaction_log import TransactionLogKey, TransactionLogValue
+from fencepost_protocol.records.batch import (
+    CONTROL_FLAG,
+    BatchHeader,
+    RawHeader,
+    unpack_header,
+)
+from fencepost_protocol.records.control import ControlType, read_control_records
+from fencepost_protocol.records.reader import iter_records
+
+from fencepost_broker.coordinator.records import RecordFamily, decode_record
+from fencepost_broker.coordinator.transaction.producer_id_manager import ProducerIdSource
+from fencepost_broker.coordinator.transaction.states import NAMES, State, logged_state, may_follow
+from fencepost_broker.simulation.process import current_process
+from fencepost_broker.storage.log import PartitionLog, appending, replay_batches
+from fencepost_broker.storage.log.state import LogState
+
+_READ_BYTES: Final = 1 << 20
+_METADATA: Final = "__cluster_metadata-"
+"""Each node has a metadata log of its own."""
+_TRANSACTIONS: Final = f"{RecordFamily.TRANSACTIONS.value}-"
+_PREPARED: Final = {State.PREPARE_COMMIT: True, State.PREPARE_ABORT: False}
+_Place: TypeAlias = tuple[bytes | None, str]
+"""A partition: the id of its topic, and its name."""
+
+
+class InvariantError(AssertionError):
+    """The brokers did what they never may."""
+
+
+class _Written(NamedTuple):
+    """A batch that a leader has written."""
+
+    offset: int
+    end: int
+    what: tuple[int, int]
+    """Its leader epoch and checksum."""
+
+
+class _History:
+    """What is known of a partition."""
+
+    __slots__ = ("acknowledged", "begun", "epoch", "high", "leaders", "pending", "states")
+
+    def __init__(self) -> None:
+        self.leaders: dict[int, str] = {}
+        """The name of the one leader of each epoch."""
+        self.epoch = -1
+        """The epoch of the last batch."""
+        self.begun = -1
+        """The epoch in which a broker has begun to lead last."""
+        self.high = 0
+        """The highest high watermark that any replica has had."""
+        self.acknowledged: dict[int, tuple[int, int]] = {}
+        """The batches below it, by their first offset."""
+        self.pending: deque[_Written] = deque()
+        """The batches above it."""
+        self.states: dict[str, State] = {}
+        """The state of each transactional id in the log of the last leader."""
+
+    def forget(self) -> None:
+        """Start anew: what was acknowledged may be lost."""
+        self.high, self.epoch = 0, -1
+        self.acknowledged.clear()
+        self.pending.clear()
+
+
+class Invariants:
+    """Watches all brokers of a simulation."""
+
+    def __init__(self, failed: Callable[[str], object]) -> None:
+        """``failed`` is called with what does not hold, for the first time only."""
+        self._failed = failed
+        self.error: InvariantError | None = None
+        self._partitions: dict[_Place, _History] = defaultdict(_History)
+        self._blocks: dict[int, range] = {}
+        self._prepared: dict[tuple[int, int, bool], tuple[_Place, _Written]] = {}
+        """The last Prepare record of a producer id, epoch and outcome."""
+
+    def fail(self, text: str) -> None:
+        """End the run, unless it has failed before."""
+        if self.error is None:
+            self.error = InvariantError(text)
+            self._failed(text)
+
+    def may_lose(self, log: LogState) -> None:
+        """Expect nothing of a partition: the only replica in sync loses its power."""
+        self._partitions[_place(log)].forget()
+
+    # -- logs ------------------------------------------------------------------------------------
+
+    def led(self, log: LogState, records: memoryview, header: RawHeader) -> None:
+        """A leader has written a batch."""
+        place, name = _place(log), current_process.get().name
+        known = self._partitions[place]
+        offset, _, epoch, _, crc, attributes, last_delta, *_ = header
+        first = known.leaders.setdefault(epoch, name)
+        if first != name:
+            self.fail(f"{place[1]}: {first} and {name} both lead it in epoch {epoch}")
+        if offset < known.high:
+            self.fail(
+                f"{place[1]}: {name} writes at offset {offset}, and {known.high} records were"
+                " acknowledged"
+            )
+        written = _Written(offset, offset + last_delta + 1, (epoch, crc))
+        while known.pending and known.pending[-1].end > offset:
+            known.pending.pop()  # a former leader's, which were truncated
+        known.pending.append(written)
+        if place[1].startswith(_TRANSACTIONS):
+            if epoch != known.epoch:
+                self._read_states(log, known, offset)
+            self._write_states(place, known, records, written, header)
+        elif attributes & CONTROL_FLAG:
+            self._check_marker(place, records, header)
+        known.epoch = epoch
+        self.moved(log)
+
+    def followed(self, log: LogState, header: RawHeader) -> None:
+        """A follower has written a batch."""
+        place = _place(log)
+        offset, _, epoch, _, crc, *_ = header
+        expected = self._partitions[place].acknowledged.get(offset)
+        if expected is not None and expected != (epoch, crc):
+            self.fail(
+                f"{place[1]}: {current_process.get().name} has another batch at offset {offset}"
+                f" than the one of epoch {expected[0]} that was acknowledged"
+            )
+
+    def moved(self, log: LogState) -> None:
+        """A high watermark has moved."""
+        known = self._partitions[_place(log)]
+        if log.high_watermark > known.high:
+            known.high = log.high_watermark
+            while known.pending and known.pending[0].end <= known.high:
+                written = known.pending.popleft()
+                known.acknowledged[written.offset] = written.what
+
+    def begun(self, log: LogState, epoch: int) -> None:
+        """A broker begins to lead; it has to have all that was acknowledged."""
+        place = _place(log)
+        known = self._partitions[place]
+        if epoch == known.begun:
+            return
+        known.begun, name = epoch, current_process.get().name
+        if log.log_end_offset < known.high:
+            self.fail(
+                f"{place[1]}: {name} leads it in epoch {epoch} with {log.log_end_offset} records,"
+                f" and {known.high} were acknowledged"
+            )
+        for offset, what in _batches(log):
+            if offset < known.high and known.acknowledged.get(offset, what) != what:
+                self.fail(f"{place[1]}: {name} leads it with another batch at offset {offset}")
+
+    # -- transactions ----------------------------------------------------------------------------
+
+    def took_block(self, answer: AllocateProducerIdsResponse | None) -> None:
+        """A broker was given producer ids."""
+        if answer is None or answer.error_code or not answer.producer_id_len:
+            return
+        block = range(answer.producer_id_start, answer.producer_id_start + answer.producer_id_len)
+        for other in self._blocks.values():
+            if block.start < other.stop and other.start < block.stop:
+                self.fail(f"producer ids from {block.start} on were given to brokers twice")
+        self._blocks[block.start] = block
+
+    def _read_states(self, log: LogState, known: _History, end: int) -> None:
+        """Learn the states from what a new leader has before its first record."""
+        known.states.clear()
+
+        def take(header: BatchHeader, batch: memoryview) -> None:
+            if header.base_offset < end and not header.is_control:
+                for transactional_id, _, state in _states(batch):
+                    known.states[transactional_id] = state
+
+        for _ in replay_batches(log, log.log_start_offset, _READ_BYTES, take):  # type: ignore[arg-type]
+            pass
+
+    def _write_states(
+        self, place: _Place, known: _History, records: memoryview, at: _Written, header: RawHeader
+    ) -> None:
+        if header[5] & CONTROL_FLAG:
+            return
+        for transactional_id, value, state in _states(records):
+            before = known.states.get(transactional_id, State.DEAD)
+            if not may_follow(before, state):
+                self.fail(
+                    f"{place[1]}: {transactional_id} goes from {NAMES[before]} to {NAMES[state]}"
+                )
+            known.states[transactional_id] = state
+            if value is not None and state in _PREPARED:
+                key = value.producer_id, value.producer_epoch, _PREPARED[state]
+                self._prepared[key] = place, at
+
+    def _check_marker(self, place: _Place, records: memoryview, header: RawHeader) -> None:
+        producer_id, epoch = header[9], header[10]
+        [control] = read_control_records(records)
+        if control.type not in (ControlType.COMMIT, ControlType.ABORT):
+            return
+        outcome = control.type is ControlType.COMMIT
+        found = self._prepared.get((producer_id, epoch, outcome))
+        told = f"{place[1]}: a marker of producer id {producer_id} and epoch {epoch} is written"
+        if found is None:
+            self.fail(f"{told}, and no record has prepared it")
+            return
+        where, written = found
+        if self._partitions[where].acknowledged.get(written.offset) != written.what:
+            self.fail(f"{told} before the record that prepares it is replicated")
+
+
+def _place(log: LogState) -> _Place:
+    return log.topic_id, log.folder.rpartition("/")[2]
+
+
+def _is_metadata(log: LogState) -> bool:
+    return _place(log)[1].startswith(_METADATA)
+
+
+def _batches(log: Any) -> list[tuple[int, tuple[int, int]]]:
+    """The leader epoch and the checksum of each batch, by its first offset."""
+    found: list[tuple[int, tuple[int, int]]] = []
+
+    def take(header: BatchHeader, _: memoryview) -> None:
+        found.append((header.base_offset, (header.partition_leader_epoch, header.crc)))
+
+    for _ in replay_batches(log, log.log_start_offset, _READ_BYTES, take):
+        pass
+    return found
+
+
+def _states(batch: memoryview) -> Iterator[tuple[str, TransactionLogValue | None, State]]:
+    """The states in a batch of ``__transaction_state``."""
+    for record in iter_records(batch):
+        decoded = decode_record(RecordFamily.TRANSACTIONS, record.key, record.value)
+        key, value = decoded.key, decoded.value
+        if not isinstance(key, TransactionLogKey):
+            continue
+        if isinstance(value, TransactionLogValue):
+            yield key.transactional_id, value, logged_state(value.transaction_status)
+        else:
+            yield key.transactional_id, None, State.DEAD
+
+
+@contextmanager
+def watched(by: Invariants) -> Iterator[None]:
+    """Let all logs and brokers tell what they do."""
+    led, followed = appending._append, appending._append_replica
+    moved, begun = LogState.set_high_watermark, PartitionLog.begin_leader_epoch
+    took = ProducerIdSource._take_in
+
+    def append(log: LogState, records: memoryview, *given: Any) -> Any:
+        end = log.log_end_offset
+        result = led(log, records, *given)
+        if log.log_end_offset > end and not _is_metadata(log):
+            by.led(log, records, unpack_header(records))
+        return result
+
+    def append_replica(log: LogState, batch: memoryview, header: RawHeader, now_ms: int) -> None:
+        followed(log, batch, header, now_ms)
+        if not _is_metadata(log):
+            by.followed(log, header)
+
+    def set_high_watermark(self: LogState, offset: int) -> bool:
+        has_moved = moved(self, offset)
+        if not _is_metadata(self):
+            by.moved(self)
+        return has_moved
+
+    def begin_leader_epoch(self: Any, epoch: int) -> None:
+        begun(self, epoch)
+        by.begun(self, epoch)
+
+    def take_in(self: ProducerIdSource, answer: AllocateProducerIdsResponse | None) -> None:
+        by.took_block(answer)
+        took(self, answer)
+
+    appending._append = append  # type: ignore[assignment]
+    appending._append_replica = append_replica
+    LogState.set_high_watermark = set_high_watermark  # type: ignore[method-assign]
+    PartitionLog.begin_leader_epoch = begin_leader_epoch  # type: ignore[method-assign]
+    ProducerIdSource._take_in = take_in  # type: ignore[method-assign]
+    try:
+        yield
+    finally:
+        appending._append, appending._append_replica = led, followed
+        LogState.set_high_watermark = moved  # type: ignore[method-assign]
+        PartitionLog.begin_leader_epoch = begun  # type: ignore[method-assign]
+        ProducerIdSource._take_in = took  # type: ignore[method-assign]

@@ -1,0 +1,47 @@
+"""Logins by OAUTHBEARER (KIP-255, KIP-768): Apache Kafka answers the same messages alike."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from tests.conformance import bearer_cases, signed_token_cases
+from tests.support.secure_kafka import KafkaWithUsers
+
+pytestmark = pytest.mark.conformance
+
+PLAIN_ONLY = {"listener.name.controller_login.sasl.enabled.mechanisms": "PLAIN"}
+ALLOWED = "-Dorg.apache.kafka.sasl.oauthbearer.allowed"
+
+
+def told(settings: dict[str, str], messages: Callable[[int], dict[str, bytes]]) -> list[str]:
+    with KafkaWithUsers(settings | PLAIN_ONLY) as kafka:
+        now_s = int(time.time())
+        login = f"127.0.0.1:{kafka.login_port}"
+        return asyncio.run(bearer_cases.told(login, now_s, messages(now_s)))
+
+
+def expected(file: str) -> list[str]:
+    return (Path(__file__).parent / file).read_text(encoding="utf-8").splitlines()
+
+
+def test_unsecured_tokens() -> None:
+    assert told(bearer_cases.SETTINGS, bearer_cases.cases) == expected("bearer_logins.txt")
+
+
+def test_the_options_of_the_login_module() -> None:
+    found = told(bearer_cases.WITH_OPTIONS, bearer_cases.cases_with_options)
+    assert found == expected("bearer_options.txt")
+
+
+def test_signed_tokens(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    keys = tmp_path / "keys.json"
+    signed_token_cases.write_keys(keys)
+    allowed = f"{ALLOWED}.urls={keys.as_uri()} {ALLOWED}.files={keys}"
+    monkeypatch.setenv("JAVA_TOOL_OPTIONS", allowed)
+    found = told(signed_token_cases.settings(keys), signed_token_cases.cases)
+    assert found == expected("bearer_signed.txt")

@@ -1,0 +1,54 @@
+"""Topics: records are searched, shown in several forms, and written by hand."""
+
+from __future__ import annotations
+
+import struct
+from typing import TYPE_CHECKING
+
+import pytest
+from fencepost_broker.blocking import Broker
+from fencepost_client.blocking import Producer
+
+from tests.console.harness import opened
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser
+
+pytestmark = pytest.mark.slow
+_VALUES = "table.records td.wide"
+
+
+def test_records_are_searched_shown_in_forms_and_written_in_a_transaction(browser: Browser) -> None:
+    with (
+        Broker(topics={"orders": 1}, control=0, log_level="error") as broker,
+        opened(browser, broker.control or "") as console,
+    ):
+        page = console.page
+        with Producer(broker.bootstrap) as producer:
+            for key, value in ((b"a", b'{"n":1}'), (b"b", struct.pack(">q", 42)), (b"a", b"\xff")):
+                producer.send("orders", value, key=key, partition=0)
+        console.open("topics?topic=orders")
+        console.wait_for(_VALUES, 3)
+        page.get_by_label("Show as").select_option("number")
+        page.wait_for_selector(f"{_VALUES} >> text=42 (long)")
+        page.get_by_label("Show as").select_option("json")
+        page.wait_for_selector("code.json")
+        page.get_by_label("Only with this key").fill("a")
+        page.keyboard.press("Enter")
+        console.wait_for(_VALUES, 2)
+        assert console.text(f"{_VALUES} code") == ['{  "n": 1}', "ff"]
+        page.get_by_label("From offset").fill("1")
+        page.keyboard.press("Enter")
+        console.wait_for(_VALUES, 1)
+        page.goto(page.url)  # an address that others get shows the same
+        console.wait_for(_VALUES, 1)
+        page.get_by_label("Only with this key").fill("")
+        page.keyboard.press("Enter")
+        page.get_by_text("Write a record by hand").click()
+        page.get_by_label("Value", exact=True).fill("by hand")
+        page.locator("select:has(option[value=abort])").select_option("abort")
+        page.get_by_role("button", name="Write").click()
+        page.wait_for_selector("tr.aborted >> text=by hand")
+        page.wait_for_selector("tr.control >> text=abort marker")
+        assert console.violations() == []
+        assert console.complaints == []
