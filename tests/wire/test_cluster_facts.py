@@ -15,7 +15,7 @@ from tests.support.broker import running_broker
 
 pytestmark = pytest.mark.asyncio
 
-OFF = ("kraft.version", "streams.version")
+OFF = ("kraft.version",)
 
 
 async def test_features_that_are_off_are_told_with_level_0_alone() -> None:

@@ -29,10 +29,10 @@ NOT_SERVED = {
     "2.8": {4, 5, 6, 7, 56},
     "3.9": {80, 81},
     "4.0": {80, 81},
-    "4.3": {80, 81, 88, 89},
+    "4.3": {80, 81},
 }
-"""Between brokers and ZooKeeper, voters, streams groups."""
-FEATURES_OFF = {"kraft.version", "streams.version"}
+"""Between brokers and ZooKeeper, voters."""
+FEATURES_OFF = {"kraft.version"}
 
 
 def release(name: str) -> Release:

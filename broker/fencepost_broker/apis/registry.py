@@ -37,7 +37,7 @@ from fencepost_broker.apis.fetch.handler import fetch
 from fencepost_broker.apis.produce.handler import produce
 from fencepost_broker.apis.request import encode_uncounted
 from fencepost_broker.apis.served import Later, Longest, Refusal, Served
-from fencepost_broker.apis.share_groups import SHARE_APIS
+from fencepost_broker.apis.share_and_streams_groups import SHARE_AND_STREAMS_APIS
 from fencepost_broker.apis.topics.list_offsets import list_offsets
 from fencepost_broker.apis.topics.metadata import metadata
 from fencepost_broker.apis.topics.topics import create_topics, delete_topics
@@ -460,7 +460,7 @@ SERVED: Final = (
         large=WHOLE,
         longest=Longest(ErrorCode.INVALID_REQUEST, ("topics",)),
     ),
-    *SHARE_APIS,
+    *SHARE_AND_STREAMS_APIS,
     *DELEGATION_TOKEN_APIS,
 )
 

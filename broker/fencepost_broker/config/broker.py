@@ -45,9 +45,9 @@ from fencepost_broker.config.tables.security import (
     setting_of_one,
 )
 from fencepost_broker.config.tables.share import ShareGroupSettings
+from fencepost_broker.config.tables.streams import StreamsGroupSettings
 from fencepost_broker.config.tables.topic import TopicSettings
 from fencepost_broker.config.tables.without_effect import (
-    StreamsGroupSettings,
     TieredStorageSettings,
     UnusedSecuritySettings,
     UnusedServerSettings,

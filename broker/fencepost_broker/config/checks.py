@@ -24,6 +24,13 @@ _ORDERED = (
     ("group.share.heartbeat.interval.ms", "group.share.max.heartbeat.interval.ms"),
     ("group.share.min.assignment.interval.ms", "group.share.assignment.interval.ms"),
     ("group.share.assignment.interval.ms", "group.share.max.assignment.interval.ms"),
+    ("group.streams.min.session.timeout.ms", "group.streams.session.timeout.ms"),
+    ("group.streams.session.timeout.ms", "group.streams.max.session.timeout.ms"),
+    ("group.streams.min.heartbeat.interval.ms", "group.streams.heartbeat.interval.ms"),
+    ("group.streams.heartbeat.interval.ms", "group.streams.max.heartbeat.interval.ms"),
+    ("group.streams.min.assignment.interval.ms", "group.streams.assignment.interval.ms"),
+    ("group.streams.assignment.interval.ms", "group.streams.max.assignment.interval.ms"),
+    ("group.streams.num.standby.replicas", "group.streams.max.standby.replicas"),
     ("log.cleaner.min.compaction.lag.ms", "log.cleaner.max.compaction.lag.ms"),
     ("transaction.state.log.min.isr", "transaction.state.log.replication.factor"),
     ("replica.fetch.wait.max.ms", "replica.lag.time.max.ms"),
@@ -34,6 +41,7 @@ _ORDERED = (
 _BELOW = (
     ("group.consumer.heartbeat.interval.ms", "group.consumer.session.timeout.ms"),
     ("group.share.heartbeat.interval.ms", "group.share.session.timeout.ms"),
+    ("group.streams.heartbeat.interval.ms", "group.streams.session.timeout.ms"),
 )
 """Pairs of settings: the first must be below the second."""
 

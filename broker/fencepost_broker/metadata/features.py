@@ -23,6 +23,7 @@ SUPPORTED_FEATURES: Final = (
     FeatureRange("group.version", 0, 1),
     FeatureRange(METADATA_VERSION, METADATA_LEVEL, METADATA_LEVEL),
     FeatureRange("share.version", 0, 1),
+    FeatureRange("streams.version", 0, 1),
     FeatureRange("transaction.version", 0, 2),
 )
 """The features that are implemented, by name; a new cluster starts at the highest levels."""
@@ -35,10 +36,7 @@ clients learn of it: a level in the metadata log, or in a registration there, wo
 Apache Kafka from starting on the same files.
 """
 
-NOT_SERVED: Final = (
-    FeatureRange("kraft.version", 0, 0),
-    FeatureRange("streams.version", 0, 0),
-)
+NOT_SERVED: Final = (FeatureRange("kraft.version", 0, 0),)
 """Features of Apache Kafka that are off here. Clients are told that they support level 0 only."""
 
 SUPPORTED_RANGES: Final = {

@@ -10,8 +10,11 @@ from fencepost_broker.coordinator.group.classic.group import ClassicGroup
 from fencepost_broker.coordinator.group.consumer.group import ConsumerGroup
 from fencepost_broker.coordinator.group.machine import GroupCoordinator
 from fencepost_broker.coordinator.group.share.group import ShareGroup
+from fencepost_broker.coordinator.group.streams.group import StreamsGroup
+from fencepost_broker.coordinator.group.streams.topology import NOT_READY
 from fencepost_broker.coordinator.runtime.coordinator_runtime import CoordinatorRuntime
 from fencepost_broker.coordinator.runtime.shard import Shard
+from fencepost_broker.coordinator.share.machine import ShareCoordinator
 from fencepost_broker.coordinator.transaction.machine import TransactionCoordinator
 
 
@@ -32,6 +35,12 @@ def durable(machine: Any) -> Any:
     """All of a coordinator that a restart must bring back."""
     if isinstance(machine, TransactionCoordinator):
         return machine.durable()
+    if isinstance(machine, ShareCoordinator):
+        # The greatest epochs seen may be in records that were deleted since, as in Kafka.
+        return {
+            key: replace(each, state_epoch_seen=0, leader_epoch_seen=0)
+            for key, each in machine.state.items()
+        }
     if not isinstance(machine, GroupCoordinator):
         return machine.state
     groups: dict[str, Any] = {}
@@ -40,6 +49,10 @@ def durable(machine: Any) -> Any:
             groups[group_id] = group.stored
         elif isinstance(group, ShareGroup):
             groups[group_id] = replace(group, is_checked=False, initializing_since_ms=0)
+        elif isinstance(group, StreamsGroup):
+            groups[group_id] = replace(
+                group, configured=NOT_READY, is_checked=False, endpoints_epoch=0, shutdown_by=None
+            )
         else:
             assert isinstance(group, ConsumerGroup)
             groups[group_id] = replace(group, is_checked=False)

@@ -11,6 +11,8 @@ from dataclasses import dataclass, field, replace
 from random import Random
 from typing import Any, Final
 
+from fencepost_client import KafkaError
+
 from fencepost_broker.simulation.escapes import closed_world
 from fencepost_broker.simulation.faults import Fault
 from fencepost_broker.simulation.invariants import watched
@@ -26,6 +28,7 @@ WITHIN_S: Final = 3600.0
 _END_S: Final = 1.0
 """The virtual time that tasks have to clean up after a run, until they are cancelled again."""
 _END_ROUNDS: Final = 30
+_AWAITS_MAX: Final = 100
 _cpu_s: Final = time.process_time
 
 
@@ -168,8 +171,20 @@ def _end(loop: SimLoop) -> None:
             loop.run_until_complete(asyncio.wait(left, timeout=_END_S))
     for task in asyncio.all_tasks(loop):  # of a killed process, half of which is gone
         task._log_destroy_pending = False  # type: ignore[attr-defined]
+        _close(task.get_coro())
     for end in list(loop.network.ends):
         end.abort()
+
+
+def _close(work: Any) -> None:
+    """Close a coroutine, past what it awaits in order to clean up."""
+    for _ in range(_AWAITS_MAX):
+        try:
+            with suppress(KafkaError, OSError):
+                work.close()
+        except RuntimeError:  # it has awaited
+            continue
+        return
 
 
 def _only_one(error: BaseException) -> BaseException:

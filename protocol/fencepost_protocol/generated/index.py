@@ -86,6 +86,8 @@ class ApiKey(IntEnum):
     WRITE_SHARE_GROUP_STATE = 85
     DELETE_SHARE_GROUP_STATE = 86
     READ_SHARE_GROUP_STATE_SUMMARY = 87
+    STREAMS_GROUP_HEARTBEAT = 88
+    STREAMS_GROUP_DESCRIBE = 89
     DESCRIBE_SHARE_GROUP_OFFSETS = 90
     ALTER_SHARE_GROUP_OFFSETS = 91
     DELETE_SHARE_GROUP_OFFSETS = 92
@@ -171,6 +173,8 @@ APIS: dict[int, tuple[str, int, int, int | None, bool, tuple[str, ...]]] = {
     85: ("WriteShareGroupState", 0, 1, 0, False, ("broker",)),
     86: ("DeleteShareGroupState", 0, 0, 0, False, ("broker",)),
     87: ("ReadShareGroupStateSummary", 0, 1, 0, False, ("broker",)),
+    88: ("StreamsGroupHeartbeat", 0, 0, 0, False, ("broker",)),
+    89: ("StreamsGroupDescribe", 0, 0, 0, False, ("broker",)),
     90: ("DescribeShareGroupOffsets", 0, 1, 0, False, ("broker",)),
     91: ("AlterShareGroupOffsets", 0, 0, 0, False, ("broker",)),
     92: ("DeleteShareGroupOffsets", 0, 0, 0, False, ("broker",)),
@@ -396,6 +400,22 @@ MODULES: dict[str, str] = {
     "ShareUpdateValue": "share_update",
     "SnapshotFooterRecord": "snapshot_footer_record",
     "SnapshotHeaderRecord": "snapshot_header_record",
+    "StreamsGroupCurrentMemberAssignmentKey": "streams_group_current_member_assignment",
+    "StreamsGroupCurrentMemberAssignmentValue": "streams_group_current_member_assignment",
+    "StreamsGroupDescribeRequest": "streams_group_describe",
+    "StreamsGroupDescribeResponse": "streams_group_describe",
+    "StreamsGroupHeartbeatRequest": "streams_group_heartbeat",
+    "StreamsGroupHeartbeatResponse": "streams_group_heartbeat",
+    "StreamsGroupMemberMetadataKey": "streams_group_member_metadata",
+    "StreamsGroupMemberMetadataValue": "streams_group_member_metadata",
+    "StreamsGroupMetadataKey": "streams_group_metadata",
+    "StreamsGroupMetadataValue": "streams_group_metadata",
+    "StreamsGroupTargetAssignmentMemberKey": "streams_group_target_assignment_member",
+    "StreamsGroupTargetAssignmentMemberValue": "streams_group_target_assignment_member",
+    "StreamsGroupTargetAssignmentMetadataKey": "streams_group_target_assignment_metadata",
+    "StreamsGroupTargetAssignmentMetadataValue": "streams_group_target_assignment_metadata",
+    "StreamsGroupTopologyKey": "streams_group_topology",
+    "StreamsGroupTopologyValue": "streams_group_topology",
     "SyncGroupRequest": "sync_group",
     "SyncGroupResponse": "sync_group",
     "TopicRecord": "topic_record",
@@ -471,4 +491,10 @@ GROUP_COORDINATOR_RECORDS: dict[int, str] = {
     14: "ShareGroupCurrentMemberAssignment",
     15: "ShareGroupStatePartitionMetadata",
     16: "ConsumerGroupRegularExpression",
+    17: "StreamsGroupMetadata",
+    19: "StreamsGroupMemberMetadata",
+    20: "StreamsGroupTargetAssignmentMetadata",
+    21: "StreamsGroupTargetAssignmentMember",
+    22: "StreamsGroupCurrentMemberAssignment",
+    23: "StreamsGroupTopology",
 }

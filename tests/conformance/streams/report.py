@@ -53,8 +53,7 @@ uncommitted records finds on top of that was aborted: work that a crash interrup
   instance with task producers is killed: what it leaves pending holds up those that come after it
   until its transactions time out.
 - refusals: on a broker with `api.versions.max=TxnOffsetCommit:2` an instance with `exactly_once_v2`
-  fails with UnsupportedVersionException, in {WITH_BOTH_GUARANTEES} and {NEWEST}. So does one with
-  `group.protocol=streams` (KIP-1071) on any: Fencepost does not serve streams groups.
+  fails with UnsupportedVersionException, in {WITH_BOTH_GUARANTEES} and {NEWEST}.
 - task producers: on that broker `exactly_once` of {WITH_BOTH_GUARANTEES} counts exactly. (Its task
   producers tell no generation, or they would be refused as well.)
 
@@ -73,8 +72,6 @@ def _refusals(run: Trial) -> None:
     first, second = run.instances
     for instance, version in ((first, NEWEST), (second, WITH_BOTH_GUARANTEES)):
         assert "UnsupportedVersionException" in refused(run, instance, version)
-    said = refused(run, first, NEWEST, group_protocol="streams")
-    assert "STREAMS group protocol" in said
     task_producers_only(run)
 
 

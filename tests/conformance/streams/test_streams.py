@@ -6,7 +6,7 @@ Kafka as the measure of all this.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 
 import pytest
@@ -17,6 +17,7 @@ from tests.conformance.streams.trials import (
     BROKER_SETTINGS,
     CAPPED,
     Trial,
+    kills_with_the_streams_protocol,
     refused,
     restarts,
     trial,
@@ -35,9 +36,12 @@ def trial_here(settings: Mapping[str, str] = BROKER_SETTINGS) -> Iterator[Trial]
         pytest.skip(f"Kafka Streams is not here: {error}")
 
 
-def test_counts_are_exact_through_crashes_and_restarts() -> None:
+@pytest.mark.parametrize("trial_of", [restarts, kills_with_the_streams_protocol])
+def test_counts_are_exact_through_crashes_and_restarts(
+    trial_of: Callable[[Trial], None],
+) -> None:
     with trial_here() as run:
-        restarts(run)
+        trial_of(run)
     print(run.numbers)
     assert not run.wrong
     assert run.numbers["counts"] == run.numbers["words"] > 0
@@ -47,11 +51,6 @@ def test_counts_are_exact_through_crashes_and_restarts() -> None:
 
 def test_what_the_broker_does_not_speak_is_refused() -> None:
     with trial_here(CAPPED) as run:
-        first, second = run.instances
-        said = refused(run, first, NEWEST)
+        said = refused(run, run.instances[0], NEWEST)
         assert "UnsupportedVersionException" in said
         assert "group metadata commit" in said, "a thread's producer tells its generation"
-        # Streams groups (KIP-1071) are not served: ask for one, and hear it at once.
-        said = refused(run, second, NEWEST, group_protocol="streams")
-        assert "UnsupportedVersionException" in said
-        assert "STREAMS group protocol" in said

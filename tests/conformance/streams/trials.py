@@ -14,6 +14,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Final
 
@@ -36,6 +37,11 @@ COUNTS_BETWEEN: Final = 1000
 
 BROKER_SETTINGS: Final[Mapping[str, str]] = {
     "group.initial.rebalance.delay.ms": "0",
+    "group.streams.heartbeat.interval.ms": "500",
+    "group.streams.initial.rebalance.delay.ms": "0",
+    "group.streams.min.heartbeat.interval.ms": "500",
+    "group.streams.min.session.timeout.ms": "6000",
+    "group.streams.session.timeout.ms": "6000",
     "offsets.topic.num.partitions": "5",
     "transaction.state.log.num.partitions": "5",
 }
@@ -101,9 +107,14 @@ def trial(
 Begin = Callable[[Instance], None]
 
 
-def newest(instance: Instance) -> None:
+def newest(instance: Instance, group_protocol: str = "classic") -> None:
     """Start an instance of the newest version, with ``exactly_once_v2``."""
-    instance.start(NEWEST, "exactly_once_v2", repartition_purge_interval_ms="500")
+    instance.start(
+        NEWEST,
+        "exactly_once_v2",
+        repartition_purge_interval_ms="500",
+        group_protocol=group_protocol,
+    )
 
 
 def both_begin(run: Trial, begin: Begin) -> None:
@@ -184,6 +195,15 @@ def restarts(run: Trial) -> None:
     restart_broker(run)
     kill_broker(run)
     bounce(run, newest, second)
+    run.finish()
+
+
+def kills_with_the_streams_protocol(run: Trial) -> None:
+    """The members of a streams group (KIP-1071) crash, and so does the broker."""
+    begin = partial(newest, group_protocol="streams")
+    both_begin(run, begin)
+    crash(run, begin, run.instances[0])
+    kill_broker(run)
     run.finish()
 
 

@@ -84,7 +84,6 @@ def test_all_problems_are_told_at_once() -> None:
         ("sasl.kerberos.service.name", "kafka"),
         ("ssl.cipher.suites", "TLS_AES_256_GCM_SHA384"),
         ("metric.reporters", "com.example.Reporter"),
-        ("group.streams.max.size", "100"),
         ("remote.log.storage.system.enable", "true"),
         ("listener.name.outside.ssl.protocol", "TLSv1.3"),
         ("listener.name.outside.oauthbearer.sasl.login.callback.handler.class", "com.example.L"),

@@ -13,7 +13,7 @@ CONFIG = BROKER / "config"
 NO_USE = {"tables", "checks.py"}
 """Where settings are declared, and compared with each other: that is no use."""
 BY_NAMES_PUT_TOGETHER = re.compile(
-    r"compression\.(gzip|lz4|zstd)\.level|group\.(consumer|share)\.(min|max)\..+"
+    r"compression\.(gzip|lz4|zstd)\.level|group\.(consumer|share|streams)\.(min|max)\..+"
 )
 ONLY_CHECKED = {"ssl.keystore.type", "ssl.truststore.type", "ssl.principal.mapping.rules"}
 """One value is possible; others are refused."""

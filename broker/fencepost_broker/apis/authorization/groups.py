@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, Final
 
 from fencepost_protocol.errors import ErrorCode
@@ -75,6 +75,11 @@ def consumer_group_describe(asked: Asked) -> Verdict:
 
 def describe_members_topics(asked: Asked, assignments: Sequence[str]) -> Verdict:
     """Check DESCRIBE of each group, and of the topics in its members' assignments, by name."""
+    return describe_groups_with_topics(asked, lambda group: _topics_of(group, assignments))
+
+
+def describe_groups_with_topics(asked: Asked, topics_of: Callable[[Any], set[str]]) -> Verdict:
+    """Check DESCRIBE of each group, and of its topics."""
     message, rights = asked.message, asked.rights
     denied = [each for each in message.group_ids if not rights.of_group(Operation.DESCRIBE, each)]
     message.group_ids = [each for each in message.group_ids if each not in denied]
@@ -85,9 +90,7 @@ def describe_members_topics(asked: Asked, assignments: Sequence[str]) -> Verdict
         text = "the group has topics that the client may not describe"
         told = [
             group
-            if all(
-                rights.of_topic(Operation.DESCRIBE, each) for each in _topics_of(group, assignments)
-            )
+            if all(rights.of_topic(Operation.DESCRIBE, each) for each in topics_of(group))
             else make(ErrorCode.TOPIC_AUTHORIZATION_FAILED, text, group.group_id)
             for group in response.groups
         ]

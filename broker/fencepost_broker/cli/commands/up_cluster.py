@@ -77,6 +77,7 @@ A missing one costs time only.
 """
 _COPIED: Final = (
     "offsets.topic.replication.factor",
+    "share.coordinator.state.topic.replication.factor",
     "transaction.state.log.replication.factor",
     "default.replication.factor",
 )

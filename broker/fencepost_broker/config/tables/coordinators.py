@@ -40,13 +40,10 @@ class GroupSettings:
         because="a test should not wait three seconds for members that never come",
     )
     group_coordinator_rebalance_protocols: Setting[tuple[str, ...]] = strings(
-        ("classic", "consumer"),
-        "the kinds of groups that are served; share and streams have no effect",
+        ("classic", "consumer", "streams"),
+        "the kinds of groups that are served; share has no effect",
         one_of=("classic", "consumer", "share", "streams"),
         may_be_empty=False,
-        kafka=("classic", "consumer", "streams"),
-        because="streams groups are not implemented",
-        stays=True,
     )
     group_coordinator_append_linger_ms = integer(
         -1,

@@ -1,16 +1,12 @@
-"""Settings of one group; missing ones are the broker's.
-
-Settings of streams groups, which are not supported, are kept without effect.
-"""
+"""Settings of one group; missing ones are the broker's."""
 
 from __future__ import annotations
 
 import re
 from typing import Final
 
-from fencepost_broker.config.setting import AnySetting, Kind, Scope, boolean, integer, string
+from fencepost_broker.config.setting import Scope, boolean, integer, string
 from fencepost_broker.config.table import Table
-from fencepost_broker.config.tables.without_effect import STREAMS, kept
 
 _DURATION: Final = re.compile(
     r"by_duration:P(?=.)([0-9]+D)?(T(?=.)([0-9]+H)?([0-9]+M)?([0-9]+([.][0-9]*)?S)?)?",
@@ -21,10 +17,6 @@ _DURATION: Final = re.compile(
 def _check_reset(given: str) -> str | None:
     known = given in ("latest", "earliest") or _DURATION.fullmatch(given)
     return None if known else "it is not one of them"
-
-
-def _kept(default: int, why: str, broker_name: str, at_least: int = 1) -> AnySetting:
-    return kept(Kind.INT, default, why, at_least=at_least, synonyms=((broker_name, 1),))
 
 
 class SettingsOfGroup(Table, scope=Scope.GROUP):
@@ -99,16 +91,35 @@ class SettingsOfGroup(Table, scope=Scope.GROUP):
         at_least=0,
         synonyms=(("group.share.assignment.interval.ms", 1),),
     )
-    streams_session_timeout_ms = _kept(45_000, STREAMS, "group.streams.session.timeout.ms")
-    streams_heartbeat_interval_ms = _kept(5000, STREAMS, "group.streams.heartbeat.interval.ms")
-    streams_num_standby_replicas = _kept(
-        0, STREAMS, "group.streams.num.standby.replicas", at_least=0
+    streams_session_timeout_ms = integer(
+        45_000,
+        "KIP-1071: how long without a heartbeat before a member is removed",
+        at_least=1,
+        synonyms=(("group.streams.session.timeout.ms", 1),),
     )
-    streams_initial_rebalance_delay_ms = _kept(
-        3000, STREAMS, "group.streams.initial.rebalance.delay.ms", at_least=0
+    streams_heartbeat_interval_ms = integer(
+        5000,
+        "KIP-1071: how often members must send a heartbeat",
+        at_least=1,
+        synonyms=(("group.streams.heartbeat.interval.ms", 1),),
     )
-    streams_assignment_interval_ms = _kept(
-        1000, STREAMS, "group.streams.assignment.interval.ms", at_least=0
+    streams_num_standby_replicas = integer(
+        0,
+        "KIP-1071: how many copies of a task's state other processes keep",
+        at_least=0,
+        synonyms=(("group.streams.num.standby.replicas", 1),),
+    )
+    streams_initial_rebalance_delay_ms = integer(
+        3000,
+        "KIP-1071: how long a new group waits for more members before its first assignment",
+        at_least=0,
+        synonyms=(("group.streams.initial.rebalance.delay.ms", 1),),
+    )
+    streams_assignment_interval_ms = integer(
+        1000,
+        "KIP-1071: how often the group may get a new assignment",
+        at_least=0,
+        synonyms=(("group.streams.assignment.interval.ms", 1),),
     )
 
     def contradictions(self) -> list[str]:

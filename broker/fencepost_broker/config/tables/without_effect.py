@@ -9,12 +9,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 from fencepost_broker.config.setting import AnySetting, Kind, Scope, Setting, Value
-from fencepost_broker.config.values.units import HOUR_MS, INT_MAX, LONG_MAX
+from fencepost_broker.config.values.units import HOUR_MS, LONG_MAX
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-STREAMS: Final = "there are no streams groups"
 TIERS: Final = "there is no tiered storage"
 KERBEROS: Final = "there is no Kerberos"
 OAUTHBEARER: Final = "keys are read from a file, and the broker does not log in by OAUTHBEARER"
@@ -46,26 +45,6 @@ def _only(default: Value, refused: str) -> Callable[[Value], str | None]:
 
 def _not_empty(given: str) -> str | None:
     return None if given else "it is empty"
-
-
-class StreamsGroupSettings:
-    """Streams groups (KIP-1071), which are not supported."""
-
-    group_streams_assignment_interval_ms = kept(
-        Kind.INT, 1000, STREAMS, at_least=0, scope=Scope.CLUSTER
-    )
-    group_streams_heartbeat_interval_ms = kept(Kind.INT, 5000, STREAMS, at_least=1)
-    group_streams_initial_rebalance_delay_ms = kept(Kind.INT, 3000, STREAMS, at_least=0)
-    group_streams_max_assignment_interval_ms = kept(Kind.INT, 15000, STREAMS, at_least=0)
-    group_streams_max_heartbeat_interval_ms = kept(Kind.INT, 15000, STREAMS, at_least=1)
-    group_streams_max_session_timeout_ms = kept(Kind.INT, 60000, STREAMS, at_least=1)
-    group_streams_max_size = kept(Kind.INT, INT_MAX, STREAMS, at_least=1)
-    group_streams_max_standby_replicas = kept(Kind.INT, 2, STREAMS, at_least=0)
-    group_streams_min_assignment_interval_ms = kept(Kind.INT, 0, STREAMS, at_least=0)
-    group_streams_min_heartbeat_interval_ms = kept(Kind.INT, 5000, STREAMS, at_least=1)
-    group_streams_min_session_timeout_ms = kept(Kind.INT, 45000, STREAMS, at_least=1)
-    group_streams_num_standby_replicas = kept(Kind.INT, 0, STREAMS, at_least=0)
-    group_streams_session_timeout_ms = kept(Kind.INT, 45000, STREAMS, at_least=1)
 
 
 class TieredStorageSettings:

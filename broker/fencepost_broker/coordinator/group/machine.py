@@ -91,6 +91,19 @@ from fencepost_broker.coordinator.group.soft import (
     Timer,
     TimerKey,
 )
+from fencepost_broker.coordinator.group.streams.commands import (
+    EndpointsChanged,
+    ShutdownRequested,
+    TopologyConfigured,
+)
+from fencepost_broker.coordinator.group.streams.group import StreamsGroup
+from fencepost_broker.coordinator.group.streams.heartbeat import (
+    begin_streams_group_epoch,
+    first_assignment_is_due,
+    restored_streams_members,
+    streams_member_is_overdue,
+)
+from fencepost_broker.coordinator.group.streams.replay import REPLAYS as STREAMS_REPLAYS
 from fencepost_broker.coordinator.records import LogRecord
 from fencepost_broker.metadata.decision import Decision
 from fencepost_broker.ports import Chance
@@ -104,6 +117,18 @@ Command = (
     | SharesInitialized
     | SharesDeleted
     | DeleteShareGroup
+)
+
+
+Soft = (
+    SetTimer
+    | ClassicGroup
+    | MetadataChecked
+    | NewTopics
+    | SharesInitializing
+    | TopologyConfigured
+    | EndpointsChanged
+    | ShutdownRequested
 )
 
 
@@ -152,6 +177,8 @@ class GroupCoordinator:
             return begin_group_epoch(self._context, group)
         if isinstance(group, ShareGroup) and group.members:
             return begin_share_group_epoch(self._context, group)
+        if isinstance(group, StreamsGroup) and group.members:
+            return begin_streams_group_epoch(group)
         return Decision(answer=False)
 
     def _end_session(self, now_ms: int, command: EndSession) -> Decision[bool]:
@@ -163,6 +190,8 @@ class GroupCoordinator:
             ended = member_is_overdue(self._context, now_ms, key)
         elif isinstance(group, ShareGroup):
             ended = share_member_is_overdue(self._context, now_ms, key)
+        elif isinstance(group, StreamsGroup):
+            ended = streams_member_is_overdue(self._context, now_ms, key)
         else:
             return Decision(answer=False)
         if ended.soft == (SetTimer(key, None),):
@@ -177,9 +206,7 @@ class GroupCoordinator:
         """Apply a control record: the end of a transaction with offsets in this partition."""
         self._context.offsets.end_transaction(producer_id, committed=committed)
 
-    def apply_soft(
-        self, soft: SetTimer | ClassicGroup | MetadataChecked | NewTopics | SharesInitializing
-    ) -> None:
+    def apply_soft(self, soft: Soft) -> None:
         """Apply a change that is not in the log, after the records of the same decision."""
         ctx = self._context
         if isinstance(soft, SetTimer):
@@ -196,7 +223,10 @@ class GroupCoordinator:
             if isinstance(soft, SharesInitializing):
                 if isinstance(group, ShareGroup):
                     group.initializing_since_ms = soft.at_ms
-            elif isinstance(group, ConsumerGroup | ShareGroup):
+            elif not isinstance(soft, MetadataChecked):
+                if isinstance(group, StreamsGroup):
+                    group.take(soft)
+            elif isinstance(group, ConsumerGroup | ShareGroup | StreamsGroup):
                 group.is_checked = soft.is_checked
 
     def deadline(self) -> int | None:
@@ -247,6 +277,8 @@ class GroupCoordinator:
                 soft += restored_members(ctx, now_ms, group)
             elif isinstance(group, ShareGroup):
                 soft += restored_share_members(ctx, now_ms, group)
+            elif isinstance(group, StreamsGroup):
+                soft += restored_streams_members(ctx, now_ms, group)
         return Decision(soft=tuple(soft))
 
     def use(self, settings: GroupCoordinatorSettings) -> None:
@@ -302,6 +334,7 @@ _REPLAYS: Final[dict[type[Any], Callable[[Context, LogRecord, int, int], None]]]
     OffsetCommitKey: _replay_offset,
     **CONSUMER_REPLAYS,
     **SHARE_REPLAYS,
+    **STREAMS_REPLAYS,
 }
 
 _EXPIRIES: Final[dict[type[Group], dict[Timer, Callable[..., Decision[Any]]]]] = {
@@ -318,6 +351,11 @@ _EXPIRIES: Final[dict[type[Group], dict[Timer, Callable[..., Decision[Any]]]]] =
         Timer.PATTERNS: match_patterns,
     },
     ShareGroup: {Timer.SESSION: share_member_is_overdue},
+    StreamsGroup: {
+        Timer.SESSION: streams_member_is_overdue,
+        Timer.REBALANCE: streams_member_is_overdue,
+        Timer.JOIN: first_assignment_is_due,
+    },
 }
 
 _MEMBERSHIP: Final = "fencepost_broker.coordinator.group.classic.membership"
@@ -328,6 +366,8 @@ _HEARTBEAT: Final = "fencepost_broker.coordinator.group.consumer.heartbeat"
 _SHARE_DESCRIBE: Final = "fencepost_broker.coordinator.group.share.describe"
 _SHARE_HEARTBEAT: Final = "fencepost_broker.coordinator.group.share.heartbeat"
 _SHARE_OFFSETS: Final = "fencepost_broker.coordinator.group.share.offsets"
+_STREAMS_DESCRIBE: Final = "fencepost_broker.coordinator.group.streams.describe"
+_STREAMS_HEARTBEAT: Final = "fencepost_broker.coordinator.group.streams.heartbeat"
 _DECIDERS: Final = {
     "AlterShareGroupOffsetsRequest": f"{_SHARE_OFFSETS}:alter_share_offsets",
     "ConsumerGroupDescribeRequest": f"{_DESCRIBE}:describe_consumer_groups",
@@ -343,6 +383,8 @@ _DECIDERS: Final = {
     "OffsetCommitRequest": f"{_COMMIT}:commit_offsets",
     "OffsetDeleteRequest": "fencepost_broker.coordinator.group.offsets.deletion:delete_offsets",
     "OffsetFetchRequest": "fencepost_broker.coordinator.group.offsets.fetch:fetch_offsets",
+    "StreamsGroupDescribeRequest": f"{_STREAMS_DESCRIBE}:describe_streams_groups",
+    "StreamsGroupHeartbeatRequest": f"{_STREAMS_HEARTBEAT}:streams_group_heartbeat",
     "ShareGroupDescribeRequest": f"{_SHARE_DESCRIBE}:describe_share_groups",
     "ShareGroupHeartbeatRequest": f"{_SHARE_HEARTBEAT}:share_group_heartbeat",
     "SyncGroupRequest": f"{_MEMBERSHIP}:sync_group",

@@ -81,7 +81,7 @@ class GroupCoordinatorSettings:
     group_max_size: int = (1 << 31) - 1
     new_member_join_timeout_ms: int = 5 * MINUTE_MS
     """The longest wait of a new member in JoinGroup; it has no id and sends no heartbeats yet."""
-    group_coordinator_rebalance_protocols: tuple[str, ...] = ("classic", "consumer")
+    group_coordinator_rebalance_protocols: tuple[str, ...] = ("classic", "consumer", "streams")
     group_consumer_session_timeout_ms: int = 45_000
     group_consumer_heartbeat_interval_ms: int = 5000
     group_consumer_max_size: int = (1 << 31) - 1
@@ -94,3 +94,9 @@ class GroupCoordinatorSettings:
     group_share_max_size: int = 200
     group_share_assignment_interval_ms: int = 1000
     group_share_initialize_retry_interval_ms: int = 30_000
+    group_streams_session_timeout_ms: int = 45_000
+    group_streams_heartbeat_interval_ms: int = 5000
+    group_streams_max_size: int = (1 << 31) - 1
+    group_streams_num_standby_replicas: int = 0
+    group_streams_assignment_interval_ms: int = 1000
+    group_streams_initial_rebalance_delay_ms: int = 3000

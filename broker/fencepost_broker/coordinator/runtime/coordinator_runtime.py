@@ -22,6 +22,8 @@ from fencepost_broker.coordinator import LogRecord, RecordFamily, Reply, Tell, p
 from fencepost_broker.coordinator.group.commands import TopicsChanged, TopicsDeleted
 from fencepost_broker.coordinator.group.machine import GroupCoordinator
 from fencepost_broker.coordinator.group.share.commands import InitializeShares, shares_initialized
+from fencepost_broker.coordinator.group.streams.commands import CreateInternalTopics
+from fencepost_broker.coordinator.group.streams.topology import InternalTopic
 from fencepost_broker.coordinator.runtime.expiries import RETRY_MS, Expiries
 from fencepost_broker.coordinator.runtime.group_wiring import (
     coordinator_settings,
@@ -390,11 +392,24 @@ class CoordinatorRuntime:
             self._resume(shard, effect)
         elif isinstance(effect, InitializeShares):
             self.persister.ask(effect.request, partial(self._initialized, shard, effect.group_id))
+        elif isinstance(effect, CreateInternalTopics):
+            self._create_internal_topics(shard, effect.topics)
         elif isinstance(effect, DeleteRecords):
             self._delete_records(shard, effect.before_offset)
         else:
             assert isinstance(effect, Tell)
             self.tell(shard, effect.kind, effect.text, unexpected=effect.unexpected)
+
+    def _create_internal_topics(self, shard: Shard, topics: Sequence[InternalTopic]) -> None:
+        """Create topics of a streams group; its members ask again until they are there."""
+
+        def answered(results: Sequence[CreatableTopicResult]) -> None:
+            for result in results:
+                if result.error_code not in (ErrorCode.NONE, ErrorCode.TOPIC_ALREADY_EXISTS):
+                    text = f"internal topic {result.name}: {result.error_message}"
+                    self.tell(shard, "topic-not-created", text, unexpected=True)
+
+        self._topics.create([each.to_create() for each in topics], answered)
 
     def _delete_records(self, shard: Shard, before_offset: int) -> None:
         """Delete records that the coordinator's state no longer depends on."""

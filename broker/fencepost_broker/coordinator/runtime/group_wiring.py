@@ -34,6 +34,12 @@ _SAME_NAME: Final = (
     "group_share_max_size",
     "group_share_assignment_interval_ms",
     "group_share_initialize_retry_interval_ms",
+    "group_streams_session_timeout_ms",
+    "group_streams_heartbeat_interval_ms",
+    "group_streams_max_size",
+    "group_streams_num_standby_replicas",
+    "group_streams_assignment_interval_ms",
+    "group_streams_initial_rebalance_delay_ms",
 )
 """The machine's settings that have the same names as the broker's."""
 

@@ -81,6 +81,8 @@ class SteppedShard(Shard):
             if decision.producer_id >= 0:
                 yield _OFFSETS
             return
+        if self.family is not RecordFamily.TRANSACTIONS:
+            return
         for record in decision.records:
             value = record.value
             state = State.DEAD if value is None else logged_state(value.transaction_status)

@@ -40,6 +40,7 @@ _SETTINGS: Final[Mapping[str, Value]] = {
 _REPLICAS: Final = (
     "default.replication.factor",
     "offsets.topic.replication.factor",
+    "share.coordinator.state.topic.replication.factor",
     "transaction.state.log.replication.factor",
 )
 

@@ -18,6 +18,7 @@ from fencepost_broker.coordinator.group.machine import GroupCoordinator
 from fencepost_broker.coordinator.group.ports import GroupCoordinatorSettings
 from fencepost_broker.coordinator.group.share.commands import InitializeShares
 from fencepost_broker.coordinator.group.soft import SetTimer
+from fencepost_broker.coordinator.group.streams.commands import CreateInternalTopics
 from fencepost_broker.coordinator.records import (
     LogRecord,
     RecordFamily,
@@ -182,7 +183,7 @@ class Partition:
             elif isinstance(effect, Tell):
                 self.told.append(effect.text)
             else:
-                assert isinstance(effect, InitializeShares)
+                assert isinstance(effect, InitializeShares | CreateInternalTopics)
         if decision.records or not all(isinstance(each, SetTimer) for each in decision.soft):
             self.check()
 

@@ -26,6 +26,7 @@ from fencepost_broker.coordinator.group.consumer.group import ConsumerGroup
 from fencepost_broker.coordinator.group.context import Context
 from fencepost_broker.coordinator.group.migration.classic_members import join_consumer_group
 from fencepost_broker.coordinator.group.share.group import ShareGroup
+from fencepost_broker.coordinator.group.streams.group import StreamsGroup
 from fencepost_broker.metadata.decision import Decision
 
 MEMBER_ID_REQUIRED_SINCE: Final = 4
@@ -46,6 +47,8 @@ def join_group(ctx: Context, now_ms: int, ask: Ask) -> Decision[JoinGroupRespons
     known = ctx.groups.get(request.group_id)
     if isinstance(known, ConsumerGroup) and not known.is_empty:
         return join_consumer_group(ctx, now_ms, ask, known)
+    if isinstance(known, StreamsGroup) and not known.is_empty:
+        return _refused(ErrorCode.INCONSISTENT_GROUP_PROTOCOL, "", ask)
     if isinstance(known, ShareGroup):
         return _refused(ErrorCode.INCONSISTENT_GROUP_PROTOCOL, request.member_id, ask)
     is_new = not isinstance(known, ClassicGroup)

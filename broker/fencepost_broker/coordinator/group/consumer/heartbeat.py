@@ -40,6 +40,7 @@ from fencepost_broker.coordinator.group.context import Context
 from fencepost_broker.coordinator.group.refusal import Refusal
 from fencepost_broker.coordinator.group.share.group import ShareGroup
 from fencepost_broker.coordinator.group.soft import SetTimer, Timer, TimerKey
+from fencepost_broker.coordinator.group.streams.group import StreamsGroup
 from fencepost_broker.metadata.decision import Decision
 
 MEMBER_MAKES_ITS_ID_SINCE: Final = 1
@@ -155,7 +156,7 @@ def _group(progress: Progress, group_id: str, *, joins: bool) -> _Found:
     group = ctx.groups.get(group_id)
     if isinstance(group, ConsumerGroup):
         return _Found(group)
-    if not joins or isinstance(group, ShareGroup):
+    if not joins or isinstance(group, ShareGroup | StreamsGroup):
         message = f"there is no consumer group {group_id!r}"
         raise Refusal(ErrorCode.GROUP_ID_NOT_FOUND, message)
     if group is None:

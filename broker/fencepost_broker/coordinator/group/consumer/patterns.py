@@ -31,6 +31,7 @@ from fencepost_broker.coordinator.group.soft import (
     Timer,
     TimerKey,
 )
+from fencepost_broker.coordinator.group.streams.group import StreamsGroup
 from fencepost_broker.coordinator.records import LogRecord
 from fencepost_broker.metadata.decision import Decision
 
@@ -137,7 +138,7 @@ def topics_changed(ctx: Context, command: TopicsChanged) -> Decision[Any]:
     soft: list[Any] = [
         MetadataChecked(group.group_id, is_checked=False)
         for group in ctx.groups.values()
-        if isinstance(group, ConsumerGroup | ShareGroup)
+        if isinstance(group, ConsumerGroup | ShareGroup | StreamsGroup)
         and group.is_checked
         and any(group.is_subscribed(name) for name in command.names)
     ]

@@ -1,4 +1,4 @@
-"""The APIs of share groups (KIP-932): a part of the table in ``registry``."""
+"""The APIs of share groups (KIP-932) and streams groups (KIP-1071): a part of ``registry``."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from fencepost_broker.apis.cutting import WHOLE, Cut
 from fencepost_broker.apis.request import encode_with_records
 from fencepost_broker.apis.served import Later, Longest, Served
 
-SHARE_APIS: Final = (
+SHARE_AND_STREAMS_APIS: Final = (
     Served(
         ApiKey.SHARE_GROUP_HEARTBEAT,
         Later("groups.share_groups", "share_group_heartbeat"),
@@ -74,5 +74,20 @@ SHARE_APIS: Final = (
         rights="share_groups:delete_share_group_offsets",
         large=WHOLE,
         longest=Longest(ErrorCode.INVALID_REQUEST, ("topics",)),
+    ),
+    Served(
+        ApiKey.STREAMS_GROUP_HEARTBEAT,
+        Later("groups.streams_groups", "streams_group_heartbeat"),
+        rights="streams_groups:streams_group_heartbeat",
+        large=WHOLE,
+        longest=Longest(
+            ErrorCode.INVALID_REQUEST, ("active_tasks.partitions", "standby_tasks.partitions")
+        ),
+    ),
+    Served(
+        ApiKey.STREAMS_GROUP_DESCRIBE,
+        Later("groups.streams_groups", "streams_group_describe"),
+        rights="streams_groups:streams_group_describe",
+        large=Cut("group_ids"),
     ),
 )

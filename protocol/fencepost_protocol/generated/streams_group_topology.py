@@ -1,0 +1,592 @@
+# Generated from schemas/records/StreamsGroupTopologyKey.json (sha256 380f0bbcdea108d4)
+# Generated from schemas/records/StreamsGroupTopologyValue.json (sha256 150d066010c6691a)
+# by python -m fencepost_protocol.codegen. Do not edit.
+"""StreamsGroupTopology (coordinator record 23)."""
+
+from __future__ import annotations
+
+import struct
+from dataclasses import dataclass, field
+from typing import ClassVar
+
+from fencepost_protocol.failures import (
+    ENCODE_ERRORS,
+    decode_failure,
+    encode_failure,
+    unknown_version,
+)
+from fencepost_protocol.primitives import (
+    CUT_SHORT,
+    DECODE_ERRORS,
+    TaggedFields,
+    long_length,
+    long_string_length,
+    negative_length,
+    read_compact_string_array,
+    read_int_array,
+    read_unknown_tags,
+    too_many_elements,
+    write_compact_string_array,
+    write_int_array,
+    write_string_length,
+    write_tagged_fields,
+)
+from fencepost_protocol.varint import write_uvarint
+
+_unpack_h = struct.Struct(">h").unpack_from
+_unpack_iB = struct.Struct(">iB").unpack_from
+_unpack_ihB = struct.Struct(">ihB").unpack_from
+_pack_h = struct.Struct(">h").pack
+_pack_i = struct.Struct(">i").pack
+_pack_ih = struct.Struct(">ih").pack
+new = object.__new__
+
+
+@dataclass(slots=True)
+class StreamsGroupTopologyKey:
+    """Key in __consumer_offsets of a streams group's topology (KIP-1071); a null value removes it.
+    """
+
+    NAME: ClassVar[str] = "StreamsGroupTopologyKey"
+    RECORD_TYPE: ClassVar[int] = 23
+    MIN_VERSION: ClassVar[int] = 0
+    MAX_VERSION: ClassVar[int] = 0
+    FLEXIBLE_FROM: ClassVar[int | None] = None
+
+    group_id: str = ""
+    """Streams group."""
+    unknown_tagged_fields: TaggedFields = ()
+
+    def encode(self, version: int, out: bytearray) -> None:
+        """Append the message to ``out``; on an error ``out`` is as it was."""
+        start = len(out)
+        try:
+            if not 0 <= version <= 0:
+                raise unknown_version("StreamsGroupTopologyKey", version, 0, 0)
+            raw = self.group_id.encode()
+            out += _pack_h(len(raw))
+            out += raw
+        except ENCODE_ERRORS as cause:
+            del out[start:]
+            raise encode_failure("StreamsGroupTopologyKey", version, self, cause) from cause
+
+    @staticmethod
+    def decode(buf: memoryview, version: int, pos: int = 0) -> tuple[StreamsGroupTopologyKey, int]:
+        """Read the message at ``pos``; gives it and the position behind it."""
+        start = pos
+        try:
+            if not 0 <= version <= 0:
+                raise unknown_version("StreamsGroupTopologyKey", version, 0, 0)
+            size = len(buf)
+            data = buf.tobytes()
+            m = new(StreamsGroupTopologyKey)
+            n = _unpack_h(data, pos)[0]
+            pos += 2
+            if n < 0:
+                raise negative_length(n)
+            end = pos + n
+            m.group_id = data[pos:end].decode()
+            pos = end
+            m.unknown_tagged_fields = ()
+            if pos > size:
+                raise ValueError(CUT_SHORT)
+            return m, pos
+        except DECODE_ERRORS as cause:
+            raise decode_failure("StreamsGroupTopologyKey", version, buf, start, cause) from cause
+
+
+@dataclass(slots=True)
+class TopicConfig:
+    """Part of StreamsGroupTopologyValue."""
+
+    key: str = ""
+    """Name of the setting."""
+    value: str = ""
+    """Value of the setting."""
+    unknown_tagged_fields: TaggedFields = ()
+
+
+@dataclass(slots=True)
+class TopicInfo:
+    """Part of StreamsGroupTopologyValue."""
+
+    name: str = ""
+    """Name of the topic."""
+    partitions: int = 0
+    """Number of partitions; 0 leaves it to the source topics."""
+    replication_factor: int = 0
+    """Replicas of each partition; 0 leaves it to the broker's default."""
+    topic_configs: list[TopicConfig] = field(default_factory=list)
+    """Settings of the topic."""
+    unknown_tagged_fields: TaggedFields = ()
+
+
+@dataclass(slots=True)
+class CopartitionGroup:
+    """Groups of source topics that must have equally many partitions."""
+
+    source_topics: list[int] = field(default_factory=list)
+    """Positions in the list of source topics."""
+    source_topic_regex: list[int] = field(default_factory=list)
+    """Positions in the list of regular expressions."""
+    repartition_source_topics: list[int] = field(default_factory=list)
+    """Positions in the list of repartition source topics."""
+    unknown_tagged_fields: TaggedFields = ()
+
+
+@dataclass(slots=True)
+class Subtopology:
+    """Subtopologies, each of which has a task for each partition."""
+
+    subtopology_id: str = ""
+    """Id of the subtopology, a number as text."""
+    source_topics: list[str] = field(default_factory=list)
+    """Topics that the subtopology reads and that users make."""
+    source_topic_regex: list[str] = field(default_factory=list)
+    """Regular expressions for topics that the subtopology reads."""
+    state_changelog_topics: list[TopicInfo] = field(default_factory=list)
+    """Internal topics with the changes of state stores."""
+    repartition_sink_topics: list[str] = field(default_factory=list)
+    """Internal topics that the subtopology writes for others."""
+    repartition_source_topics: list[TopicInfo] = field(default_factory=list)
+    """Internal topics that the subtopology reads, written by others."""
+    copartition_groups: list[CopartitionGroup] = field(default_factory=list)
+    """Groups of source topics that must have equally many partitions."""
+    unknown_tagged_fields: TaggedFields = ()
+
+
+@dataclass(slots=True)
+class StreamsGroupTopologyValue:
+    """The topology that the members of a streams group run (KIP-1071)."""
+
+    NAME: ClassVar[str] = "StreamsGroupTopologyValue"
+    RECORD_TYPE: ClassVar[int] = 23
+    MIN_VERSION: ClassVar[int] = 0
+    MAX_VERSION: ClassVar[int] = 0
+    FLEXIBLE_FROM: ClassVar[int | None] = 0
+
+    epoch: int = 0
+    """Epoch of the topology."""
+    subtopologies: list[Subtopology] = field(default_factory=list)
+    """Subtopologies, each of which has a task for each partition."""
+    unknown_tagged_fields: TaggedFields = ()
+
+    def encode(self, version: int, out: bytearray) -> None:
+        """Append the message to ``out``; on an error ``out`` is as it was."""
+        start = len(out)
+        try:
+            if not 0 <= version <= 0:
+                raise unknown_version("StreamsGroupTopologyValue", version, 0, 0)
+            out += _pack_i(self.epoch)
+            n = len(self.subtopologies) + 1
+            if n < 128:
+                out.append(n)
+            else:
+                write_uvarint(out, n)
+            for subtopology in self.subtopologies:
+                raw = subtopology.subtopology_id.encode()
+                n = len(raw) + 1
+                if n < 128:
+                    out.append(n)
+                else:
+                    write_string_length(out, n)
+                out += raw
+                n = len(subtopology.source_topics) + 1
+                if n < 128:
+                    out.append(n)
+                else:
+                    write_uvarint(out, n)
+                write_compact_string_array(out, subtopology.source_topics)
+                n = len(subtopology.source_topic_regex) + 1
+                if n < 128:
+                    out.append(n)
+                else:
+                    write_uvarint(out, n)
+                write_compact_string_array(out, subtopology.source_topic_regex)
+                n = len(subtopology.state_changelog_topics) + 1
+                if n < 128:
+                    out.append(n)
+                else:
+                    write_uvarint(out, n)
+                for state_changelog_topic in subtopology.state_changelog_topics:
+                    raw = state_changelog_topic.name.encode()
+                    n = len(raw) + 1
+                    if n < 128:
+                        out.append(n)
+                    else:
+                        write_string_length(out, n)
+                    out += raw
+                    out += _pack_ih(
+                        state_changelog_topic.partitions,
+                        state_changelog_topic.replication_factor,
+                    )
+                    n = len(state_changelog_topic.topic_configs) + 1
+                    if n < 128:
+                        out.append(n)
+                    else:
+                        write_uvarint(out, n)
+                    for topic_config in state_changelog_topic.topic_configs:
+                        raw = topic_config.key.encode()
+                        n = len(raw) + 1
+                        if n < 128:
+                            out.append(n)
+                        else:
+                            write_string_length(out, n)
+                        out += raw
+                        raw = topic_config.value.encode()
+                        n = len(raw) + 1
+                        if n < 128:
+                            out.append(n)
+                        else:
+                            write_string_length(out, n)
+                        out += raw
+                        if topic_config.unknown_tagged_fields:
+                            write_tagged_fields(out, [], topic_config.unknown_tagged_fields)
+                        else:
+                            out.append(0)
+                    if state_changelog_topic.unknown_tagged_fields:
+                        write_tagged_fields(out, [], state_changelog_topic.unknown_tagged_fields)
+                    else:
+                        out.append(0)
+                n = len(subtopology.repartition_sink_topics) + 1
+                if n < 128:
+                    out.append(n)
+                else:
+                    write_uvarint(out, n)
+                write_compact_string_array(out, subtopology.repartition_sink_topics)
+                n = len(subtopology.repartition_source_topics) + 1
+                if n < 128:
+                    out.append(n)
+                else:
+                    write_uvarint(out, n)
+                for state_changelog_topic in subtopology.repartition_source_topics:
+                    raw = state_changelog_topic.name.encode()
+                    n = len(raw) + 1
+                    if n < 128:
+                        out.append(n)
+                    else:
+                        write_string_length(out, n)
+                    out += raw
+                    out += _pack_ih(
+                        state_changelog_topic.partitions,
+                        state_changelog_topic.replication_factor,
+                    )
+                    n = len(state_changelog_topic.topic_configs) + 1
+                    if n < 128:
+                        out.append(n)
+                    else:
+                        write_uvarint(out, n)
+                    for topic_config in state_changelog_topic.topic_configs:
+                        raw = topic_config.key.encode()
+                        n = len(raw) + 1
+                        if n < 128:
+                            out.append(n)
+                        else:
+                            write_string_length(out, n)
+                        out += raw
+                        raw = topic_config.value.encode()
+                        n = len(raw) + 1
+                        if n < 128:
+                            out.append(n)
+                        else:
+                            write_string_length(out, n)
+                        out += raw
+                        if topic_config.unknown_tagged_fields:
+                            write_tagged_fields(out, [], topic_config.unknown_tagged_fields)
+                        else:
+                            out.append(0)
+                    if state_changelog_topic.unknown_tagged_fields:
+                        write_tagged_fields(out, [], state_changelog_topic.unknown_tagged_fields)
+                    else:
+                        out.append(0)
+                n = len(subtopology.copartition_groups) + 1
+                if n < 128:
+                    out.append(n)
+                else:
+                    write_uvarint(out, n)
+                for copartition_group in subtopology.copartition_groups:
+                    n = len(copartition_group.source_topics) + 1
+                    if n < 128:
+                        out.append(n)
+                    else:
+                        write_uvarint(out, n)
+                    write_int_array(out, copartition_group.source_topics, "h")
+                    n = len(copartition_group.source_topic_regex) + 1
+                    if n < 128:
+                        out.append(n)
+                    else:
+                        write_uvarint(out, n)
+                    write_int_array(out, copartition_group.source_topic_regex, "h")
+                    n = len(copartition_group.repartition_source_topics) + 1
+                    if n < 128:
+                        out.append(n)
+                    else:
+                        write_uvarint(out, n)
+                    write_int_array(out, copartition_group.repartition_source_topics, "h")
+                    if copartition_group.unknown_tagged_fields:
+                        write_tagged_fields(out, [], copartition_group.unknown_tagged_fields)
+                    else:
+                        out.append(0)
+                if subtopology.unknown_tagged_fields:
+                    write_tagged_fields(out, [], subtopology.unknown_tagged_fields)
+                else:
+                    out.append(0)
+            if self.unknown_tagged_fields:
+                write_tagged_fields(out, [], self.unknown_tagged_fields)
+            else:
+                out.append(0)
+        except ENCODE_ERRORS as cause:
+            del out[start:]
+            raise encode_failure("StreamsGroupTopologyValue", version, self, cause) from cause
+
+    @staticmethod
+    def decode(buf: memoryview, version: int, pos: int = 0) -> tuple[StreamsGroupTopologyValue, int]:
+        """Read the message at ``pos``; gives it and the position behind it."""
+        start = pos
+        try:
+            if not 0 <= version <= 0:
+                raise unknown_version("StreamsGroupTopologyValue", version, 0, 0)
+            size = len(buf)
+            data = buf.tobytes()
+            m = new(StreamsGroupTopologyValue)
+            budget = size if size < 4_000_000 else 4_000_000  # limits.MAX_ELEMENTS
+            m.epoch, n = _unpack_iB(data, pos)
+            pos += 5
+            if not 0 < n < 128:
+                n, pos = long_length(data, pos, n)
+            budget -= n
+            if budget < 0:
+                raise too_many_elements(budget)
+            m.subtopologies = subtopology_list = []
+            subtopology_left = n - 1
+            while subtopology_left:
+                subtopology_left -= 1
+                subtopology = new(Subtopology)
+                subtopology_list.append(subtopology)
+                n = data[pos]
+                pos += 1
+                if not 0 < n < 128:
+                    n, pos = long_string_length(data, pos, n)
+                end = pos + n - 1
+                subtopology.subtopology_id = data[pos:end].decode()
+                pos = end
+                n = data[pos]
+                pos += 1
+                if not 0 < n < 128:
+                    n, pos = long_length(data, pos, n)
+                budget -= n
+                if budget < 0:
+                    raise too_many_elements(budget)
+                subtopology.source_topics, pos = read_compact_string_array(data, pos, n - 1)
+                n = data[pos]
+                pos += 1
+                if not 0 < n < 128:
+                    n, pos = long_length(data, pos, n)
+                budget -= n
+                if budget < 0:
+                    raise too_many_elements(budget)
+                subtopology.source_topic_regex, pos = read_compact_string_array(data, pos, n - 1)
+                n = data[pos]
+                pos += 1
+                if not 0 < n < 128:
+                    n, pos = long_length(data, pos, n)
+                budget -= n
+                if budget < 0:
+                    raise too_many_elements(budget)
+                subtopology.state_changelog_topics = state_changelog_topic_list = []
+                state_changelog_topic_left = n - 1
+                while state_changelog_topic_left:
+                    state_changelog_topic_left -= 1
+                    state_changelog_topic = new(TopicInfo)
+                    state_changelog_topic_list.append(state_changelog_topic)
+                    n = data[pos]
+                    pos += 1
+                    if not 0 < n < 128:
+                        n, pos = long_string_length(data, pos, n)
+                    end = pos + n - 1
+                    state_changelog_topic.name = data[pos:end].decode()
+                    pos = end
+                    (
+                        state_changelog_topic.partitions,
+                        state_changelog_topic.replication_factor,
+                        n,
+                    ) = _unpack_ihB(data, pos)
+                    pos += 7
+                    if not 0 < n < 128:
+                        n, pos = long_length(data, pos, n)
+                    budget -= n
+                    if budget < 0:
+                        raise too_many_elements(budget)
+                    state_changelog_topic.topic_configs = topic_config_list = []
+                    topic_config_left = n - 1
+                    while topic_config_left:
+                        topic_config_left -= 1
+                        topic_config = new(TopicConfig)
+                        topic_config_list.append(topic_config)
+                        n = data[pos]
+                        pos += 1
+                        if not 0 < n < 128:
+                            n, pos = long_string_length(data, pos, n)
+                        end = pos + n - 1
+                        topic_config.key = data[pos:end].decode()
+                        pos = end
+                        n = data[pos]
+                        pos += 1
+                        if not 0 < n < 128:
+                            n, pos = long_string_length(data, pos, n)
+                        end = pos + n - 1
+                        topic_config.value = data[pos:end].decode()
+                        pos = end
+                        n = data[pos]
+                        pos += 1
+                        if n:
+                            topic_config.unknown_tagged_fields, pos = read_unknown_tags(data, pos, n)
+                        else:
+                            topic_config.unknown_tagged_fields = ()
+                    n = data[pos]
+                    pos += 1
+                    if n:
+                        state_changelog_topic.unknown_tagged_fields, pos = read_unknown_tags(data, pos, n)
+                    else:
+                        state_changelog_topic.unknown_tagged_fields = ()
+                n = data[pos]
+                pos += 1
+                if not 0 < n < 128:
+                    n, pos = long_length(data, pos, n)
+                budget -= n
+                if budget < 0:
+                    raise too_many_elements(budget)
+                subtopology.repartition_sink_topics, pos = read_compact_string_array(data, pos, n - 1)
+                n = data[pos]
+                pos += 1
+                if not 0 < n < 128:
+                    n, pos = long_length(data, pos, n)
+                budget -= n
+                if budget < 0:
+                    raise too_many_elements(budget)
+                subtopology.repartition_source_topics = state_changelog_topic_list = []
+                state_changelog_topic_left = n - 1
+                while state_changelog_topic_left:
+                    state_changelog_topic_left -= 1
+                    state_changelog_topic = new(TopicInfo)
+                    state_changelog_topic_list.append(state_changelog_topic)
+                    n = data[pos]
+                    pos += 1
+                    if not 0 < n < 128:
+                        n, pos = long_string_length(data, pos, n)
+                    end = pos + n - 1
+                    state_changelog_topic.name = data[pos:end].decode()
+                    pos = end
+                    (
+                        state_changelog_topic.partitions,
+                        state_changelog_topic.replication_factor,
+                        n,
+                    ) = _unpack_ihB(data, pos)
+                    pos += 7
+                    if not 0 < n < 128:
+                        n, pos = long_length(data, pos, n)
+                    budget -= n
+                    if budget < 0:
+                        raise too_many_elements(budget)
+                    state_changelog_topic.topic_configs = topic_config_list = []
+                    topic_config_left = n - 1
+                    while topic_config_left:
+                        topic_config_left -= 1
+                        topic_config = new(TopicConfig)
+                        topic_config_list.append(topic_config)
+                        n = data[pos]
+                        pos += 1
+                        if not 0 < n < 128:
+                            n, pos = long_string_length(data, pos, n)
+                        end = pos + n - 1
+                        topic_config.key = data[pos:end].decode()
+                        pos = end
+                        n = data[pos]
+                        pos += 1
+                        if not 0 < n < 128:
+                            n, pos = long_string_length(data, pos, n)
+                        end = pos + n - 1
+                        topic_config.value = data[pos:end].decode()
+                        pos = end
+                        n = data[pos]
+                        pos += 1
+                        if n:
+                            topic_config.unknown_tagged_fields, pos = read_unknown_tags(data, pos, n)
+                        else:
+                            topic_config.unknown_tagged_fields = ()
+                    n = data[pos]
+                    pos += 1
+                    if n:
+                        state_changelog_topic.unknown_tagged_fields, pos = read_unknown_tags(data, pos, n)
+                    else:
+                        state_changelog_topic.unknown_tagged_fields = ()
+                n = data[pos]
+                pos += 1
+                if not 0 < n < 128:
+                    n, pos = long_length(data, pos, n)
+                budget -= n
+                if budget < 0:
+                    raise too_many_elements(budget)
+                subtopology.copartition_groups = copartition_group_list = []
+                copartition_group_left = n - 1
+                while copartition_group_left:
+                    copartition_group_left -= 1
+                    copartition_group = new(CopartitionGroup)
+                    copartition_group_list.append(copartition_group)
+                    n = data[pos]
+                    pos += 1
+                    if not 0 < n < 128:
+                        n, pos = long_length(data, pos, n)
+                    budget -= n
+                    if budget < 0:
+                        raise too_many_elements(budget)
+                    copartition_group.source_topics, pos = read_int_array(data, pos, n - 1, "h")
+                    n = data[pos]
+                    pos += 1
+                    if not 0 < n < 128:
+                        n, pos = long_length(data, pos, n)
+                    budget -= n
+                    if budget < 0:
+                        raise too_many_elements(budget)
+                    copartition_group.source_topic_regex, pos = read_int_array(data, pos, n - 1, "h")
+                    n = data[pos]
+                    pos += 1
+                    if not 0 < n < 128:
+                        n, pos = long_length(data, pos, n)
+                    budget -= n
+                    if budget < 0:
+                        raise too_many_elements(budget)
+                    copartition_group.repartition_source_topics, pos = read_int_array(data, pos, n - 1, "h")
+                    n = data[pos]
+                    pos += 1
+                    if n:
+                        copartition_group.unknown_tagged_fields, pos = read_unknown_tags(data, pos, n)
+                    else:
+                        copartition_group.unknown_tagged_fields = ()
+                n = data[pos]
+                pos += 1
+                if n:
+                    subtopology.unknown_tagged_fields, pos = read_unknown_tags(data, pos, n)
+                else:
+                    subtopology.unknown_tagged_fields = ()
+            n = data[pos]
+            pos += 1
+            if n:
+                m.unknown_tagged_fields, pos = read_unknown_tags(data, pos, n)
+            else:
+                m.unknown_tagged_fields = ()
+            if pos > size:
+                raise ValueError(CUT_SHORT)
+            return m, pos
+        except DECODE_ERRORS as cause:
+            raise decode_failure("StreamsGroupTopologyValue", version, buf, start, cause) from cause
+
+
+__all__ = [
+    "StreamsGroupTopologyKey",
+    "TopicConfig",
+    "TopicInfo",
+    "CopartitionGroup",
+    "Subtopology",
+    "StreamsGroupTopologyValue",
+]
