@@ -77,10 +77,13 @@ async def counted(step: Step) -> float:
             count += "fencepost_" in file or file == "<string>"
         return trace
 
+    gc.collect()
+    gc.disable()  # the ends of objects of the steps before would be counted, too
     sys.settrace(trace)
     for _ in range(COUNTED):
         await step()
     sys.settrace(None)
+    gc.enable()
     return count / COUNTED
 
 
