@@ -313,12 +313,15 @@ async def _count(name: str, step: Step) -> Finding:
         return trace
 
     before = sys.gettrace()
+    gc.collect()
+    gc.disable()  # the ends of objects of the case before would be counted, too
     sys.settrace(trace)
     try:
         for _ in range(COUNTED):
             await step()
     finally:
         sys.settrace(before)
+        gc.enable()
     return finding
 
 
