@@ -118,6 +118,7 @@ class TestFirstRecords:
             ("eligible.leader.replicas.version", 1),
             ("group.version", 1),
             ("share.version", 1),
+            ("streams.version", 1),
             ("transaction.version", 2),
         ]
         # By which it is judged who is eligible.
@@ -126,8 +127,8 @@ class TestFirstRecords:
     def test_level_0_is_left_out(self) -> None:
         levels = {TV: 0, "eligible.leader.replicas.version": 0}
         image = Cluster(levels=levels).image
-        ours = {"metadata.version": 30, "group.version": 1, "share.version": 1}
-        assert image.features.levels == ours
+        ours = ("group.version", "share.version", "streams.version")
+        assert image.features.levels == {"metadata.version": 30, **dict.fromkeys(ours, 1)}
         assert not image.configs.by_resource
 
     @pytest.mark.parametrize("levels", [{TV: 3}, {"metadata.version": 29}, {"nope": 1}])

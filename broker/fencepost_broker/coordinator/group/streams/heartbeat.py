@@ -134,13 +134,13 @@ class _Work:
 
     def number(self, name: str, of_broker: int) -> int:
         """Return a setting of the group, or else of the broker."""
-        own = self.ctx.configs.number(self.group.group_id, f"streams.{name}")
+        own = self.ctx.configs.number(self.group.group_id, name)
         return of_broker if own is None else own
 
     def assignment_configs(self) -> dict[str, str]:
         """Return the settings that an assignment depends on."""
         of_broker = self.ctx.settings.group_streams_num_standby_replicas
-        return {_STANDBYS: str(self.number(_STANDBYS, of_broker))}
+        return {_STANDBYS: str(self.number("streams.num.standby.replicas", of_broker))}
 
 
 def _beat(
@@ -278,7 +278,7 @@ def _waits_at_first(work: _Work) -> bool:
     if ctx.timers.at(key) is not None:
         return True
     of_broker = ctx.settings.group_streams_initial_rebalance_delay_ms
-    delay_ms = work.number("initial.rebalance.delay.ms", of_broker)
+    delay_ms = work.number("streams.initial.rebalance.delay.ms", of_broker)
     if group.members or not delay_ms:
         return False
     work.soft.append(SetTimer(key, work.now_ms + delay_ms))
@@ -288,7 +288,7 @@ def _waits_at_first(work: _Work) -> bool:
 def _may_assign(work: _Work) -> bool:
     """Whether ``group.streams.assignment.interval.ms`` has passed since the last assignment."""
     of_broker = work.ctx.settings.group_streams_assignment_interval_ms
-    interval_ms = work.number("assignment.interval.ms", of_broker)
+    interval_ms = work.number("streams.assignment.interval.ms", of_broker)
     since_ms = work.group.assignment_at_ms
     return not since_ms or not since_ms <= work.now_ms < since_ms + interval_ms
 
@@ -326,7 +326,7 @@ def _answer(
     return StreamsGroupHeartbeatResponse(
         member_id=request.member_id,
         member_epoch=member.member_epoch,
-        heartbeat_interval_ms=work.number("heartbeat.interval.ms", of_broker),
+        heartbeat_interval_ms=work.number("streams.heartbeat.interval.ms", of_broker),
         acceptable_recovery_lag=0,
         task_offset_interval_ms=0,
         status=[],
