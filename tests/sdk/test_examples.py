@@ -33,11 +33,17 @@ async def killed_at(point: str, program: str, *arguments: str) -> None:
     assert not stderr, stderr.decode()
 
 
+def _hear_ctrl_c() -> None:
+    """Undo what shells do to commands in the background."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+
 async def run_until(is_done: Callable[[], Awaitable[bool]], program: str, *arguments: str) -> None:
     """Run it until that is so, then Ctrl-C; or until it ends by itself."""
     process = await asyncio.create_subprocess_exec(
-        sys.executable, program, *arguments, cwd=ROOT, stdout=PIPE, stderr=PIPE
-    )
+        sys.executable, program, *arguments, cwd=ROOT, stdout=PIPE, stderr=PIPE,
+        preexec_fn=_hear_ctrl_c,
+    )  # fmt: skip
     output = asyncio.ensure_future(process.communicate())
     try:
         while not output.done():
