@@ -225,7 +225,9 @@ class DeclaredSettings(
                 )
             return SignedTokens(
                 Path(unquote(keys.removeprefix(_FILE))),
-                audiences=cast("tuple[str, ...]", given("sasl.oauthbearer.expected.audience")),
+                audiences=cast(
+                    "tuple[str, ...]", given("sasl.oauthbearer.expected.audience") or ()
+                ),
                 issuer=cast("str | None", given("sasl.oauthbearer.expected.issuer")),
                 user_claim=cast("str", given("sasl.oauthbearer.sub.claim.name")),
                 skew_ms=cast("int", given("sasl.oauthbearer.clock.skew.seconds")) * 1000,

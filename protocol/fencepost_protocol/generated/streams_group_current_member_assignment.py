@@ -1,5 +1,5 @@
 # Generated from schemas/records/StreamsGroupCurrentMemberAssignmentKey.json (sha256 d7525023c2c3db27)
-# Generated from schemas/records/StreamsGroupCurrentMemberAssignmentValue.json (sha256 e8d9d560475b1990)
+# Generated from schemas/records/StreamsGroupCurrentMemberAssignmentValue.json (sha256 08935ad22bdc2ec8)
 # by python -m fencepost_protocol.codegen. Do not edit.
 """StreamsGroupCurrentMemberAssignment (coordinator record 22)."""
 
@@ -116,7 +116,7 @@ class TaskIds:
     """Id of the subtopology, a number as text."""
     partitions: list[int] = field(default_factory=list)
     """Numbers of partitions."""
-    assignment_epochs: list[int] | None = None
+    assignment_epochs: list[int] | None = field(default_factory=list)
     """For each partition the epoch in which the member got it."""
     unknown_tagged_fields: TaggedFields = ()
 
@@ -180,14 +180,17 @@ class StreamsGroupCurrentMemberAssignmentValue:
                     write_uvarint(out, n)
                 write_int32_array(out, active_task.partitions)
                 tagged_1: list[bytes] = []
-                if active_task.assignment_epochs is not None:
+                if active_task.assignment_epochs is None or active_task.assignment_epochs:
                     content_1 = bytearray()
-                    n = len(active_task.assignment_epochs) + 1
-                    if n < 128:
-                        content_1.append(n)
+                    if active_task.assignment_epochs is None:
+                        content_1.append(0)
                     else:
-                        write_uvarint(content_1, n)
-                    write_int32_array(content_1, active_task.assignment_epochs)
+                        n = len(active_task.assignment_epochs) + 1
+                        if n < 128:
+                            content_1.append(n)
+                        else:
+                            write_uvarint(content_1, n)
+                        write_int32_array(content_1, active_task.assignment_epochs)
                     tagged_1.append(tagged_field(0, content_1))
                 if active_task.unknown_tagged_fields:
                     write_tagged_fields(out, tagged_1, active_task.unknown_tagged_fields)
@@ -216,14 +219,17 @@ class StreamsGroupCurrentMemberAssignmentValue:
                     write_uvarint(out, n)
                 write_int32_array(out, active_task.partitions)
                 tagged_1 = []
-                if active_task.assignment_epochs is not None:
+                if active_task.assignment_epochs is None or active_task.assignment_epochs:
                     content_1 = bytearray()
-                    n = len(active_task.assignment_epochs) + 1
-                    if n < 128:
-                        content_1.append(n)
+                    if active_task.assignment_epochs is None:
+                        content_1.append(0)
                     else:
-                        write_uvarint(content_1, n)
-                    write_int32_array(content_1, active_task.assignment_epochs)
+                        n = len(active_task.assignment_epochs) + 1
+                        if n < 128:
+                            content_1.append(n)
+                        else:
+                            write_uvarint(content_1, n)
+                        write_int32_array(content_1, active_task.assignment_epochs)
                     tagged_1.append(tagged_field(0, content_1))
                 if active_task.unknown_tagged_fields:
                     write_tagged_fields(out, tagged_1, active_task.unknown_tagged_fields)
@@ -252,14 +258,17 @@ class StreamsGroupCurrentMemberAssignmentValue:
                     write_uvarint(out, n)
                 write_int32_array(out, active_task.partitions)
                 tagged_1 = []
-                if active_task.assignment_epochs is not None:
+                if active_task.assignment_epochs is None or active_task.assignment_epochs:
                     content_1 = bytearray()
-                    n = len(active_task.assignment_epochs) + 1
-                    if n < 128:
-                        content_1.append(n)
+                    if active_task.assignment_epochs is None:
+                        content_1.append(0)
                     else:
-                        write_uvarint(content_1, n)
-                    write_int32_array(content_1, active_task.assignment_epochs)
+                        n = len(active_task.assignment_epochs) + 1
+                        if n < 128:
+                            content_1.append(n)
+                        else:
+                            write_uvarint(content_1, n)
+                        write_int32_array(content_1, active_task.assignment_epochs)
                     tagged_1.append(tagged_field(0, content_1))
                 if active_task.unknown_tagged_fields:
                     write_tagged_fields(out, tagged_1, active_task.unknown_tagged_fields)
@@ -288,14 +297,17 @@ class StreamsGroupCurrentMemberAssignmentValue:
                     write_uvarint(out, n)
                 write_int32_array(out, active_task.partitions)
                 tagged_1 = []
-                if active_task.assignment_epochs is not None:
+                if active_task.assignment_epochs is None or active_task.assignment_epochs:
                     content_1 = bytearray()
-                    n = len(active_task.assignment_epochs) + 1
-                    if n < 128:
-                        content_1.append(n)
+                    if active_task.assignment_epochs is None:
+                        content_1.append(0)
                     else:
-                        write_uvarint(content_1, n)
-                    write_int32_array(content_1, active_task.assignment_epochs)
+                        n = len(active_task.assignment_epochs) + 1
+                        if n < 128:
+                            content_1.append(n)
+                        else:
+                            write_uvarint(content_1, n)
+                        write_int32_array(content_1, active_task.assignment_epochs)
                     tagged_1.append(tagged_field(0, content_1))
                 if active_task.unknown_tagged_fields:
                     write_tagged_fields(out, tagged_1, active_task.unknown_tagged_fields)
@@ -324,14 +336,17 @@ class StreamsGroupCurrentMemberAssignmentValue:
                     write_uvarint(out, n)
                 write_int32_array(out, active_task.partitions)
                 tagged_1 = []
-                if active_task.assignment_epochs is not None:
+                if active_task.assignment_epochs is None or active_task.assignment_epochs:
                     content_1 = bytearray()
-                    n = len(active_task.assignment_epochs) + 1
-                    if n < 128:
-                        content_1.append(n)
+                    if active_task.assignment_epochs is None:
+                        content_1.append(0)
                     else:
-                        write_uvarint(content_1, n)
-                    write_int32_array(content_1, active_task.assignment_epochs)
+                        n = len(active_task.assignment_epochs) + 1
+                        if n < 128:
+                            content_1.append(n)
+                        else:
+                            write_uvarint(content_1, n)
+                        write_int32_array(content_1, active_task.assignment_epochs)
                     tagged_1.append(tagged_field(0, content_1))
                 if active_task.unknown_tagged_fields:
                     write_tagged_fields(out, tagged_1, active_task.unknown_tagged_fields)
@@ -360,14 +375,17 @@ class StreamsGroupCurrentMemberAssignmentValue:
                     write_uvarint(out, n)
                 write_int32_array(out, active_task.partitions)
                 tagged_1 = []
-                if active_task.assignment_epochs is not None:
+                if active_task.assignment_epochs is None or active_task.assignment_epochs:
                     content_1 = bytearray()
-                    n = len(active_task.assignment_epochs) + 1
-                    if n < 128:
-                        content_1.append(n)
+                    if active_task.assignment_epochs is None:
+                        content_1.append(0)
                     else:
-                        write_uvarint(content_1, n)
-                    write_int32_array(content_1, active_task.assignment_epochs)
+                        n = len(active_task.assignment_epochs) + 1
+                        if n < 128:
+                            content_1.append(n)
+                        else:
+                            write_uvarint(content_1, n)
+                        write_int32_array(content_1, active_task.assignment_epochs)
                     tagged_1.append(tagged_field(0, content_1))
                 if active_task.unknown_tagged_fields:
                     write_tagged_fields(out, tagged_1, active_task.unknown_tagged_fields)
@@ -423,7 +441,7 @@ class StreamsGroupCurrentMemberAssignmentValue:
                 if budget < 0:
                     raise too_many_elements(budget)
                 active_task.partitions, pos = read_int32_array(data, pos, n - 1)
-                active_task.assignment_epochs = None
+                active_task.assignment_epochs = []
                 active_task.unknown_tagged_fields = ()
                 n = data[pos]
                 pos += 1
@@ -477,7 +495,7 @@ class StreamsGroupCurrentMemberAssignmentValue:
                 if budget < 0:
                     raise too_many_elements(budget)
                 active_task.partitions, pos = read_int32_array(data, pos, n - 1)
-                active_task.assignment_epochs = None
+                active_task.assignment_epochs = []
                 active_task.unknown_tagged_fields = ()
                 n = data[pos]
                 pos += 1
@@ -531,7 +549,7 @@ class StreamsGroupCurrentMemberAssignmentValue:
                 if budget < 0:
                     raise too_many_elements(budget)
                 active_task.partitions, pos = read_int32_array(data, pos, n - 1)
-                active_task.assignment_epochs = None
+                active_task.assignment_epochs = []
                 active_task.unknown_tagged_fields = ()
                 n = data[pos]
                 pos += 1
@@ -585,7 +603,7 @@ class StreamsGroupCurrentMemberAssignmentValue:
                 if budget < 0:
                     raise too_many_elements(budget)
                 active_task.partitions, pos = read_int32_array(data, pos, n - 1)
-                active_task.assignment_epochs = None
+                active_task.assignment_epochs = []
                 active_task.unknown_tagged_fields = ()
                 n = data[pos]
                 pos += 1
@@ -639,7 +657,7 @@ class StreamsGroupCurrentMemberAssignmentValue:
                 if budget < 0:
                     raise too_many_elements(budget)
                 active_task.partitions, pos = read_int32_array(data, pos, n - 1)
-                active_task.assignment_epochs = None
+                active_task.assignment_epochs = []
                 active_task.unknown_tagged_fields = ()
                 n = data[pos]
                 pos += 1
@@ -693,7 +711,7 @@ class StreamsGroupCurrentMemberAssignmentValue:
                 if budget < 0:
                     raise too_many_elements(budget)
                 active_task.partitions, pos = read_int32_array(data, pos, n - 1)
-                active_task.assignment_epochs = None
+                active_task.assignment_epochs = []
                 active_task.unknown_tagged_fields = ()
                 n = data[pos]
                 pos += 1

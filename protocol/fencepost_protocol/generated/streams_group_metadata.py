@@ -1,12 +1,12 @@
 # Generated from schemas/records/StreamsGroupMetadataKey.json (sha256 67720f315dc7e962)
-# Generated from schemas/records/StreamsGroupMetadataValue.json (sha256 9a688216c74b6706)
+# Generated from schemas/records/StreamsGroupMetadataValue.json (sha256 5154c4c339ae097b)
 # by python -m fencepost_protocol.codegen. Do not edit.
 """StreamsGroupMetadata (coordinator record 17)."""
 
 from __future__ import annotations
 
 import struct
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import ClassVar
 
 from fencepost_protocol.failures import (
@@ -122,7 +122,7 @@ class StreamsGroupMetadataValue:
     """Hash of the topics' metadata."""
     validated_topology_epoch: int = -1
     """Epoch of the topology that the topics were last checked for."""
-    last_assignment_configs: list[LastAssignmentConfig] | None = None
+    last_assignment_configs: list[LastAssignmentConfig] | None = field(default_factory=list)
     """Settings that the last assignment was made with."""
     unknown_tagged_fields: TaggedFields = ()
 
@@ -136,32 +136,35 @@ class StreamsGroupMetadataValue:
             tagged_1: list[bytes] = []
             if self.validated_topology_epoch != -1:
                 tagged_1.append(_pack_bbi(0, 4, self.validated_topology_epoch))
-            if self.last_assignment_configs is not None:
+            if self.last_assignment_configs is None or self.last_assignment_configs:
                 content_1 = bytearray()
-                n = len(self.last_assignment_configs) + 1
-                if n < 128:
-                    content_1.append(n)
+                if self.last_assignment_configs is None:
+                    content_1.append(0)
                 else:
-                    write_uvarint(content_1, n)
-                for last_assignment_config in self.last_assignment_configs:
-                    raw = last_assignment_config.key.encode()
-                    n = len(raw) + 1
+                    n = len(self.last_assignment_configs) + 1
                     if n < 128:
                         content_1.append(n)
                     else:
-                        write_string_length(content_1, n)
-                    content_1 += raw
-                    raw = last_assignment_config.value.encode()
-                    n = len(raw) + 1
-                    if n < 128:
-                        content_1.append(n)
-                    else:
-                        write_string_length(content_1, n)
-                    content_1 += raw
-                    if last_assignment_config.unknown_tagged_fields:
-                        write_tagged_fields(content_1, [], last_assignment_config.unknown_tagged_fields)
-                    else:
-                        content_1.append(0)
+                        write_uvarint(content_1, n)
+                    for last_assignment_config in self.last_assignment_configs:
+                        raw = last_assignment_config.key.encode()
+                        n = len(raw) + 1
+                        if n < 128:
+                            content_1.append(n)
+                        else:
+                            write_string_length(content_1, n)
+                        content_1 += raw
+                        raw = last_assignment_config.value.encode()
+                        n = len(raw) + 1
+                        if n < 128:
+                            content_1.append(n)
+                        else:
+                            write_string_length(content_1, n)
+                        content_1 += raw
+                        if last_assignment_config.unknown_tagged_fields:
+                            write_tagged_fields(content_1, [], last_assignment_config.unknown_tagged_fields)
+                        else:
+                            content_1.append(0)
                 tagged_1.append(tagged_field(1, content_1))
             if self.unknown_tagged_fields:
                 write_tagged_fields(out, tagged_1, self.unknown_tagged_fields)
@@ -186,7 +189,7 @@ class StreamsGroupMetadataValue:
             m = new(StreamsGroupMetadataValue)
             budget = size if size < 4_000_000 else 4_000_000  # limits.MAX_ELEMENTS
             m.validated_topology_epoch = -1
-            m.last_assignment_configs = None
+            m.last_assignment_configs = []
             m.unknown_tagged_fields = ()
             m.epoch, m.metadata_hash, n = _unpack_iqB(data, pos)
             pos += 13

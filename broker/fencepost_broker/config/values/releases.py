@@ -11,15 +11,16 @@ from fencepost_broker.config.values.units import LONG_MAX
 
 RELEASES: Final = ("2.8", "3.9", "4.0", "4.3")
 
-_UNTIL_4_0: Final[Mapping[str, bool | int | tuple[str, ...]]] = {
+_UNTIL_4_0: Final[Mapping[str, bool | int | tuple[str, ...] | None]] = {
     "group.share.partition.max.record.locks": 200,
 }
-_UNTIL_3_9: Final[Mapping[str, bool | int | tuple[str, ...]]] = {
+_UNTIL_3_9: Final[Mapping[str, bool | int | tuple[str, ...] | None]] = {
     **_UNTIL_4_0,
     "group.coordinator.rebalance.protocols": ("classic",),
     "log.message.timestamp.after.max.ms": LONG_MAX,
+    "sasl.oauthbearer.expected.audience": None,
 }
-DEFAULTS: Final[Mapping[str, Mapping[str, bool | int | tuple[str, ...]]]] = {
+DEFAULTS: Final[Mapping[str, Mapping[str, bool | int | tuple[str, ...] | None]]] = {
     "2.8": {
         **_UNTIL_3_9,
         # Both settings are newer. Producers were forgotten after transactional.id.expiration.ms.

@@ -49,7 +49,7 @@ def _joining_problem(request: StreamsGroupHeartbeatRequest) -> str | None:
     if request.topology is None:
         return "the first heartbeat must have a topology"
     if any(each.source_topic_regex for each in request.topology.subtopologies):
-        return "regular expressions for source topics are not supported yet"
+        return "this topology names its source topics by a pattern, which is not supported"
     names = [each.subtopology_id for each in request.topology.subtopologies]
     if len(set(names)) < len(names):
         return "a subtopology is told twice"
