@@ -12,7 +12,12 @@ def scram_credential(
     name: str, mechanism: int, hash_name: str, salt: bytes, salted: bytes, iterations: int
 ) -> UserScramCredentialRecord:
     """Return the credential of a user whose password is salted and hashed already (RFC 5802)."""
-    client_key = hmac.digest(salted, b"Client Key", hash_name)
-    stored_key = hashlib.new(hash_name, client_key).digest()
+    stored_key = scram_stored_key(hash_name, salted)
     server_key = hmac.digest(salted, b"Server Key", hash_name)
     return UserScramCredentialRecord(name, mechanism, salt, stored_key, server_key, iterations)
+
+
+def scram_stored_key(hash_name: str, salted: bytes) -> bytes:
+    """Return what a client's proof is compared with."""
+    client_key = hmac.digest(salted, b"Client Key", hash_name)
+    return hashlib.new(hash_name, client_key).digest()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import hmac
 import re
 import secrets
 from collections.abc import Mapping
@@ -16,6 +15,7 @@ from fencepost_protocol.generated.alter_user_scram_credentials import (
 
 from fencepost_broker.config.tables.security import JAAS, MODULES, PLAIN, USER_PREFIX
 from fencepost_broker.security.authentication.policy import PASSWORD_MECHANISMS, SCRAM_MECHANISMS
+from fencepost_broker.security.scram import scram_stored_key
 
 if TYPE_CHECKING:
     from fencepost_broker.config import Value
@@ -57,7 +57,7 @@ def missing_credentials(
             known = image.scram.credentials.get((name, number))
             if known is not None:
                 salted = _salted(hash_name, password, known.salt, known.iterations)
-                if _stored_key(hash_name, salted) == known.stored_key:
+                if scram_stored_key(hash_name, salted) == known.stored_key:
                     continue
             salt = secrets.token_bytes(_SALT_BYTES)
             salted = _salted(hash_name, password, salt, ITERATIONS)
@@ -69,8 +69,3 @@ def missing_credentials(
 
 def _salted(hash_name: str, password: str, salt: bytes, iterations: int) -> bytes:
     return hashlib.pbkdf2_hmac(hash_name, password.encode(), salt, iterations)
-
-
-def _stored_key(hash_name: str, salted: bytes) -> bytes:
-    client_key = hmac.digest(salted, b"Client Key", hash_name)
-    return hashlib.new(hash_name, client_key).digest()

@@ -33,3 +33,8 @@ class Context:
     timers: Timers = field(default_factory=Timers)
     new_topics_version: int = -1
     """Soft: the version of the metadata in which a topic was last created."""
+
+    def number(self, group_id: str, name: str, of_broker: int) -> int:
+        """Return a setting of a group: its own, or else the broker's."""
+        own = self.configs.number(group_id, name)
+        return of_broker if own is None else own

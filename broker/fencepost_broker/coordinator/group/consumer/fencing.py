@@ -116,5 +116,5 @@ def restored_members(ctx: Context, now_ms: int, group: ConsumerGroup) -> list[Se
 
 def session_timeout_ms(ctx: Context, group_id: str) -> int:
     """Return the session timeout of a group's members."""
-    own_ms = ctx.configs.number(group_id, "consumer.session.timeout.ms")
-    return ctx.settings.group_consumer_session_timeout_ms if own_ms is None else own_ms
+    of_broker = ctx.settings.group_consumer_session_timeout_ms
+    return ctx.number(group_id, "consumer.session.timeout.ms", of_broker)

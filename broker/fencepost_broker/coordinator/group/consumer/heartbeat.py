@@ -251,9 +251,8 @@ def _changed(
 
 
 def _answer(ctx: Context, group_id: str, member: ConsumerMember) -> ConsumerGroupHeartbeatResponse:
-    interval_ms = ctx.configs.number(group_id, "consumer.heartbeat.interval.ms")
-    if interval_ms is None:
-        interval_ms = ctx.settings.group_consumer_heartbeat_interval_ms
+    of_broker = ctx.settings.group_consumer_heartbeat_interval_ms
+    interval_ms = ctx.number(group_id, "consumer.heartbeat.interval.ms", of_broker)
     return ConsumerGroupHeartbeatResponse(
         member_id=member.member_id,
         member_epoch=member.member_epoch,

@@ -74,9 +74,8 @@ def may_assign(ctx: Context, group: ConsumerGroup, now_ms: int) -> bool:
 
     An assignment of a time that is to come was made before the clock was set back.
     """
-    interval_ms = ctx.configs.number(group.group_id, "consumer.assignment.interval.ms")
-    if interval_ms is None:
-        interval_ms = ctx.settings.group_consumer_assignment_interval_ms
+    of_broker = ctx.settings.group_consumer_assignment_interval_ms
+    interval_ms = ctx.number(group.group_id, "consumer.assignment.interval.ms", of_broker)
     since_ms = group.assignment_at_ms
     return not since_ms or not since_ms <= now_ms < since_ms + interval_ms
 

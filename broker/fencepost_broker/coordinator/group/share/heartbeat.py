@@ -151,9 +151,8 @@ def _beat(
     initialize = _initialize(work)
     until_ms = now_ms + session_timeout_ms(ctx, group.group_id)
     work.soft.append(SetTimer(TimerKey(Timer.SESSION, group.group_id, member_id), until_ms))
-    interval_ms = ctx.configs.number(group.group_id, "share.heartbeat.interval.ms")
-    if interval_ms is None:
-        interval_ms = ctx.settings.group_share_heartbeat_interval_ms
+    of_broker = ctx.settings.group_share_heartbeat_interval_ms
+    interval_ms = ctx.number(group.group_id, "share.heartbeat.interval.ms", of_broker)
     answer = ShareGroupHeartbeatResponse(
         member_id=member_id, member_epoch=after.member_epoch, heartbeat_interval_ms=interval_ms
     )
@@ -238,9 +237,8 @@ def _assigned(work: _Work, member: ShareMember) -> ShareMember:
 
 def _may_assign(work: _Work) -> bool:
     """Whether ``group.share.assignment.interval.ms`` has passed since the last assignment."""
-    interval_ms = work.ctx.configs.number(work.group.group_id, "share.assignment.interval.ms")
-    if interval_ms is None:
-        interval_ms = work.ctx.settings.group_share_assignment_interval_ms
+    of_broker = work.ctx.settings.group_share_assignment_interval_ms
+    interval_ms = work.ctx.number(work.group.group_id, "share.assignment.interval.ms", of_broker)
     since_ms = work.group.assignment_at_ms
     return not since_ms or not since_ms <= work.now_ms < since_ms + interval_ms
 
@@ -332,5 +330,5 @@ def restored_share_members(ctx: Context, now_ms: int, group: ShareGroup) -> list
 
 def session_timeout_ms(ctx: Context, group_id: str) -> int:
     """Return the session timeout of a group's members."""
-    own_ms = ctx.configs.number(group_id, "share.session.timeout.ms")
-    return ctx.settings.group_share_session_timeout_ms if own_ms is None else own_ms
+    of_broker = ctx.settings.group_share_session_timeout_ms
+    return ctx.number(group_id, "share.session.timeout.ms", of_broker)

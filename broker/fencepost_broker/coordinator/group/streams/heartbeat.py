@@ -134,8 +134,7 @@ class _Work:
 
     def number(self, name: str, of_broker: int) -> int:
         """Return a setting of the group, or else of the broker."""
-        own = self.ctx.configs.number(self.group.group_id, name)
-        return of_broker if own is None else own
+        return self.ctx.number(self.group.group_id, name, of_broker)
 
     def assignment_configs(self) -> dict[str, str]:
         """Return the settings that an assignment depends on."""
@@ -467,5 +466,5 @@ def restored_streams_members(ctx: Context, now_ms: int, group: StreamsGroup) -> 
 
 def session_timeout_ms(ctx: Context, group_id: str) -> int:
     """Return the session timeout of a group's members."""
-    own_ms = ctx.configs.number(group_id, "streams.session.timeout.ms")
-    return ctx.settings.group_streams_session_timeout_ms if own_ms is None else own_ms
+    of_broker = ctx.settings.group_streams_session_timeout_ms
+    return ctx.number(group_id, "streams.session.timeout.ms", of_broker)
