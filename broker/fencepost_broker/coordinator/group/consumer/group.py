@@ -17,14 +17,10 @@ from fencepost_protocol.generated.error_code import ErrorCode
 
 from fencepost_broker.coordinator.group.consumer.member import ConsumerMember, Owned, Partitions
 from fencepost_broker.coordinator.group.consumer.records import group_tombstones
-from fencepost_broker.coordinator.group.model import Group
-from fencepost_broker.coordinator.group.offsets.store import CommittedOffset
-from fencepost_broker.coordinator.group.soft import SetTimer
+from fencepost_broker.coordinator.group.epochs import EpochGroup
 from fencepost_broker.coordinator.records import LogRecord
 
 CONSUMER_PROTOCOL: Final = "consumer"
-EPOCHS_IN_COMMITS_SINCE: Final = 9
-"""The OffsetCommit version from which the generation may be a member epoch."""
 
 
 @dataclass(slots=True)
@@ -38,7 +34,7 @@ class Resolved:
 
 
 @dataclass(slots=True)
-class ConsumerGroup(Group):
+class ConsumerGroup(EpochGroup[ConsumerMember]):
     """A consumer group; the module describes its epochs."""
 
     TYPE: ClassVar[str] = "Consumer"
@@ -141,10 +137,6 @@ class ConsumerGroup(Group):
     def listed_protocol_type(self) -> str:
         return CONSUMER_PROTOCOL
 
-    @property
-    def is_empty(self) -> bool:
-        return not self.members
-
     def owner(self, topic_id: bytes, partition: int) -> str | None:
         """Return the member that has a partition or has yet to revoke it."""
         return self.owners.get(topic_id, {}).get(partition)
@@ -173,90 +165,40 @@ class ConsumerGroup(Group):
             self.classic_protocols.get(name, 0) == self.classic_count for name in names
         )
 
-    def commit_refusal(
-        self,
-        member_id: str,
-        instance_id: str | None,  # noqa: ARG002 (Group's)
-        generation: int,
-        partitions: Iterable[tuple[bytes, int]],
-        *,
-        version: int,
+    def epoch_refusal(
+        self, member: ConsumerMember, epoch: int, partitions: Iterable[tuple[bytes, int]]
     ) -> ErrorCode:
-        if generation < 0 and not self.members:
+        """Check an epoch; an older one is valid for partitions owned since then (KIP-1251)."""
+        if epoch == member.member_epoch:
             return ErrorCode.NONE
-        member = self.members.get(member_id)
-        if member is None:
-            return ErrorCode.UNKNOWN_MEMBER_ID
-        if member.classic is None and version < EPOCHS_IN_COMMITS_SINCE:
-            return ErrorCode.UNSUPPORTED_VERSION  # this version has no error for a stale epoch
-        return _epoch_refusal(member, generation, partitions)
-
-    def transactional_commit_refusal(
-        self,
-        member_id: str,
-        instance_id: str | None,
-        generation: int,
-        partitions: Iterable[tuple[bytes, int]],
-    ) -> ErrorCode:
-        nobody = generation == -1 and not member_id and instance_id is None
-        if nobody or (generation < 0 and not self.members):
-            return ErrorCode.NONE
-        member = self.members.get(member_id)
-        if member is None:
-            return ErrorCode.UNKNOWN_MEMBER_ID
-        refusal = _epoch_refusal(member, generation, partitions)
-        return ErrorCode.NONE if refusal is ErrorCode.NONE else ErrorCode.ILLEGAL_GENERATION
-
-    def heard_from(self, member_id: str, now_ms: int) -> tuple[SetTimer, ...]:  # noqa: ARG002
-        return ()
-
-    def fetch_refusal(self, member_id: str | None, member_epoch: int) -> ErrorCode:
-        if member_id is None and member_epoch < 0:
-            return ErrorCode.NONE  # an administrator, or a client that does not send its id
-        member = self.members.get(member_id or "")
-        if member is None:
-            return ErrorCode.UNKNOWN_MEMBER_ID
-        return ErrorCode.NONE if member_epoch == member.member_epoch else _stale(member)
-
-    def offset_delete_refusal(self) -> ErrorCode:
+        if epoch > member.member_epoch:
+            return self.stale(member)
+        for topic_id, number in partitions:
+            since = _epoch_of(member.assigned, topic_id, number)
+            if since is None:
+                since = _epoch_of(member.revoking, topic_id, number)
+            if since is None or epoch < since:
+                return self.stale(member)
         return ErrorCode.NONE
+
+    def has_generation(self, member: ConsumerMember) -> bool:
+        return member.classic is not None
+
+    def stale(self, member: ConsumerMember) -> ErrorCode:
+        classic = self.has_generation(member)
+        return ErrorCode.ILLEGAL_GENERATION if classic else ErrorCode.STALE_MEMBER_EPOCH
 
     def is_subscribed(self, topic: str) -> bool:
         return topic in self.names or any(
             topic in each.topics for name, each in self.resolved.items() if name in self.patterns
         )
 
-    def retention_start_ms(self, offset: CommittedOffset) -> int | None:
-        return offset.commit_timestamp_ms
-
     def tombstones(self) -> list[LogRecord]:
         return group_tombstones(self.group_id, self.members, self.resolved)
 
 
-def _epoch_refusal(
-    member: ConsumerMember, epoch: int, partitions: Iterable[tuple[bytes, int]]
-) -> ErrorCode:
-    """Check an epoch; an older one is valid for partitions owned since then (KIP-1251)."""
-    if epoch == member.member_epoch:
-        return ErrorCode.NONE
-    if epoch > member.member_epoch:
-        return _stale(member)
-    for topic_id, number in partitions:
-        since = _epoch_of(member.assigned, topic_id, number)
-        if since is None:
-            since = _epoch_of(member.revoking, topic_id, number)
-        if since is None or epoch < since:
-            return _stale(member)
-    return ErrorCode.NONE
-
-
 def _epoch_of(owned: Owned, topic_id: bytes, number: int) -> int | None:
     return owned.get(topic_id, {}).get(number)
-
-
-def _stale(member: ConsumerMember) -> ErrorCode:
-    classic = member.classic is not None
-    return ErrorCode.ILLEGAL_GENERATION if classic else ErrorCode.STALE_MEMBER_EPOCH
 
 
 def _add(counts: dict[str, int], name: str, by: int) -> None:

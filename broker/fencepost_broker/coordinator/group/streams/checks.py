@@ -52,7 +52,7 @@ def _joining_problem(request: StreamsGroupHeartbeatRequest) -> str | None:
         return "this topology names its source topics by a pattern, which is not supported"
     names = [each.subtopology_id for each in request.topology.subtopologies]
     if len(set(names)) < len(names):
-        return "a subtopology is told twice"
+        return "two subtopologies have the same id"
     if sum(_size(each) for each in request.topology.subtopologies) > TOPICS_MAX:
         return f"a topology may name {TOPICS_MAX} topics"
     for what, tasks in (

@@ -12,10 +12,8 @@ from typing import ClassVar, Final
 
 from fencepost_protocol.generated.error_code import ErrorCode
 
-from fencepost_broker.coordinator.group.model import Group
-from fencepost_broker.coordinator.group.offsets.store import CommittedOffset
+from fencepost_broker.coordinator.group.epochs import EpochGroup
 from fencepost_broker.coordinator.group.ports import Topics
-from fencepost_broker.coordinator.group.soft import SetTimer
 from fencepost_broker.coordinator.group.streams.commands import (
     EndpointsChanged,
     ShutdownRequested,
@@ -27,12 +25,10 @@ from fencepost_broker.coordinator.group.streams.topology import NOT_READY, Confi
 from fencepost_broker.coordinator.records import LogRecord
 
 STREAMS_PROTOCOL: Final = "streams"
-EPOCHS_IN_COMMITS_SINCE: Final = 9
-"""The OffsetCommit version from which the generation may be a member epoch."""
 
 
 @dataclass(slots=True)
-class StreamsGroup(Group):
+class StreamsGroup(EpochGroup[StreamsMember]):
     """A streams group."""
 
     TYPE: ClassVar[str] = "Streams"
@@ -74,45 +70,7 @@ class StreamsGroup(Group):
     def listed_protocol_type(self) -> str:
         return STREAMS_PROTOCOL
 
-    @property
-    def is_empty(self) -> bool:
-        return not self.members
-
-    def commit_refusal(
-        self,
-        member_id: str,
-        instance_id: str | None,  # noqa: ARG002 (Group's)
-        generation: int,
-        partitions: Iterable[tuple[bytes, int]],
-        *,
-        version: int,
-    ) -> ErrorCode:
-        if generation < 0 and not self.members:
-            return ErrorCode.NONE
-        member = self.members.get(member_id)
-        if member is None:
-            return ErrorCode.UNKNOWN_MEMBER_ID
-        if version < EPOCHS_IN_COMMITS_SINCE:
-            return ErrorCode.UNSUPPORTED_VERSION  # this version has no error for a stale epoch
-        return self._epoch_refusal(member, generation, partitions)
-
-    def transactional_commit_refusal(
-        self,
-        member_id: str,
-        instance_id: str | None,
-        generation: int,
-        partitions: Iterable[tuple[bytes, int]],
-    ) -> ErrorCode:
-        nobody = generation == -1 and not member_id and instance_id is None
-        if nobody or (generation < 0 and not self.members):
-            return ErrorCode.NONE
-        member = self.members.get(member_id)
-        if member is None:
-            return ErrorCode.UNKNOWN_MEMBER_ID
-        refusal = self._epoch_refusal(member, generation, partitions)
-        return ErrorCode.NONE if refusal is ErrorCode.NONE else ErrorCode.ILLEGAL_GENERATION
-
-    def _epoch_refusal(
+    def epoch_refusal(
         self, member: StreamsMember, epoch: int, partitions: Iterable[tuple[bytes, int]]
     ) -> ErrorCode:
         """Check an epoch; an older one is valid for tasks that the member has had since then."""
@@ -139,22 +97,6 @@ class StreamsGroup(Group):
             if each.name == subtopology
         )
 
-    def heard_from(self, member_id: str, now_ms: int) -> tuple[SetTimer, ...]:  # noqa: ARG002
-        return ()
-
-    def fetch_refusal(self, member_id: str | None, member_epoch: int) -> ErrorCode:
-        if member_id is None and member_epoch < 0:
-            return ErrorCode.NONE  # an administrator, or a client that does not send its id
-        member = self.members.get(member_id or "")
-        if member is None:
-            return ErrorCode.UNKNOWN_MEMBER_ID
-        if member_epoch == member.member_epoch:
-            return ErrorCode.NONE
-        return ErrorCode.STALE_MEMBER_EPOCH
-
-    def offset_delete_refusal(self) -> ErrorCode:
-        return ErrorCode.NONE
-
     def is_subscribed(self, topic: str) -> bool:
         return bool(self.members and self.topology and topic in self.topology.topics())
 
@@ -166,9 +108,6 @@ class StreamsGroup(Group):
             self.endpoints_epoch += 1
         else:
             self.shutdown_by = soft.member_id
-
-    def retention_start_ms(self, offset: CommittedOffset) -> int | None:
-        return offset.commit_timestamp_ms
 
     def tombstones(self) -> list[LogRecord]:
         return group_tombstones(self.group_id, self.members)
