@@ -228,7 +228,7 @@ simulate: $(STAMP) ## SEEDS (10,000) runs of simulated clusters in JOBS (2) proc
 
 MUTATION_SEEDS ?= 20
 .PHONY: mutations
-mutations: $(STAMP) ## guards taken out of copies of the broker; MUTATION_SEEDS seeds find each (some 30 minutes); docs/proofs/mutations.md
+mutations: $(STAMP) ## guards taken out of copies of the broker; MUTATION_SEEDS seeds find each; docs/proofs/mutations.md
 	$(BIN)/python -m tests.mutations.campaign --seeds $(MUTATION_SEEDS) --page docs/proofs/mutations.md
 
 .PHONY: cuts

@@ -45,7 +45,7 @@ class ShownRecording:
         self, path: Path, control: str, control_token_file: str | None, logs: LazyLogs
     ) -> None:
         self.watcher: Watcher[Any] | None = None
-        """Who is told what the recording has."""
+        """The watcher that gets the recorded requests."""
         self.control = ""
         """``host:port`` of the control port, once it is started."""
         self._path = path

@@ -56,7 +56,7 @@ class Checks:
         report = check(operations, transform=transform, allow=allowed)
         if not report.holds:
             raise AssertionError(str(report))
-        # Logs were read to their ends: what nobody has seen is not there.
+        # Logs were read to their ends: a record that was not read does not exist.
         unseen = report.findings(Kind.UNSEEN_WRITE)
         if unseen and Kind.UNSEEN_WRITE not in allowed:
             raise AssertionError(f"not in its log at the end: {unseen[0].text}")

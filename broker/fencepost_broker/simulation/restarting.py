@@ -20,7 +20,7 @@ def again(
 ) -> Callable[[], Coroutine[Any, Any, Any]]:
     """Return what makes the same coroutine each time.
 
-    A coroutine that has not begun is made anew from its function and its arguments.
+    A coroutine that has not begun is created again from its function and its arguments.
     """
     if callable(work):
         return work

@@ -23,7 +23,7 @@ READERS_MAX: Final = 32
 _TAKEN_BYTES: Final = 1 << 16
 """After so many bytes of events, a stream waits until they are sent."""
 SAMPLED: Final = ("request", "step")
-"""The kinds of events that are made of requests: if many come, a sample of them is told."""
+"""The kinds of events about single requests; when there are many, a stream gets a sample."""
 TEXT_MAX: Final = 1_000
 """The longest text in an event: clients choose some of them."""
 
@@ -48,7 +48,7 @@ class Lost(Struct, frozen=True, tag="lost"):
     lost: Annotated[int, Meta(description="how many events and requests are missing")]
     requests: Annotated[
         dict[str, int],
-        Meta(description="by API, how many of them are requests of which only a sample is told"),
+        Meta(description="by API, how many of these were requests that the sample left out"),
     ] = {}
 
 

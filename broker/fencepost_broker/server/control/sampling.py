@@ -36,7 +36,7 @@ class SampledRequests(Watcher[Any], Watched[Any]):
         self._server = server
         self._direct = direct
         self._counted: dict[int, int] = {}
-        """The APIs that rest, and the server's count of their requests that is told already."""
+        """By API that rests: the server's count of its requests, as far as it was told."""
         self._events = events
         self._watcher: Watcher[Any] | None = None
         self._left: dict[int, int] = {}
@@ -49,7 +49,7 @@ class SampledRequests(Watcher[Any], Watched[Any]):
 
     @property
     def watcher(self) -> Watcher[Any] | None:
-        """What is told the sample; the server is watched while there is one."""
+        """The watcher that gets the sample; the server is watched while there is one."""
         return self._watcher
 
     @watcher.setter
