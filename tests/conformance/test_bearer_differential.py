@@ -8,8 +8,10 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from fencepost_broker.blocking import Broker
 
 from tests.conformance import bearer_cases, signed_token_cases
+from tests.support.apache_kafka import run_tool
 from tests.support.secure_kafka import KafkaWithUsers
 
 pytestmark = pytest.mark.conformance
@@ -45,3 +47,19 @@ def test_signed_tokens(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("JAVA_TOOL_OPTIONS", allowed)
     found = told(signed_token_cases.settings(keys), signed_token_cases.cases)
     assert found == expected("bearer_signed.txt")
+
+
+def test_its_clients_make_unsigned_tokens(tmp_path: Path) -> None:
+    login = tmp_path / "client.properties"
+    module = bearer_cases.MODULE.format(' unsecuredLoginStringClaim_sub="alice"')
+    login.write_text(
+        f"security.protocol=SASL_PLAINTEXT\nsasl.mechanism=OAUTHBEARER\nsasl.jaas.config={module}\n"
+    )
+    settings = {
+        "listeners": "SASL_PLAINTEXT://127.0.0.1:0",
+        "sasl.enabled.mechanisms": "OAUTHBEARER",
+    }
+    with Broker(settings=settings, topics={"orders": 1}) as ours:
+        where = ("--bootstrap-server", ours.bootstrap, "--command-config", str(login))
+        told = run_tool("org.apache.kafka.tools.TopicCommand", *where, "--list")
+    assert told.split() == ["orders"]

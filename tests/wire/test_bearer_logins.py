@@ -115,7 +115,8 @@ async def test_librdkafka_and_aiokafka_log_in_with_a_token() -> None:
         def produce() -> None:
             producer = confluent_kafka.Producer({
                 "bootstrap.servers": at, "security.protocol": "SASL_PLAINTEXT",
-                "sasl.mechanisms": "OAUTHBEARER", "oauth_cb": lambda _: (token(), time.time() + 60),
+                "sasl.mechanisms": "OAUTHBEARER", "enable.sasl.oauthbearer.unsecure.jwt": True,
+                "sasl.oauthbearer.config": "principal=alice",
             })  # fmt: skip
             producer.produce("t", b"2")
             assert producer.flush(60) == 0

@@ -24,19 +24,15 @@ DELEGATION_TOKEN_APIS: Final = (
         by_controller=True,
         hides_in_response=hide_delegation_tokens,
     ),
-    Served(
-        ApiKey.RENEW_DELEGATION_TOKEN,
-        Later("security.delegation_tokens", "renew_delegation_token"),
-        rights=_RIGHTS,
-        by_controller=True,
-        hides_in_request=hide_delegation_tokens,
-    ),
-    Served(
-        ApiKey.EXPIRE_DELEGATION_TOKEN,
-        Later("security.delegation_tokens", "expire_delegation_token"),
-        rights=_RIGHTS,
-        by_controller=True,
-        hides_in_request=hide_delegation_tokens,
+    *(
+        Served(
+            key,
+            Later("security.delegation_tokens", "change_delegation_token"),
+            rights=_RIGHTS,
+            by_controller=True,
+            hides_in_request=hide_delegation_tokens,
+        )
+        for key in (ApiKey.RENEW_DELEGATION_TOKEN, ApiKey.EXPIRE_DELEGATION_TOKEN)
     ),
     Served(
         ApiKey.DESCRIBE_DELEGATION_TOKEN,

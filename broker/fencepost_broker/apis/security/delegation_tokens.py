@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
+from fencepost_protocol.apis import response_class
 from fencepost_protocol.errors import ErrorCode
 from fencepost_protocol.generated.create_delegation_token import (
     CreateDelegationTokenRequest,
@@ -22,14 +23,8 @@ from fencepost_protocol.generated.describe_delegation_token import (
     DescribeDelegationTokenRequest,
     DescribeDelegationTokenResponse,
 )
-from fencepost_protocol.generated.expire_delegation_token import (
-    ExpireDelegationTokenRequest,
-    ExpireDelegationTokenResponse,
-)
-from fencepost_protocol.generated.renew_delegation_token import (
-    RenewDelegationTokenRequest,
-    RenewDelegationTokenResponse,
-)
+from fencepost_protocol.generated.expire_delegation_token import ExpireDelegationTokenRequest
+from fencepost_protocol.generated.renew_delegation_token import RenewDelegationTokenRequest
 
 from fencepost_broker.apis.request import Answer, Peer, Request
 from fencepost_broker.controller.ports import TokenCommand
@@ -80,24 +75,19 @@ def _created(
     return answer
 
 
-def renew_delegation_token(
-    context: HandlerContext, request: Request, message: RenewDelegationTokenRequest
+def change_delegation_token(
+    context: HandlerContext,
+    request: Request,
+    message: RenewDelegationTokenRequest | ExpireDelegationTokenRequest,
 ) -> Answer:
-    """Answer RenewDelegationToken, versions 1 and 2."""
-    if not _may_ask(request.peer):
-        code = ErrorCode.DELEGATION_TOKEN_REQUEST_NOT_ALLOWED
-        return RenewDelegationTokenResponse(code, _NO_TIME)
-    return _command(context, request.peer.user, message)
-
-
-def expire_delegation_token(
-    context: HandlerContext, request: Request, message: ExpireDelegationTokenRequest
-) -> Answer:
-    """Answer ExpireDelegationToken, versions 1 and 2."""
-    if not _may_ask(request.peer):
-        code = ErrorCode.DELEGATION_TOKEN_REQUEST_NOT_ALLOWED
-        return ExpireDelegationTokenResponse(code, _NO_TIME)
-    return _command(context, request.peer.user, message)
+    """Answer RenewDelegationToken and ExpireDelegationToken, versions 1 and 2."""
+    peer = request.peer
+    if not _may_ask(peer):
+        respond: Any = response_class(request.api_key)
+        refused: Answer = respond(ErrorCode.DELEGATION_TOKEN_REQUEST_NOT_ALLOWED, _NO_TIME)
+        return refused
+    answer: Answer = context.controller.command(TokenCommand(peer.user, message))
+    return answer
 
 
 def describe_delegation_token(
@@ -148,8 +138,3 @@ def _may(
     return authorizer is None or Rights(authorizer, peer.user, peer.client_host).may(
         operation, kind, name
     )
-
-
-def _command(context: HandlerContext, user: str, message: Any) -> Answer:
-    answer: Answer = context.controller.command(TokenCommand(user, message))
-    return answer
