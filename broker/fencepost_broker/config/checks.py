@@ -176,7 +176,7 @@ def _login_problems(settings: DeclaredSettings, listener: str) -> list[str]:
         try:
             settings.bearer_tokens(listener)
         except ValueError as error:
-            problems.append(f"{names_of(JAAS, listener, OAUTHBEARER)[0]}: {error}")
+            problems.append(f"OAUTHBEARER at {listener}: {error}")
     return problems
 
 
