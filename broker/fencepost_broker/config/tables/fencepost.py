@@ -89,8 +89,8 @@ class OwnSettings:
     )
     metadata_log_recover = boolean(
         False,
-        "whether the broker starts with a damaged metadata log: the damaged files are renamed, and"
-        " everything written after the damage is lost",
+        "whether the controller starts with a damaged metadata log: the damaged files are"
+        " renamed, and everything written after the damage is lost",
         own=True,
     )
     transaction_park_enable = boolean(
