@@ -89,8 +89,8 @@ class OwnSettings:
     )
     metadata_log_recover = boolean(
         False,
-        "whether the broker starts with a damaged metadata log: the damaged files are renamed, and"
-        " everything written after the damage is lost",
+        "whether the controller starts with a damaged metadata log: the damaged files are"
+        " renamed, and everything written after the damage is lost",
         own=True,
     )
     transaction_park_enable = boolean(
@@ -106,6 +106,14 @@ class OwnSettings:
         "how long they wait before the answer is CONCURRENT_TRANSACTIONS",
         own=True,
         at_least=1,
+    )
+    group_leave_answers_fetches = boolean(
+        True,
+        "whether the waiting Fetch requests of a consumer are answered when it leaves its group;"
+        " otherwise they wait for fetch.max.wait.ms, as in Kafka",
+        own=True,
+        kafka=False,
+        because="Java's consumer closes only after its last Fetch, which is half a second later",
     )
     offset_fetch_pending_legacy = string(
         "retry",
