@@ -37,6 +37,7 @@ ADAPTERS: Final = {
     BROKER + "cli/machine.py": "no limit without resource",
     BROKER + "network/listeners.py": "listeners are closed at once where there are no readers",
     BROKER + "observability/tap/screen.py": "KeyboardInterrupt for handlers of signals",
+    BROKER + "server/control/values/__main__.py": "no limit without resource",
     BROKER + "server/crash.py": "SIGTERM for SIGKILL",
     BROKER + "server/loop_thread.py": "nothing to forget where there is no fork",
     BROKER + "server/running.py": "signal.signal and a thread for signals and pipes",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import signal
 import socket
 import ssl
@@ -286,3 +287,18 @@ def test_programs_are_told_of_a_cluster_that_is_ready(tmp_path: Path) -> None:
         finally:
             process.kill()
     assert not pid_file.exists()
+
+
+def test_a_broker_without_its_copy_of_the_metadata_fetches_it_again(tmp_path: Path) -> None:
+    """The partitions on its disk are no strays, although its copy does not name them."""
+    with ClusterProcesses(tmp_path, "--combined", "--topic", "t:2", brokers=2) as cluster:
+        cluster.until_settled()
+        cluster.stop(2)
+        (copy,) = cluster.data_dir.glob("*2/__cluster_metadata-0")
+        shutil.rmtree(copy)
+        cluster.start(2)
+        cluster.until_settled()
+        assert "the metadata log is missing, but there are logs of 2 partitions" in cluster.said()
+        assert (copy / f"{0:020d}.log").stat().st_size
+        folders = {each.name for each in copy.parent.iterdir() if each.is_dir()}
+        assert folders == {copy.name, "t-0", "t-1"}

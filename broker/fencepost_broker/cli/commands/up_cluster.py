@@ -254,10 +254,9 @@ def members_of(
         given += ["-c", f"{name}={settings.shown(name)}"]
     if options.kafka_defaults:
         given.append("--kafka-defaults")
-    if options.release is not None:
-        given += ["--as", options.release]
-    if options.statsd is not None:
-        given += ["--statsd", options.statsd]
+    alike = ("--as", options.release), ("--statsd", options.statsd), ("--otlp", options.otlp)
+    for option, value in alike:
+        given += [] if value is None else [option, value]
     if options.recover_metadata:
         given.append("--recover-metadata")
     if _is_controlled(options, settings):
