@@ -278,6 +278,10 @@ bench-cluster: $(STAMP) ## a cluster beside Apache Kafka's (up to 45 minutes); d
 bench-audit: $(STAMP) ## the audit at 0.1, 1 and 10 GB (5 to 25 minutes); writes docs/bench/audit.md
 	$(BIN)/python -m tests.bench.pipeline.audit --out docs/bench/audit.md $(BENCH)
 
+.PHONY: bench-report
+bench-report: $(STAMP) ## the benchmarks that are kept as one HTML file: build/bench.html
+	$(BIN)/python -m tests.bench.report
+
 .PHONY: bench-pipeline
 bench-pipeline: $(STAMP) ## log files as Arrow tables (5 to 10 minutes); writes docs/bench/pipeline.md
 	$(BIN)/python -m tests.bench.pipeline.log_files --out docs/bench/pipeline.md $(BENCH)
