@@ -128,7 +128,7 @@ personas: $(STAMP) ## ask Apache Kafka 2.8 to 4.3 for the table of `up --as`, th
 GOLDEN_ROUNDS ?= 20000
 .PHONY: golden
 golden: $(STAMP) ## golden bytes with GOLDEN_ROUNDS random messages per API and version
-	FENCEPOST_TEST_GOLDEN_ROUNDS=$(GOLDEN_ROUNDS) $(BIN)/pytest -m conformance tests/conformance/test_golden_bytes.py
+	FENCEPOST_TEST_GOLDEN_ROUNDS=$(GOLDEN_ROUNDS) $(BIN)/pytest -s -m conformance tests/conformance/test_golden_bytes.py
 
 .PHONY: clients
 clients: $(STAMP) ## only unmodified clients of seven kinds against our broker
