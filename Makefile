@@ -128,7 +128,7 @@ personas: $(STAMP) ## ask Apache Kafka 2.8 to 4.3 for the table of `up --as`, th
 GOLDEN_ROUNDS ?= 20000
 .PHONY: golden
 golden: $(STAMP) ## golden bytes with GOLDEN_ROUNDS random messages per API and version
-	FENCEPOST_TEST_GOLDEN_ROUNDS=$(GOLDEN_ROUNDS) $(BIN)/pytest -m conformance tests/conformance/test_golden_bytes.py
+	FENCEPOST_TEST_GOLDEN_ROUNDS=$(GOLDEN_ROUNDS) $(BIN)/pytest -s -m conformance tests/conformance/test_golden_bytes.py
 
 .PHONY: clients
 clients: $(STAMP) ## only unmodified clients of seven kinds against our broker
@@ -277,6 +277,10 @@ bench-cluster: $(STAMP) ## a cluster beside Apache Kafka's (up to 45 minutes); d
 .PHONY: bench-audit
 bench-audit: $(STAMP) ## the audit at 0.1, 1 and 10 GB (5 to 25 minutes); writes docs/bench/audit.md
 	$(BIN)/python -m tests.bench.pipeline.audit --out docs/bench/audit.md $(BENCH)
+
+.PHONY: bench-report
+bench-report: $(STAMP) ## the benchmarks that are kept as one HTML file: build/bench.html
+	$(BIN)/python -m tests.bench.report
 
 .PHONY: bench-pipeline
 bench-pipeline: $(STAMP) ## log files as Arrow tables (5 to 10 minutes); writes docs/bench/pipeline.md
