@@ -105,7 +105,7 @@ lowest: .venv-lowest/.installed ## the fast tests with the lowest versions of de
 .venv-lowest/.installed: pyproject.toml | $(STAMP)
 	$(BIN)/python -m pip install --quiet --editable '.[release]'
 	mkdir -p build
-	$(BIN)/uv pip compile --quiet --resolution lowest-direct --extra arrow --extra audit --extra otlp --extra spark \
+	$(BIN)/uv pip compile --quiet --resolution lowest-direct --extra arrow --extra audit --extra otlp --extra schemas --extra spark \
 		--python $(PYTHON) --output-file build/lowest.txt pyproject.toml
 	$(BIN)/uv venv --quiet --clear --python $(PYTHON) .venv-lowest
 	$(BIN)/uv pip install --quiet --python .venv-lowest/bin/python --constraint build/lowest.txt --editable '.[dev,bench,spark]'

@@ -1,10 +1,11 @@
-// Keys and values of records, as text, JSON, hex or numbers.
+// Keys and values of records, as text, JSON, hex or numbers, or by a schema of their own.
 
 import { decode } from "./bytes";
-import { size } from "./text";
-import { Text } from "./ui";
+import type { DecodedValue } from "./schemas";
+import { size, visible } from "./text";
+import { Tag, Text } from "./ui";
 
-export const FORMS = { "": "text", json: "JSON", hex: "hex", number: "numbers" };
+export const FORMS = { "": "text", json: "JSON", hex: "hex", number: "numbers", schema: "Avro or Protobuf" };
 
 const hex = (bytes: Uint8Array): string => [...bytes].map((each) => each.toString(16).padStart(2, "0")).join(" ");
 
@@ -33,9 +34,40 @@ function asNumbers(bytes: Uint8Array): string | null {
   return null;
 }
 
+/** Lines of JSON that is written already. */
+function Json(props: { of: string }) {
+  return (
+    <code class="json">
+      {props.of.split("\n").map((line, at) => (
+        <div key={at}>
+          <Text of={line} />
+        </div>
+      ))}
+    </code>
+  );
+}
+
 /** Bytes in the form that is asked for; in hex, if they cannot be that. */
-export function Content(props: { of: string | null; size: number; form: string }) {
+export function Content(props: { of: string | null; size: number; form: string; decoded?: DecodedValue }) {
   if (props.of === null) return <span class="none">null</span>;
+  const { decoded } = props;
+  if (decoded) {
+    return (
+      <>
+        {decoded.text !== null && (
+          <>
+            <Tag>
+              {visible(decoded.type)}
+              {decoded.schema_id !== null && `, schema ${decoded.schema_id}`}
+            </Tag>
+            <Json of={decoded.text} />
+          </>
+        )}
+        {decoded.problem && <p class="wrong">{visible(decoded.problem)}</p>}
+        {decoded.text === null && <Content of={props.of} size={props.size} form="hex" />}
+      </>
+    );
+  }
   const bytes = decode(props.of);
   const isCut = props.size > bytes.length;
   const rest = isCut && <small> … {size(props.size)}</small>;
@@ -44,16 +76,7 @@ export function Content(props: { of: string | null; size: number; form: string }
   const text = asText(bytes) ?? (isCut ? new TextDecoder("utf-8").decode(bytes) : null);
   if (props.form === "json" && !isCut) {
     const json = asJson(text);
-    if (json !== null)
-      return (
-        <code class="json">
-          {json.split("\n").map((line, at) => (
-            <div key={at}>
-              <Text of={line} />
-            </div>
-          ))}
-        </code>
-      );
+    if (json !== null) return <Json of={json} />;
   }
   if (props.form === "number") {
     const numbers = asNumbers(bytes);

@@ -82,7 +82,7 @@ function Live() {
       {!isOn ? "not connected" : about.value?.kind === "recording" ? "a recording" : "live"}
       {!isOn && whyNot.value && <small>{whyNot.value}</small>}
       {lost.value > 0 && (
-        <small title="Events came faster than this page could read them.">
+        <small title="Of many requests of one API, a sample is told: the page of requests has the numbers.">
           {lost.value.toLocaleString("en")} events left out
         </small>
       )}

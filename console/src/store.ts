@@ -1,6 +1,6 @@
 // What the page knows: events as they come, and answers that are asked for again and again.
 
-import { type Signal, signal } from "@preact/signals";
+import { computed, type Signal, signal } from "@preact/signals";
 import { useEffect, useState } from "preact/hooks";
 
 import { ask, ProblemError, readEvents, tokenWanted } from "./api";
@@ -45,8 +45,28 @@ export const requests = new Kept<RequestSeen>(KEPT.request);
 export const steps = new Kept<Step>(KEPT.step);
 export const logLines = new Kept<LogLine>(KEPT.log);
 export const faultsFired = new Kept<FaultFired>(KEPT.fault);
-/** How many events the stream left out because they came too fast. */
-export const lost = signal(0);
+/** By API, how many requests the stream has left out: of many requests it tells a sample. */
+export const leftOut = signal<Record<string, number>>({});
+/** How many events were lost because this page read too slowly. */
+export const missed = signal(0);
+export const lost = computed(() => missed.value + sum(leftOut.value));
+const sum = (counts: Record<string, number>): number => Object.values(counts).reduce((all, each) => all + each, 0);
+const SECOND_MS = 1000;
+let lately: { at: number; count: number }[] = [];
+/** How many requests the last second's samples have left out. */
+export function leftOutLately(): number {
+  lately = lately.filter((each) => each.at > performance.now() - SECOND_MS);
+  return lately.reduce((all, each) => all + each.count, 0);
+}
+
+function leaveOut(count: number, requests: Record<string, number>): void {
+  const all = { ...leftOut.value };
+  for (const [api, each] of Object.entries(requests)) all[api] = (all[api] ?? 0) + each;
+  leftOut.value = all;
+  lately.push({ at: performance.now(), count: sum(requests) });
+  leftOutLately();
+  missed.value += count - sum(requests);
+}
 /** What is controlled; undefined until it is known. */
 export const about = signal<About | undefined>(undefined);
 /** Whether there is a broker to be asked for what is now; a proxy and a recording have none. */
@@ -59,7 +79,7 @@ function put(event: any): void {
   else if (event.type === "step") steps.add(event);
   else if (event.type === "log") logLines.add(event);
   else if (event.type === "fault") faultsFired.add(event);
-  else if (event.type === "lost") lost.value += event.lost;
+  else if (event.type === "lost") leaveOut(event.lost, event.requests);
 }
 
 let stream: AbortController | null = null;

@@ -16,6 +16,7 @@ from fencepost_protocol.framing import encode_request
 from fencepost_protocol.generated.find_coordinator import FindCoordinatorRequest
 
 from tests.console.harness import ALL, Console, opened
+from tests.support.waiting import polled
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
@@ -45,26 +46,35 @@ def _median_frame(console: Console) -> float:
 
 
 @contextmanager
-def _requests(broker: Broker) -> Iterator[None]:
-    """Send requests one after the other, in bursts, as fast as they are answered."""
+def _requests(broker: Broker) -> Iterator[list[int]]:
+    """Send requests one after the other, in bursts, as fast as they are answered; counts them."""
     host, _, port = broker.bootstrap.rpartition(":")
     frame = encode_request(FindCoordinatorRequest("nobody", 0), 3, 1, "many")
     stop = Event()
+    sent = [0]
 
     def send() -> None:
         with socket.create_connection((host, int(port))) as end, end.makefile("rb") as answers:
             while not stop.is_set():
                 end.sendall(frame * _BURST)
+                sent[0] += _BURST
                 for _ in range(_BURST):
                     answers.read(struct.unpack(">i", answers.read(4))[0])
 
     thread = Thread(target=send)
     thread.start()
     try:
-        yield
+        yield sent
     finally:
         stop.set()
         thread.join()
+
+
+def _seen(console: Console) -> int:
+    """How many requests the page has told, or told of as left out."""
+    [told, *others] = console.text(".filters .hint, .left-out .tag")
+    listed = told.partition(" of the last ")[0]
+    return sum(int(each.rpartition(" ")[2].replace(",", "")) for each in (listed, *others))
 
 
 def test_a_page_of_many_requests_does_not_stall(browser: Browser) -> None:
@@ -74,10 +84,12 @@ def test_a_page_of_many_requests_does_not_stall(browser: Browser) -> None:
     ):
         console.open("requests")
         idle = _median_frame(console)
-        with _requests(broker):
-            console.page.wait_for_selector("text=in the last second")
+        with _requests(broker) as sent:
+            console.page.wait_for_selector(".left-out")
             busy = _median_frame(console)
             assert 0 < console.page.locator("tr.pick").count() < ROWS_MAX
+            assert _seen(console) > 0
+        assert polled(lambda: _seen(console) == sent[0], "told and left out are not all requests")
         assert busy < idle * SLOWER_MAX
         assert console.complaints == []
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import struct
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
@@ -10,6 +11,7 @@ from fencepost_broker.blocking import Broker
 from fencepost_client.blocking import Producer
 
 from tests.console.harness import opened
+from tests.support.order_schemas import AVSC, PAPER, PREFIX, PROTO, avro
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
@@ -52,3 +54,42 @@ def test_records_are_searched_shown_in_forms_and_written_in_a_transaction(browse
         page.wait_for_selector("tr.control >> text=abort marker")
         assert console.violations() == []
         assert console.complaints == []
+
+
+def test_values_are_decoded_by_a_schema_file_that_is_chosen_or_dropped(
+    browser: Browser, tmp_path: Path
+) -> None:
+    avsc, proto = tmp_path / "order.avsc", tmp_path / "order.proto"
+    avsc.write_bytes(AVSC)
+    proto.write_bytes(PROTO)
+    with (
+        Broker(topics={"orders": 1}, control=0, log_level="error") as broker,
+        opened(browser, broker.control or "") as console,
+    ):
+        page = console.page
+        long = avro("long " * 2000)
+        with Producer(broker.bootstrap) as producer:
+            for value in (avro("<b>\u202e"), PREFIX + avro(), long, b"\x00", PAPER):
+                producer.send("orders", value, partition=0)
+        console.open("topics?topic=orders&as=schema")
+        page.set_input_files("input[type=file]", avsc)
+        console.wait_for(f"{_VALUES} code.json", 3)
+        first, second, third, fourth, fifth = console.text(_VALUES)
+        assert '"note": "<b>\\u202e"' in first
+        assert "shop.Order, schema 7" in second
+        assert "long long" in third
+        assert "it ends too early" in fourth
+        assert "it is not shop.Order" in fifth
+        assert console.violations() == []
+        given = "text => { const it = new DataTransfer();"
+        given += " it.items.add(new File([text], 'order.proto')); return it; }"
+        dropped = page.evaluate_handle(given, PROTO.decode())
+        page.dispatch_event(".drop", "drop", {"dataTransfer": dropped})
+        page.get_by_label("Message type").select_option("shop.Order")
+        page.wait_for_selector(f"{_VALUES} >> text=paper")
+        page.get_by_label("The id of a schema").select_option("registry")
+        page.wait_for_selector(f"{_VALUES} >> text=it does not begin with a byte 0")
+        avsc.write_text("no schema")
+        page.set_input_files("input[type=file]", avsc)
+        page.get_by_text("order.avsc: it is not JSON").wait_for()
+        assert [each for each in console.complaints if "422" not in each] == []

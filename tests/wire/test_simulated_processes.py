@@ -126,6 +126,27 @@ def test_a_broker_with_fsync_loses_nothing_without_power() -> None:
     simulate(program, 5)
 
 
+def test_a_broker_whose_copy_of_the_metadata_is_empty_fetches_it_before_it_opens_logs() -> None:
+    log = f"__cluster_metadata-0/{0:020d}.log"
+
+    async def program(sim: Simulation) -> None:
+        cluster = await sim.cluster(brokers=2, topics={"orders": 1})
+        await send(cluster.bootstrap, 0, 20)
+        disk = cluster.brokers[2]._disk
+        assert isinstance(disk, SimDisk)
+        await cluster.kill(2)
+        records = bytes(disk.read("orders-0/" + f"{0:020d}.log") or b"")
+        disk.write(log, b"", durable=True)
+        await cluster.start_surely(2)
+        await cluster.wait_until_in_sync()
+        assert disk.read(log)
+        assert not [each for each in disk.list_folder("") if each.name.startswith("orders-0.")]
+        assert bytes(disk.read("orders-0/" + f"{0:020d}.log") or b"").startswith(records)
+        assert await read(cluster.bootstrap) == list(range(20))
+
+    simulate(program, 3)
+
+
 # -- processes -----------------------------------------------------------------------------------
 
 

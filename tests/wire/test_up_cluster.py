@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import signal
 import socket
 import ssl
@@ -15,6 +16,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from fencepost_broker.cli.cluster.control_socket import ask_supervisor
+from fencepost_client.commands.errors import NotDoneError
 from fencepost_protocol.generated.api_versions import ApiVersionsRequest
 from fencepost_protocol.generated.index import ApiKey
 from fencepost_protocol.generated.init_producer_id import InitProducerIdRequest
@@ -162,8 +165,13 @@ def test_others_cannot_use_the_control_socket_whatever_the_umask(tmp_path: Path)
     try:
         (tmp_path / "run").mkdir(mode=0o777)
         with up(tmp_path) as cluster:
-            (found,) = [each for each in cluster.run_dir.iterdir() if each.is_socket()]
-            assert stat.S_IMODE(found.stat().st_mode) == 0o600
+            address = cluster.run_dir / "control"
+            assert stat.S_IMODE(address.stat().st_mode) == 0o600
+            without = {"port": json.loads(address.read_bytes())["port"], "token": "guessed"}
+            (tmp_path / "control").write_text(json.dumps(without))
+            with pytest.raises(NotDoneError, match="ended before it answered"):
+                ask_supervisor(tmp_path, "kill", 1)
+            assert cluster.members()[1]["state"] == "up"
     finally:
         os.umask(before)
 
@@ -279,3 +287,18 @@ def test_programs_are_told_of_a_cluster_that_is_ready(tmp_path: Path) -> None:
         finally:
             process.kill()
     assert not pid_file.exists()
+
+
+def test_a_broker_without_its_copy_of_the_metadata_fetches_it_again(tmp_path: Path) -> None:
+    """The partitions on its disk are no strays, although its copy does not name them."""
+    with ClusterProcesses(tmp_path, "--combined", "--topic", "t:2", brokers=2) as cluster:
+        cluster.until_settled()
+        cluster.stop(2)
+        (copy,) = cluster.data_dir.glob("*2/__cluster_metadata-0")
+        shutil.rmtree(copy)
+        cluster.start(2)
+        cluster.until_settled()
+        assert "the metadata log is missing, but there are logs of 2 partitions" in cluster.said()
+        assert (copy / f"{0:020d}.log").stat().st_size
+        folders = {each.name for each in copy.parent.iterdir() if each.is_dir()}
+        assert folders == {copy.name, "t-0", "t-1"}

@@ -66,7 +66,11 @@ class SharedServer:
             self.config.of_topic,
             clock.now_ms(),
             intervals_of(settings),
-            check=partial(check_metadata_log, recover=settings.metadata_log_recover),
+            check=partial(
+                check_metadata_log,
+                recover=settings.metadata_log_recover,
+                is_copy="controller" not in settings.process_roles,
+            ),
         )
         self.identity = self.log_manager.identity
         self.metadata_log = MetadataLog(

@@ -5,7 +5,7 @@ import { useEffect, useState } from "preact/hooks";
 import { ask, path, ProblemError, tell } from "../api";
 import { decode, Dissected, type Node } from "../bytes";
 import { give, given, linkTo } from "../route";
-import { about, KEPT, lost, requests, useAnswer } from "../store";
+import { about, KEPT, leftOut, leftOutLately, missed, requests, useAnswer } from "../store";
 import { dateAndTime, many, size, timeOfDay, took } from "../text";
 import type { RequestSeen } from "../types";
 import { Button, Card, Empty, Field, Page, Tag, Text, Wrong } from "../ui";
@@ -55,7 +55,13 @@ export function RequestsPage() {
           <button type="button" aria-pressed={paused !== null} onClick={() => setPaused(paused ? null : [...requests.items])}>
             {paused ? "Go on" : "Pause"}
           </button>
-          <button type="button" onClick={() => requests.clear()}>
+          <button
+            type="button"
+            onClick={() => {
+              requests.clear();
+              leftOut.value = {};
+            }}
+          >
             Clear
           </button>
         </>
@@ -80,9 +86,9 @@ export function RequestsPage() {
           <p class="hint">
             {shown.length.toLocaleString("en")} of the last {all.length.toLocaleString("en")}
             {rateOf(all)}
-            {lost.value > 0 && `; ${many(lost.value, "event")} left out: more came than a page can read`}
           </p>
         </div>
+        <LeftOut />
         {shown.length === 0 ? (
           <Empty>
             No request yet. Connect a client, for example <code>fencepost produce -t orders</code>.
@@ -135,7 +141,25 @@ function rateOf(all: RequestSeen[]): string {
   if (!last) return "";
   let count = 0;
   while (count < all.length && all[all.length - 1 - count]!.at_ms > last.at_ms - SECOND_MS) count++;
-  return `, ${count === all.length && count >= KEPT.request ? "more than " : ""}${many(count, "request")} in the last second`;
+  const isMore = count === all.length && count >= KEPT.request;
+  return `, ${isMore ? "more than " : ""}${many(count + leftOutLately(), "request")} in the last second`;
+}
+
+/** The requests that are not in the list, so that nobody takes the list for all of them. */
+function LeftOut() {
+  const counts = Object.entries(leftOut.value).sort((a, b) => b[1] - a[1]);
+  if (counts.length === 0 && missed.value === 0) return null;
+  return (
+    <p class="left-out">
+      {counts.length > 0 && "When there are many requests, a sample of each API is listed. Left out: "}
+      {counts.map(([api, count]) => (
+        <Tag key={api} tone="busy">
+          {api} {count.toLocaleString("en")}
+        </Tag>
+      ))}
+      {missed.value > 0 && ` ${many(missed.value, "event")} lost: they came faster than this page could read.`}
+    </p>
+  );
 }
 
 interface Bytes {

@@ -5,6 +5,7 @@ import { useEffect, useState } from "preact/hooks";
 import { path, tell } from "../api";
 import { Content, FORMS } from "../content";
 import { give, given, linkTo } from "../route";
+import { decodedOf, SchemaChoice, useDecoded } from "../schemas";
 import { useAnswer } from "../store";
 import { dateAndTime, many, size, visible } from "../text";
 import type { PartitionExplained, TopicState } from "../types";
@@ -50,6 +51,8 @@ const ROW = 30;
 /** A cluster with more partitions is asked less often: each answer costs it something. */
 const MANY = 1000;
 const COUNT = 100;
+/** Of a value that is decoded by a schema, which needs all of it. */
+const WHOLE_BYTES = 1 << 16;
 
 export function TopicsPage() {
   const [everyMs, setEvery] = useState(3000);
@@ -151,11 +154,14 @@ function Records(props: { topic: string; partition: number; again: () => void })
   const wanted = new URLSearchParams({ offset: String(offset), count: String(COUNT) });
   if (key) wanted.set("key", key);
   if (!Number.isNaN(since)) wanted.set("at_ms", String(since));
+  const form = given("as");
+  if (form === "schema") wanted.set("bytes_max", String(WHOLE_BYTES));
   const { data, problem, again } = useAnswer<{ offsets: Offsets; batches: Batch[]; next_offset: number }>(
     `${base}/records?${wanted}`,
     2000,
   );
-  const form = given("as");
+  const values = (data?.batches ?? []).flatMap((each) => each.records.filter(isWhole).map((record) => record.value!));
+  const bySchema = useDecoded(props.topic, form === "schema" ? values : []);
   const explained = useAnswer<PartitionExplained>(base, 2000);
   const holder = explained.data?.holder;
   return (
@@ -187,6 +193,7 @@ function Records(props: { topic: string; partition: number; again: () => void })
           </select>
         </Field>
       </div>
+      {form === "schema" && <SchemaChoice topic={props.topic} problem={bySchema.problem} />}
       <Wrong problem={problem} />
       {holder && explained.data && (
         <p class="holder">
@@ -198,7 +205,7 @@ function Records(props: { topic: string; partition: number; again: () => void })
       {data && data.batches.length === 0 && <Empty>{key ? `No record with this key up to offset ${data.next_offset}.` : "No record from here on."}</Empty>}
       {data && data.batches.length > 0 && (
         <Table label="Records" head={["Offset", "Time", "Key", "Value", "Headers", "Batch"]} class="records">
-          {data.batches.flatMap((batch, at) => rowsOf(batch, key ? undefined : data.batches[at - 1], form))}
+          {data.batches.flatMap((batch, at) => rowsOf(batch, key ? undefined : data.batches[at - 1], form, props.topic))}
         </Table>
       )}
       {data && data.next_offset < data.offsets.log_end_offset && (
@@ -210,7 +217,11 @@ function Records(props: { topic: string; partition: number; again: () => void })
   );
 }
 
-function rowsOf(batch: Batch, before: Batch | undefined, form: string) {
+/** Whether a value is there in full. */
+const isWhole = (each: ReadRecord): boolean => each.value !== null && decodedSize(each.value) >= each.value_bytes;
+const decodedSize = (base64: string): number => (base64.length / 4) * 3 - (base64.endsWith("==") ? 2 : base64.endsWith("=") ? 1 : 0);
+
+function rowsOf(batch: Batch, before: Batch | undefined, form: string, topic: string) {
   const rows = [];
   if (before && batch.base_offset > before.last_offset + 1)
     rows.push(
@@ -249,10 +260,10 @@ function rowsOf(batch: Batch, before: Batch | undefined, form: string) {
         <td class="number">{each.offset}</td>
         <td class="time">{dateAndTime(each.timestamp_ms)}</td>
         <td>
-          <Content of={each.key} size={each.key_bytes} form={form} />
+          <Content of={each.key} size={each.key_bytes} form={form === "schema" ? "" : form} />
         </td>
         <td class="wide">
-          <Content of={each.value} size={each.value_bytes} form={form} />
+          <Content of={each.value} size={each.value_bytes} form={form} decoded={form === "schema" ? decodedOf(topic, each.value, isWhole(each)) : undefined} />
         </td>
         <td>
           {each.headers.map(([name, value], number) => (

@@ -29,6 +29,7 @@ from fencepost_protocol.generated.list_groups import ListGroupsRequest, ListGrou
 from fencepost_protocol.generated.sync_group import SyncGroupRequest, SyncGroupResponse
 
 from fencepost_broker.apis.coordinator_requests import answer_when_durable
+from fencepost_broker.apis.fetch.leaving import answer_fetches_of
 from fencepost_broker.apis.groups.requests import ParkedGroupRequest, ask, ask_all, ask_one, refusal
 from fencepost_broker.apis.request import Answer, Request
 from fencepost_broker.coordinator.group.share.commands import Errand
@@ -82,6 +83,7 @@ def leave_group(
     context: BrokerContext, request: Request, message: LeaveGroupRequest
 ) -> Answer | None:
     """Answer LeaveGroup, versions 0 to 5."""
+    answer_fetches_of(context, request)
     return ask(context, request, message.group_id, message, _leave_refused)
 
 

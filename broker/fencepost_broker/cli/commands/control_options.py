@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from typing import Final
 
-from fencepost_broker.config.values.endpoints import check_control_address
+from fencepost_broker.config.values.endpoints import check_control_address, check_http_url
 
 CONSOLE_PORT: Final = "9080"
 
@@ -30,15 +30,30 @@ def add_control_options(parser: argparse.ArgumentParser) -> None:
     )  # fmt: skip
 
 
-def add_statsd_option(parser: argparse.ArgumentParser) -> None:
-    """Add the option that sends metrics."""
+def add_sending_options(parser: argparse.ArgumentParser) -> None:
+    """Add the options that send metrics."""
     parser.add_argument(
         "--statsd", type=_control_address, metavar="[HOST:]PORT",
         help="send metrics to StatsD there by UDP, every ten seconds",
+    )  # fmt: skip
+    parser.add_argument(
+        "--otlp", type=_http_url, metavar="URL",
+        help="send metrics there by OTLP, OpenTelemetry's protocol, every ten seconds: the base of"
+        " the receiver's addresses, such as http://127.0.0.1:4318",
+    )  # fmt: skip
+    parser.add_argument(
+        "--otlp-traces", action="store_true",
+        help="with --otlp: send spans of requests and transactions, too",
     )  # fmt: skip
 
 
 def _control_address(text: str) -> str:
     if wrong := check_control_address(text):
+        raise argparse.ArgumentTypeError(wrong)
+    return text
+
+
+def _http_url(text: str) -> str:
+    if wrong := check_http_url(text):
         raise argparse.ArgumentTypeError(wrong)
     return text

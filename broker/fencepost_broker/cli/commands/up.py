@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final
 
 from fencepost_protocol.commands import Command, number
 
-from fencepost_broker.cli.commands.control_options import add_control_options, add_statsd_option
+from fencepost_broker.cli.commands.control_options import add_control_options, add_sending_options
 from fencepost_broker.cli.commands.parent import parent_descriptor
 from fencepost_broker.cli.commands.readiness import (
     NotReadyError,
@@ -89,7 +89,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--tls-cert", metavar="FILE", help="use TLS with this certificate (PEM)")
     parser.add_argument("--tls-key", metavar="FILE", help="the certificate's private key (PEM)")
     add_control_options(parser)
-    add_statsd_option(parser)
+    add_sending_options(parser)
     parser.add_argument(
         "--brokers", type=number("a number of brokers", BROKERS_MAX, 1), metavar="N",
         help="run a cluster of N brokers and a controller, each in a process of its own",
@@ -257,6 +257,10 @@ def _overrides(options: argparse.Namespace) -> dict[str, Value]:
         overrides["control.address"] = options.control
     if options.statsd is not None:
         overrides["statsd.address"] = options.statsd
+    if options.otlp is not None:
+        overrides["otlp.endpoint"] = options.otlp
+    if options.otlp_traces:
+        overrides["otlp.traces"] = True
     if options.control_token_file is not None:
         overrides["control.token.file"] = options.control_token_file
     return overrides

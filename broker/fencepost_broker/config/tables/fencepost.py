@@ -6,7 +6,7 @@ import re
 from typing import Final
 
 from fencepost_broker.config.setting import Setting, boolean, double, integer, long, string, strings
-from fencepost_broker.config.values.endpoints import check_control_address
+from fencepost_broker.config.values.endpoints import check_control_address, check_http_url
 from fencepost_broker.config.values.releases import RELEASES
 from fencepost_broker.config.values.value_text import check_form
 from fencepost_broker.config.values.version_caps import check_version_caps
@@ -89,8 +89,8 @@ class OwnSettings:
     )
     metadata_log_recover = boolean(
         False,
-        "whether the broker starts with a damaged metadata log: the damaged files are renamed, and"
-        " everything written after the damage is lost",
+        "whether the controller starts with a damaged metadata log: the damaged files are"
+        " renamed, and everything written after the damage is lost",
         own=True,
     )
     transaction_park_enable = boolean(
@@ -106,6 +106,14 @@ class OwnSettings:
         "how long they wait before the answer is CONCURRENT_TRANSACTIONS",
         own=True,
         at_least=1,
+    )
+    group_leave_answers_fetches = boolean(
+        True,
+        "whether the waiting Fetch requests of a consumer are answered when it leaves its group;"
+        " otherwise they wait for fetch.max.wait.ms, as in Kafka",
+        own=True,
+        kafka=False,
+        because="Java's consumer closes only after its last Fetch, which is half a second later",
     )
     offset_fetch_pending_legacy = string(
         "retry",
@@ -186,6 +194,19 @@ class OwnSettings:
         own=True,
         check=check_control_address,
         range_text="PORT or HOST:PORT",
+    )
+    otlp_endpoint: Setting[str | None] = string(
+        None,
+        "where metrics are sent by OTLP, OpenTelemetry's protocol, over HTTP: http://HOST:PORT, to"
+        " which /v1/metrics is added; without it, they are not sent",
+        own=True,
+        check=check_http_url,
+        range_text="a URL",
+    )
+    otlp_traces = boolean(
+        False,
+        "whether spans of requests and transactions are sent to otlp.endpoint, too, at /v1/traces",
+        own=True,
     )
     control_token_file: Setting[str | None] = string(
         None,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 from typing import Final, NamedTuple
+from urllib.parse import urlsplit
 
 PORT_MAX: Final = 65_535
 PROTOCOLS: Final = ("PLAINTEXT", "SSL", "SASL_PLAINTEXT", "SASL_SSL")
@@ -74,6 +75,18 @@ def check_control_address(given: str) -> str | None:
     except ValueError as error:
         return str(error)
     return None
+
+
+def check_http_url(given: str) -> str | None:
+    """Return what is wrong with the base of HTTP addresses, or ``None``."""
+    try:
+        parts = urlsplit(given)
+        is_right = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
+    except ValueError:  # the port
+        is_right = False
+    if is_right and not (parts.query or parts.fragment):
+        return None
+    return f"{given} is not of the form http://HOST:PORT or https://HOST:PORT"
 
 
 @lru_cache(64)

@@ -6,6 +6,9 @@ batch is read here; it must have its CRC and the next offset. After an unclean s
 may end with a torn batch, which is cut when the log is opened. Everything else is refused. With
 ``metadata.log.recover`` the damaged files are kept under other names, and the broker goes on with
 what was written before.
+
+A broker whose controller is another process has only a copy. It goes on in the same way without
+being told to, and fetches the rest from the controller again before it opens any partition.
 """
 
 from __future__ import annotations
@@ -71,12 +74,13 @@ class Damage:
     is_torn_tail: bool
 
 
-def check_metadata_log(disk: Disk, *, recover: bool) -> list[LogEvent]:
+def check_metadata_log(disk: Disk, *, recover: bool, is_copy: bool) -> list[LogEvent]:
     """Raise ``CorruptFileError`` for a damaged log; with ``recover`` put the damaged files aside.
 
-    The directory must be locked. Without ``recover`` nothing in it is changed.
+    A copy of a controller's log is never refused: the controller still has the records. The
+    directory must be locked. Nothing in it is changed before an error is raised.
     """
-    check = _Check(disk, recover=recover)
+    check = _Check(disk, recover=recover or is_copy, is_copy=is_copy)
     check.run()
     return check.events
 
@@ -85,6 +89,7 @@ def check_metadata_log(disk: Disk, *, recover: bool) -> list[LogEvent]:
 class _Check:
     disk: Disk
     recover: bool
+    is_copy: bool
     events: list[LogEvent] = field(default_factory=list)
 
     def run(self) -> None:
@@ -197,8 +202,8 @@ class _Check:
         self.disk.write(path, whole, durable=True)
         self._forget_checkpoints(RECOVERY_POINTS)
         self._tell(
-            f"{path}: {where}. Metadata written from offset {damage.offset} on is lost; the damaged"
-            f" bytes and what followed are kept in {', '.join(kept)}"
+            f"{path}: {where}. Metadata from offset {damage.offset} on {self._what_becomes}; the"
+            f" damaged bytes and what followed are kept in {', '.join(kept)}"
         )
 
     def _give_up_all(self, problem: str, segments: list[int]) -> None:
@@ -212,7 +217,11 @@ class _Check:
             self.disk.rename(_FOLDER, folder)
             kept = f"; what there is, is kept in {folder}"
         self._forget_checkpoints(RECOVERY_POINTS, LOG_STARTS)
-        self._tell(f"{_FOLDER}: {problem}. The cluster begins with empty metadata{kept}")
+        self._tell(f"{_FOLDER}: {problem}. All metadata {self._what_becomes}{kept}")
+
+    @property
+    def _what_becomes(self) -> str:
+        return "is fetched from the controller again" if self.is_copy else "is lost"
 
     def _keep(self, path: str) -> str:
         names = (f"{path}.damaged{number or ''}" for number in count())

@@ -8,6 +8,7 @@ decoding.py   requests as structs; openapi.py describes them, page.py writes the
 controlled.py who carries routes out: a broker or a proxy; cluster.py: a cluster of processes,
               by their own ports; in_cluster.py: which of them, and how answers become one;
               numbered.py: what each of them has under a number
+values/       values of records by a schema, in a process of its own
 client.py     a client of a control port
 port.py       the listener; guard.py refuses requests; problems.py are the errors
 events.py     the live stream; seen.py are the requests that clients sent

@@ -23,6 +23,7 @@ from fencepost_broker.server.control.families import (
     telemetry,
     topics,
     transactions,
+    values,
 )
 from fencepost_broker.server.control.routes import Route
 
@@ -33,6 +34,7 @@ ROUTES: Final[tuple[Route, ...]] = (
     *clock.ROUTES,
     *topics.ROUTES,
     *records.ROUTES,
+    *values.ROUTES,
     *transactions.ROUTES,
     *markers.ROUTES,
     *operations.ROUTES,

@@ -17,6 +17,7 @@ from fencepost_broker.config.topic_spec import WantedTopic, read_topics
 from fencepost_broker.observability.logging import LazyLogs
 from fencepost_broker.ports import Address
 from fencepost_broker.server.clock import StateClock, wall_ms
+from fencepost_broker.server.embedded.outputs import Outputs
 from fencepost_broker.server.embedded.settings import (
     certificate_settings,
     log_lines,
@@ -43,10 +44,8 @@ if TYPE_CHECKING:
     from fencepost_broker.network.recorder import Part, Recorder
     from fencepost_broker.observability.explained import ExplainedPartition, ExplainedTransaction
     from fencepost_broker.operations import Operation
-    from fencepost_broker.server.control.port import ControlPort
     from fencepost_broker.server.embedded.last_requests import LastRequests
     from fencepost_broker.server.faults import Fault, Faults
-    from fencepost_broker.server.metrics.statsd import StatsdSender
 
 ResultT = TypeVar("ResultT")
 DEFAULT_LOG_LEVEL: Final = "warning"
@@ -134,8 +133,7 @@ class Broker:
         """The state right after the start, for ``reset``."""
         self._process: BrokerProcess | None = None
         self._faults: Faults[Fault] | None = None
-        self._control_port: ControlPort | None = None
-        self._statsd: StatsdSender | None = None
+        self._outputs: Outputs | None = None
         self._last_requests: LastRequests | None = None
 
     # -- starting and stopping -----------------------------------------------------------------
@@ -162,11 +160,7 @@ class Broker:
             await self._make_users(process)
             for topic in self._topics:
                 await self._create_at_start(topic)
-            await self._open_control_port(process)
-            if self.settings.statsd_address is not None:
-                from fencepost_broker.server.metrics.statsd import StatsdSender
-
-                self._statsd = StatsdSender(process, self.settings.statsd_address)
+            await self._open_outputs(process)
             if self._has_snapshots:
                 self._at_start = self.snapshot()
         except BaseException:
@@ -200,10 +194,8 @@ class Broker:
     def _stop(self) -> Coroutine[Any, Any, bool]:
         """Mark the broker as stopped; returns the coroutine that does the rest."""
         process, self._process = self._process, None
-        control_port, self._control_port = self._control_port, None
-        if self._statsd is not None:
-            self._statsd.stop()
-        return _stopped(process, control_port)
+        outputs, self._outputs = self._outputs, None
+        return _stopped(process, outputs)
 
     def _stop_by_itself(self, why: str) -> None:
         self.failure = why
@@ -457,19 +449,12 @@ class Broker:
             raise RuntimeError("this broker's controller is another process: use an Admin")
         check_created(wanted, self._process.broker.controller.command(creation_of(wanted)))
 
-    async def _open_control_port(self, process: BrokerProcess) -> None:
-        given = self.settings
-        if given.control_address is None:
-            return
-        from fencepost_broker.server.control.controlled import controlled_broker
-        from fencepost_broker.server.control.port import ControlPort
-
-        made = controlled_broker(process, self.addresses, self._logs, self)
-        log = self._logs.area("server")
-        self._control_port = ControlPort(given.control_address, given.control_token_file, made, log)
-        self.control = await self._control_port.open()
-        at = self._control_port.listens_at
-        self.settings = self.settings.with_overrides({"control.address": at})
+    async def _open_outputs(self, process: BrokerProcess) -> None:
+        self._outputs = Outputs(self._logs)
+        control = await self._outputs.open(self.settings, process, self.addresses, self)
+        if control is not None:
+            self.control, at = control
+            self.settings = self.settings.with_overrides({"control.address": at})
 
     async def _make_users(self, process: BrokerProcess) -> None:
         if not self._users:
@@ -484,9 +469,9 @@ class Broker:
         check_created(wanted, await self._process.ask(creation_of(wanted)))
 
 
-async def _stopped(process: BrokerProcess | None, control_port: ControlPort | None) -> bool:
-    if control_port is not None:
-        await control_port.close()
+async def _stopped(process: BrokerProcess | None, outputs: Outputs | None) -> bool:
+    if outputs is not None:
+        await outputs.close()
     return process is None or await process.stop()
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
 from prometheus_client import ProcessCollector, generate_latest
@@ -34,9 +34,18 @@ class _Readings(Collector):
             yield metric
 
 
-def text_of(readings: Sequence[Reading]) -> str:
-    """Return figures, and those of this process of the operating system, as text."""
+def _registry(readings: Sequence[Reading]) -> CollectorRegistry:
     registry = CollectorRegistry()
     registry.register(_Readings(readings))
     ProcessCollector(registry=registry)
-    return generate_latest(registry).decode()
+    return registry
+
+
+def text_of(readings: Sequence[Reading]) -> str:
+    """Return figures, and those of this process of the operating system, as text."""
+    return generate_latest(_registry(readings)).decode()
+
+
+def families_of(readings: Sequence[Reading]) -> Iterable[Metric]:
+    """Return what the text has, as the library's objects."""
+    return _registry(readings).collect()

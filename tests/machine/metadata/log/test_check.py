@@ -7,8 +7,12 @@ from collections.abc import Callable
 import pytest
 from fencepost_broker.metadata.log.check import METADATA_TOPIC_ID, check_metadata_log
 from fencepost_broker.storage.disk.memory import MemoryDisk
-from fencepost_broker.storage.log import CorruptFileError
-from fencepost_broker.storage.log.checkpoints import format_offsets, format_partition_metadata
+from fencepost_broker.storage.log import CorruptFileError, LogEvent
+from fencepost_broker.storage.log.checkpoints import (
+    format_offsets,
+    format_partition_metadata,
+    parse_offsets,
+)
 from fencepost_protocol.records.writer import build_batch
 
 FOLDER = "__cluster_metadata-0"
@@ -59,11 +63,15 @@ def change(disk: MemoryDisk, name: str, change_it: Callable[[bytes], bytes]) -> 
     disk.write(name, change_it(bytes(data)), durable=True)
 
 
+def check(disk: MemoryDisk, *, recover: bool = False, is_copy: bool = False) -> list[LogEvent]:
+    return check_metadata_log(disk, recover=recover, is_copy=is_copy)
+
+
 def refused(disk: MemoryDisk, text: str) -> None:
     before = contents(disk)
     for _ in range(2):
         with pytest.raises(CorruptFileError, match=text):
-            check_metadata_log(disk, recover=False)
+            check(disk)
     assert contents(disk) == before
 
 
@@ -72,7 +80,7 @@ def test_a_whole_log_is_not_touched(clean: bool) -> None:
     disk = directory(clean=clean)
     before = contents(disk)
     for recover in (False, True):
-        assert check_metadata_log(disk, recover=recover) == []
+        assert check(disk, recover=recover) == []
     assert contents(disk) == before
 
 
@@ -98,7 +106,7 @@ def test_a_torn_tail_is_cut_after_a_kill_and_refused_after_a_clean_stop(kept: in
     killed = directory(clean=False)
     change(killed, path(20), lambda data: data[:kept])
     before = contents(killed)
-    assert check_metadata_log(killed, recover=False) == []
+    assert check(killed) == []
     assert contents(killed) == before  # opening the log cuts it, and tells so
     stopped = directory(clean=True)
     change(stopped, path(20), lambda data: data[:kept])
@@ -140,7 +148,7 @@ def test_no_metadata_for_the_topics_of_a_directory_is_refused(clean: bool) -> No
 
 
 def test_a_new_directory_has_no_metadata_log_yet() -> None:
-    assert check_metadata_log(MemoryDisk(), recover=False) == []
+    assert check(MemoryDisk()) == []
 
 
 def test_recovery_keeps_the_damaged_files_and_what_was_before() -> None:
@@ -149,21 +157,21 @@ def test_recovery_keeps_the_damaged_files_and_what_was_before() -> None:
     before = contents(disk)
     change(disk, path(0), lambda data: data[: 3 * size] + b"x" * 100 + data[3 * size + 100 :])
     damaged = disk.read(path(0))
-    (event,) = check_metadata_log(disk, recover=True)
+    (event,) = check(disk, recover=True)
     assert "offset 6" in event.text
     assert ".log.damaged" in event.text
     assert disk.read(path(0)) == log(0, 3)
     assert disk.read(path(0) + ".damaged") == damaged
     assert disk.read(path(20) + ".damaged") == before[path(20)]
     assert not disk.exists(path(20))
-    assert check_metadata_log(disk, recover=False) == []
+    assert check(disk) == []
 
 
 def test_recovery_without_any_beginning_starts_anew_and_keeps_the_folder() -> None:
     disk = directory(clean=False)
     disk.remove(path(0))
-    (event,) = check_metadata_log(disk, recover=True)
-    assert "begins with empty metadata" in event.text
+    (event,) = check(disk, recover=True)
+    assert "All metadata is lost" in event.text
     assert not disk.exists(FOLDER)
     (folder,) = (each.name for each in disk.list_folder("") if each.name.endswith("-stray"))
     assert disk.read(f"{folder}/{20:020d}.log") == log(20, BATCHES)
@@ -173,6 +181,31 @@ def test_recovery_of_a_wrong_id_keeps_the_log() -> None:
     disk = directory(clean=True)
     disk.write(f"{FOLDER}/partition.metadata", b"version: 0\ntopic_id: ????", durable=True)
     refused(disk, "partition.metadata: it has no topic id")
-    (event,) = check_metadata_log(disk, recover=True)
+    (event,) = check(disk, recover=True)
     assert "partition.metadata.damaged" in event.text
     assert disk.read(path(20)) == log(20, BATCHES)
+
+
+def test_a_copy_without_any_record_is_fetched_again_and_the_partitions_stay() -> None:
+    disk = directory(clean=False)
+    disk.write("orders-0/00000000000000000000.log", b"records", durable=True)
+    disk.remove(path(20))
+    disk.write(path(0), b"", durable=True)
+    (event,) = check(disk, is_copy=True)
+    assert "All metadata is fetched from the controller again" in event.text
+    assert not disk.exists(FOLDER)
+    assert disk.read("orders-0/00000000000000000000.log") == b"records"
+    points = parse_offsets(disk.read("recovery-point-offset-checkpoint") or b"", "")
+    assert [str(each) for each in points] == ["orders-0"]
+    disk.make_folder(FOLDER)  # the log is made anew
+    (event,) = check(disk, is_copy=True)  # it was stopped before it had fetched anything
+    assert "is missing" in event.text
+
+
+def test_a_damaged_copy_keeps_what_was_before_and_the_rest_is_fetched_again() -> None:
+    disk = directory(clean=True)
+    change(disk, path(20), lambda data: data[: len(batch(0))] + bytes(len(data) - len(batch(0))))
+    (event,) = check(disk, is_copy=True)
+    assert "Metadata from offset 22 on is fetched from the controller again" in event.text
+    assert disk.read(path(20)) == batch(20)
+    assert check(disk, is_copy=True) == []

@@ -32,7 +32,7 @@ SEARCHED_BYTES: Final = 1 << 23
 """A search for a key ends after so many bytes of the log; the answer says where to go on."""
 RECORDS_MAX: Final = 500
 SHOWN_BYTES_MAX: Final = 4096
-"""Longer keys and values are cut."""
+"""Longer keys and values are cut, if nothing else is asked for."""
 _PRODUCE_VERSION: Final = 9
 _PRODUCE_MS: Final = 5_000
 _ALL_IN_SYNC: Final = -1
@@ -74,6 +74,9 @@ class WantedRecords(Struct, frozen=True, forbid_unknown_fields=True):
         int | None,
         Meta(description="begin at the first record that is not older, if that is later"),
     ] = None
+    bytes_max: Annotated[
+        int, Meta(ge=SHOWN_BYTES_MAX, le=READ_BYTES, description="of a key and of a value")
+    ] = SHOWN_BYTES_MAX
     key: Annotated[
         str | None,
         Meta(description=f"only records with this key; {SEARCHED_BYTES:,} bytes are searched"),
@@ -85,9 +88,9 @@ class ReadRecord(Struct, frozen=True):
 
     offset: int
     timestamp_ms: int
-    key: Annotated[bytes | None, Meta(description=f"its first {SHOWN_BYTES_MAX} bytes")]
+    key: Annotated[bytes | None, Meta(description="its first bytes")]
     key_bytes: int
-    value: Annotated[bytes | None, Meta(description=f"its first {SHOWN_BYTES_MAX} bytes")]
+    value: Annotated[bytes | None, Meta(description="its first bytes")]
     value_bytes: int
     headers: Annotated[list[tuple[str, bytes | None]], Meta(description="name and value")]
 
@@ -213,7 +216,7 @@ def _with_key(batches: Iterable[ReadBatch], key: bytes, offset: int) -> Iterator
             for each in batch.records
             if each.offset >= offset
             and each.key_bytes == len(key)
-            and each.key == key[:SHOWN_BYTES_MAX]
+            and each.key == key[: len(each.key or b"")]
         ]
         if records:
             yield replace(batch, records=records)
@@ -232,7 +235,8 @@ def _read(context: ControlContext, wanted: WantedRecords, offset: int) -> ReadRe
     content = b"".join(read.pieces or ())
     batches: list[ReadBatch] = []
     count, next_offset = 0, offset
-    for batch in _batches(content, offset, offsets.last_stable_offset, aborted):
+    stable_offset = offsets.last_stable_offset
+    for batch in _batches(content, offset, stable_offset, aborted, wanted.bytes_max):
         batches.append(batch)
         next_offset = batch.last_offset + 1
         count += len(batch.records) or 1
@@ -242,7 +246,7 @@ def _read(context: ControlContext, wanted: WantedRecords, offset: int) -> ReadRe
 
 
 def _batches(
-    content: bytes, offset: int, stable: int, aborted: list[tuple[int, int]]
+    content: bytes, offset: int, stable: int, aborted: list[tuple[int, int]], shown: int
 ) -> Iterator[ReadBatch]:
     """Yield batches with the outcomes of their transactions, as a consumer knows them."""
     aborting: set[int] = set()
@@ -261,7 +265,7 @@ def _batches(
         if header.is_transactional and not header.is_control:
             outcome = "aborted" if header.producer_id in aborting else "committed"
             outcome = "open" if header.base_offset >= stable else outcome
-        records, problem = ([], "") if control else _records(batch)
+        records, problem = ([], "") if control else _records(batch, shown)
         yield _batch(header, len(batch), outcome, control, records, problem)
 
 
@@ -295,15 +299,15 @@ def _control(batch: memoryview) -> str:
         return ControlType.UNKNOWN.name.lower()
 
 
-def _records(batch: memoryview) -> tuple[list[ReadRecord], str]:
+def _records(batch: memoryview, shown: int) -> tuple[list[ReadRecord], str]:
     try:
         return [
             ReadRecord(
                 each.offset,
                 each.timestamp,
-                *_shown(each.key),
-                *_shown(each.value),
-                [(str(name), _shown(value)[0]) for name, value in each.headers],
+                *_shown(each.key, shown),
+                *_shown(each.value, shown),
+                [(str(name), _shown(value, SHOWN_BYTES_MAX)[0]) for name, value in each.headers],
             )
             for each in iter_records(batch, READ_BYTES)
         ], ""
@@ -311,8 +315,8 @@ def _records(batch: memoryview) -> tuple[list[ReadRecord], str]:
         return [], str(error)
 
 
-def _shown(content: memoryview | bytes | None) -> tuple[bytes | None, int]:
-    return (None, 0) if content is None else (bytes(content[:SHOWN_BYTES_MAX]), len(content))
+def _shown(content: memoryview | bytes | None, most: int) -> tuple[bytes | None, int]:
+    return (None, 0) if content is None else (bytes(content[:most]), len(content))
 
 
 async def write_record(context: ControlContext, new: NewRecord) -> WrittenRecord:
