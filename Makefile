@@ -306,6 +306,10 @@ bench-proxy: $(STAMP) ## what `fencepost proxy` costs, beside a bare relay; writ
 bench-scale: $(STAMP) ## clusters of up to 99 brokers in the simulator (10 to 20 minutes, 4 GB); writes docs/bench/scale.md
 	$(BIN)/python -m tests.bench.scale --out docs/bench/scale.md
 
+.PHONY: bench-simulation
+bench-simulation: $(STAMP) ## CPU for a virtual second and for a seed of the simulator (a minute); writes docs/bench/simulation.md
+	$(BIN)/python -m tests.bench.simulation --out docs/bench/simulation.md
+
 .PHONY: walks
 walks: $(STAMP) ## calls of functions on three walks through the broker
 	$(BIN)/python -m tests.bench.walks
