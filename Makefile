@@ -152,6 +152,12 @@ transform-cluster: $(STAMP) ## the same and our SDK on three brokers while these
 	$(BIN)/python -m tests.conformance.clients.cluster_rounds --rounds $(TRANSFORM_CLUSTER_ROUNDS) \
 		--out docs/proofs/clients-cluster.md
 
+# Not in CI: whole suites take minutes each.
+.PHONY: suites
+suites: $(STAMP) ## test suites of other projects; SUITES='--suite kgo --place kafka' runs some; writes docs/proofs/suites.md
+	@.ci/missing-tools
+	$(BIN)/python -m tests.conformance.suites $(SUITES)
+
 .PHONY: clients-cluster
 clients-cluster: $(STAMP) ## unmodified clients of seven kinds against three brokers and a controller
 	@.ci/missing-tools
