@@ -93,9 +93,9 @@ def _body(
         [
             "Each seed is one run in virtual time with its own mix of faults. It is right if the "
             "program's checks hold, and the invariants of all logs whenever one of them changes.",
-            "The CPU time is that of the process that ran the seed. The numbers are those of the "
-            "first run of each seed, those of a timeline of the run with the fewest faults that "
-            "fails in the same way.",
+            "The CPU time is that of the processes that ran the seeds. Faults, steps, events are "
+            "those of the first run of each seed; a timeline is that of the run with the fewest "
+            "faults that fails in the same way.",
         ],
         shlex.join(command),
     )
