@@ -152,6 +152,12 @@ transform-cluster: $(STAMP) ## the same and our SDK on three brokers while these
 	$(BIN)/python -m tests.conformance.clients.cluster_rounds --rounds $(TRANSFORM_CLUSTER_ROUNDS) \
 		--out docs/proofs/clients-cluster.md
 
+# Not in CI: whole suites take minutes each.
+.PHONY: suites
+suites: $(STAMP) ## test suites of other projects; SUITES='--suite kgo --place kafka' runs some; writes docs/proofs/suites.md
+	@.ci/missing-tools
+	$(BIN)/python -m tests.conformance.suites $(SUITES)
+
 .PHONY: clients-cluster
 clients-cluster: $(STAMP) ## unmodified clients of seven kinds against three brokers and a controller
 	@.ci/missing-tools
@@ -305,6 +311,10 @@ bench-proxy: $(STAMP) ## what `fencepost proxy` costs, beside a bare relay; writ
 .PHONY: bench-scale
 bench-scale: $(STAMP) ## clusters of up to 99 brokers in the simulator (10 to 20 minutes, 4 GB); writes docs/bench/scale.md
 	$(BIN)/python -m tests.bench.scale --out docs/bench/scale.md
+
+.PHONY: bench-simulation
+bench-simulation: $(STAMP) ## CPU for a virtual second and for a seed of the simulator (a minute); writes docs/bench/simulation.md
+	$(BIN)/python -m tests.bench.simulation --out docs/bench/simulation.md
 
 .PHONY: walks
 walks: $(STAMP) ## calls of functions on three walks through the broker

@@ -24,8 +24,8 @@ TEXT = """\
 
 `make simulate` ({jobs}) runs the built-in programs of
 [the simulator](../how-to/simulate-a-cluster.md) with {brokers} brokers and a controller:
-`transactions` with even seeds, `consume-transform-produce` with odd ones. Each run has its own mix
-of faults. It is right if the program's checks hold, and the invariants at each step.
+{programs}, which take turns. Each run has its own mix of faults. It is right if the
+program's checks hold, and the invariants at each step.
 
 Last run: {date}, seeds {first} to {last}. `SEEDS=` sets how many; by default, there are 10,000.
 
@@ -55,9 +55,14 @@ it.
 """
 
 
+def program_of(seed: int) -> str:
+    """Return the name of the program that a seed runs: they take turns."""
+    return list(PROGRAMS)[seed % len(PROGRAMS)]
+
+
 def run_one(seed: int) -> Run:
     """Run a seed with the program that it stands for."""
-    return run_seed(list(PROGRAMS.values())[seed % 2](BROKERS), seed).without_error()
+    return run_seed(PROGRAMS[program_of(seed)](BROKERS), seed).without_error()
 
 
 def run_all(seeds: Iterable[int], jobs: int) -> Iterator[Run]:
@@ -77,13 +82,13 @@ def table(heading: str, counts: Counter[str]) -> str:
 
 def page(totals: Totals, first: int, jobs: int) -> str:
     """Return the page of what was run."""
-    names = list(PROGRAMS)
     failures = [
-        f"- `fencepost simulate --program {names[run.seed % 2]} --seed {run.seed}`: {run.verdict}"
+        f"- `fencepost simulate --program {program_of(run.seed)} --seed {run.seed}`: {run.verdict}"
         for run in totals.wrong
     ]
     return TEXT.format(
         jobs="one job" if jobs == 1 else f"{jobs} jobs",
+        programs=", ".join(f"`{each}`" for each in PROGRAMS),
         brokers=BROKERS,
         date=f"{datetime.now(UTC):%Y-%m-%d}",
         first=first,

@@ -10,6 +10,7 @@ from fencepost_protocol.apis import request_class
 from fencepost_protocol.exceptions import RemoteProtocolError
 from fencepost_protocol.generated.index import APIS, ApiKey
 from fencepost_protocol.generated.produce import ProduceRequest
+from fencepost_protocol.generated.write_txn_markers import WriteTxnMarkersRequest
 from opentelemetry.proto.trace.v1.trace_pb2 import Span, Status
 
 from fencepost_broker.apis.registry import SERVED
@@ -23,7 +24,7 @@ from fencepost_broker.server.control.events import Lost, cut
 from fencepost_broker.server.control.frames import READ_BYTES_MAX, read_answer
 from fencepost_broker.server.control.steps import TransactionStep
 from fencepost_broker.server.otlp.resource import attribute
-from fencepost_broker.server.otlp.trace_context import TraceContext, contexts_in
+from fencepost_broker.server.otlp.trace_context import CONTEXTS_MAX, TraceContext, contexts_in
 from fencepost_broker.server.otlp.transaction_spans import (
     TransactionSpan,
     TransactionSpans,
@@ -55,6 +56,8 @@ _BUMPING: Final = {
     ApiKey.TXN_OFFSET_COMMIT: 5,
 }
 """Requests that open transactions of producers with a new epoch for each, from these versions."""
+_BUMPED: Final = 2
+"""The transaction version whose markers have the epoch after that of the transaction."""
 
 
 class _Asked:
@@ -68,6 +71,7 @@ class _Asked:
         self.transactional_id: str | None = None
         self.producer = -1, -1
         self.contexts: list[TraceContext] = []
+        """The spans of clients, or those of the transactions whose markers it brings."""
         self.bumps = request.version >= _BUMPING.get(ApiKey(request.api_key), 1 << 15)
         self.of: TransactionSpan | None = None
         """The transaction that it belongs to."""
@@ -233,6 +237,12 @@ class Spans(Watcher[Connection]):
             add(attribute("kafka.producer.epoch", epoch))
         if isinstance(arrived.message, ProduceRequest):
             asked.contexts = contexts_in(arrived.message)
+        elif isinstance(arrived.message, WriteTxnMarkersRequest):
+            asked.contexts = [
+                self._bumped((each.producer_id, each.producer_epoch - 1))
+                for each in arrived.message.markers[:CONTEXTS_MAX]
+                if each.transaction_version >= _BUMPED
+            ]
 
     def _transaction_of(self, asked: _Asked) -> TransactionSpan | None:
         """Return the transaction of the producer that has sent a request."""
@@ -240,7 +250,7 @@ class Spans(Watcher[Connection]):
         return found if found is not None and found.producer == asked.producer else None
 
     def _over(self, asked: _Asked, *, failed: bool) -> None:
-        """End a span where it belongs: in a transaction, or else under the client's span."""
+        """End a span where it belongs: in a transaction, or else under the one span it names."""
         span, contexts, parent = asked.span, asked.contexts, None
         if asked.of is not None:
             parent = asked.of.context
