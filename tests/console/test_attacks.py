@@ -124,6 +124,8 @@ def test_a_hostile_address_is_text(browser: Browser, worked: Broker, wanted: str
 
 
 def test_a_hostile_file_of_steps_is_refused_or_text(browser: Browser, worked: Broker) -> None:
+    from playwright.sync_api import FilePayload
+
     number = {"at_ms": 0, "number": 1, "producer_id": 1, "producer_epoch": 0, "broker": 1}
     texts = dict.fromkeys(("client_id", "address", "transactional_id", "group", "state"), HOSTILE)
     place = {"topic": HOSTILE, "partition": 0, "offset": 1 << 50, "records": 1 << 50}
@@ -144,8 +146,8 @@ def test_a_hostile_file_of_steps_is_refused_or_text(browser: Browser, worked: Br
             ("odd", odd),
         ]:
             content = json.dumps({"kind": "fencepost-steps", "steps": steps}).encode()
-            file = {"name": f"{name}.json", "mimeType": "text/plain", "buffer": content}
-            page.set_input_files("input[type=file]", [file])  # type: ignore[list-item]
+            file = FilePayload(name=f"{name}.json", mimeType="text/plain", buffer=content)
+            page.set_input_files("input[type=file]", file)
             if steps is not odd:
                 page.get_by_text("Step 1 of this file has a field").wait_for()
         page.get_by_text("These are the steps of odd.json").wait_for()
