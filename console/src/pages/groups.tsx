@@ -138,7 +138,6 @@ function GroupShown(props: { id: string }) {
           </Table>
         )}
       </Card>
-      {data.type !== "share" && <History group={props.id} now={changed} />}
       <Card title="Committed offsets" hint="Where a reader would go on. Lag is how many records are after that.">
         {data.offsets.length === 0 ? (
           <Empty>Nothing is committed yet.</Empty>
@@ -151,7 +150,7 @@ function GroupShown(props: { id: string }) {
                     <Text of={`${each.topic}-${each.partition}`} />
                   </a>
                 </td>
-                <td>
+                <td class="short">
                   <Text of={readers.get(`${each.topic}-${each.partition}`)?.client_id} none="nobody" />
                 </td>
                 <td class="number">{each.offset}</td>
@@ -169,6 +168,7 @@ function GroupShown(props: { id: string }) {
           </p>
         ))}
       </Card>
+      {data.type !== "share" && <History group={props.id} now={changed} />}
     </>
   );
 }

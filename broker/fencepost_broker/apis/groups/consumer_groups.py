@@ -19,6 +19,7 @@ from fencepost_protocol.generated.consumer_group_heartbeat import (
     ConsumerGroupHeartbeatResponse,
 )
 
+from fencepost_broker.apis.fetch.leaving import answer_fetches_of
 from fencepost_broker.apis.groups.requests import ask, describe_each, has_feature
 from fencepost_broker.apis.request import Answer, Request
 
@@ -34,6 +35,8 @@ def consumer_group_heartbeat(
     """Answer ConsumerGroupHeartbeat, versions 0 and 1."""
     if not has_feature(context, _FEATURE):
         return _heartbeat_refused(message, ErrorCode.UNSUPPORTED_VERSION)
+    if message.member_epoch < 0:
+        answer_fetches_of(context, request)
     return ask(context, request, message.group_id, message, _heartbeat_refused)
 
 
@@ -47,13 +50,11 @@ def consumer_group_describe(
     context: BrokerContext, request: Request, message: ConsumerGroupDescribeRequest
 ) -> Answer | None:
     """Answer ConsumerGroupDescribe, versions 0 and 1."""
-    authorized = message.include_authorized_operations
     return describe_each(
         context,
         request,
         _FEATURE,
-        message.group_ids,
-        lambda group_id: ConsumerGroupDescribeRequest([group_id], authorized),
+        message,
         DescribedGroup,
         lambda groups: ConsumerGroupDescribeResponse(groups=groups),
     )

@@ -107,6 +107,14 @@ class OwnSettings:
         own=True,
         at_least=1,
     )
+    group_leave_answers_fetches = boolean(
+        True,
+        "whether the waiting Fetch requests of a consumer are answered when it leaves its group;"
+        " otherwise they wait for fetch.max.wait.ms, as in Kafka",
+        own=True,
+        kafka=False,
+        because="Java's consumer closes only after its last Fetch, which is half a second later",
+    )
     offset_fetch_pending_legacy = string(
         "retry",
         "OffsetFetch below v7 while offsets are pending: retry (COORDINATOR_LOAD_IN_PROGRESS), or"
@@ -194,6 +202,11 @@ class OwnSettings:
         own=True,
         check=check_http_url,
         range_text="a URL",
+    )
+    otlp_traces = boolean(
+        False,
+        "whether spans of requests and transactions are sent to otlp.endpoint, too, at /v1/traces",
+        own=True,
     )
     control_token_file: Setting[str | None] = string(
         None,
