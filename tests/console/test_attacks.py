@@ -124,8 +124,6 @@ def test_a_hostile_address_is_text(browser: Browser, worked: Broker, wanted: str
 
 
 def test_a_hostile_file_of_steps_is_refused_or_text(browser: Browser, worked: Broker) -> None:
-    from playwright.sync_api import FilePayload
-
     number = {"at_ms": 0, "number": 1, "producer_id": 1, "producer_epoch": 0, "broker": 1}
     texts = dict.fromkeys(("client_id", "address", "transactional_id", "group", "state"), HOSTILE)
     place = {"topic": HOSTILE, "partition": 0, "offset": 1 << 50, "records": 1 << 50}

@@ -237,7 +237,7 @@ function rowsOf(batch: Batch, before: Batch | undefined, form: string, topic: st
       {size(batch.size_bytes)}
       {batch.compression !== "none" && `, ${batch.compression}`}
       {batch.producer_id >= 0 && `, producer ${batch.producer_id} epoch ${batch.producer_epoch}`}
-      {batch.base_sequence >= 0 && `, sequence ${batch.base_sequence}`}
+      {batch.producer_id >= 0 && batch.base_sequence >= 0 && `, sequence ${batch.base_sequence}`}
     </small>
   );
   if (batch.control || batch.problem)
