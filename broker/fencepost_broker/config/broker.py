@@ -29,6 +29,7 @@ from fencepost_broker.config.tables.network import (
     ConnectionSettings,
     ListenerSettings,
     NodeSettings,
+    QuotaSettings,
     RequestSettings,
     ThreadSettings,
 )
@@ -71,6 +72,7 @@ class DeclaredSettings(
     SecuritySettings,
     BearerSettings,
     DelegationTokenSettings,
+    QuotaSettings,
     RequestSettings,
     ThreadSettings,
     LogSettings,

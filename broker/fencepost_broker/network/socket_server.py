@@ -330,8 +330,7 @@ class SocketServer:
 
     def released(self, connection: Connection, request: Request, answer: Answer) -> Pieces:
         """Encode the answer to a request that was parked."""
-        waited_ns = perf_counter_ns() - connection.parked_at_ns
-        self.metrics.apis[request.api_key].waited.add(waited_ns)
+        self.metrics.apis[request.api_key].waited.add(perf_counter_ns() - connection.parked_at_ns)
         return self._frame_of(request, answer)
 
     @property
@@ -422,6 +421,8 @@ class SocketServer:
             return False
         self._connections[connection] = None
         self.metrics.connections_opened += 1
+        if self._quotas is not None:
+            self._quotas.opened(connection)
         if self._watcher is not None:
             self._watcher.opened(connection)
         return True
@@ -484,9 +485,8 @@ class SocketServer:
     # -- idle connections ----------------------------------------------------------------------
 
     def _schedule_reaping(self, loop: asyncio.AbstractEventLoop) -> None:
-        if self._limits.idle_ms_max < 0:
-            return
-        self._reaper = loop.call_later(self._limits.idle_ms_max / 1_000, self._reap, loop)
+        if self._limits.idle_ms_max >= 0:
+            self._reaper = loop.call_later(self._limits.idle_ms_max / 1_000, self._reap, loop)
 
     def _reap(self, loop: asyncio.AbstractEventLoop) -> None:
         self.reap()

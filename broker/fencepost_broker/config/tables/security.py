@@ -30,6 +30,7 @@ PLAIN: Final = "PLAIN"
 LISTENER_PREFIX: Final = "listener.name."
 JAAS: Final = "sasl.jaas.config"
 REAUTHENTICATION: Final = "connections.max.reauth.ms"
+CONNECTION_RATE: Final = "max.connection.creation.rate"
 MODULES: Final = {
     PLAIN: PLAIN_MODULE,
     "SCRAM-SHA-256": SCRAM_MODULE,
@@ -195,12 +196,15 @@ _JAAS_SETTING: Final[AnySetting] = password(
     range_text='MODULE required name="value" ...;',
     scope=Scope.PER_BROKER,
 )
-_OF_LISTENERS: Final = tuple(
-    name.replace("_", ".")
-    for name in (*vars(SecuritySettings), *vars(UnusedSecuritySettings))
-    if name.startswith("ssl_")
-    or name
-    in ("sasl_enabled_mechanisms", "sasl_server_max_receive_size", "principal_builder_class")
+_OF_LISTENERS: Final = (
+    CONNECTION_RATE,
+    *(
+        name.replace("_", ".")
+        for name in (*vars(SecuritySettings), *vars(UnusedSecuritySettings))
+        if name.startswith("ssl_")
+        or name
+        in ("sasl_enabled_mechanisms", "sasl_server_max_receive_size", "principal_builder_class")
+    ),
 )
 _OF_MECHANISMS: Final = (
     JAAS,
@@ -262,8 +266,8 @@ def explain_own(name: str) -> str | None:
     if read_own_name(name.lower()) is not None:
         return f"{name} must be in lower case"
     return (
-        f"{name} cannot be set: a listener has only ssl.*, sasl.* and {REAUTHENTICATION} of its "
-        f"own, and {JAAS} belongs to a mechanism "
+        f"{name} cannot be set: a listener has only ssl.*, sasl.*, {REAUTHENTICATION} and "
+        f"{CONNECTION_RATE} of its own, and {JAAS} belongs to a mechanism "
         f"({LISTENER_PREFIX}NAME.plain.{JAAS})"
     )
 
