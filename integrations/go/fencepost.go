@@ -80,6 +80,9 @@ func Launch(args ...string) (*Broker, error) {
 	options := []string{"up", "--port", "0", "--control", "0", "--json", "--exit-with-parent"}
 	up := exec.Command(command, append(options, args...)...)
 	up.Stderr = os.Stderr
+	if _, err := up.StdinPipe(); err != nil { // Windows: its end is the end of this process
+		return nil, err
+	}
 	stdout, err := up.StdoutPipe()
 	if err != nil {
 		return nil, err
@@ -102,7 +105,9 @@ func Launch(args ...string) (*Broker, error) {
 
 // Stop stops the broker and waits until its process has ended.
 func (b *Broker) Stop() {
-	b.process.Signal(syscall.SIGTERM)
+	if b.process.Signal(syscall.SIGTERM) != nil { // Windows, or the broker has ended
+		b.process.Kill()
+	}
 	select {
 	case <-b.ended:
 	case <-time.After(10 * time.Second):

@@ -7,7 +7,7 @@ import { createInterface } from "node:readline";
 export async function start(...args) {
   const command = process.env.FENCEPOST || "fencepost";
   const options = ["up", "--port", "0", "--control", "0", "--json", "--exit-with-parent"];
-  const child = spawn(command, [...options, ...args], { stdio: ["ignore", "pipe", "inherit"] });
+  const child = spawn(command, [...options, ...args], { stdio: ["pipe", "pipe", "inherit"] });
   const ended = new Promise((resolve, reject) => {
     child.once("error", reject);
     child.once("exit", (code, signal) => resolve(code ?? signal));

@@ -1,4 +1,4 @@
-"""Java's share consumer says the same of Apache Kafka and of this broker."""
+"""Share consumers of Java and of librdkafka say the same of Apache Kafka and of this broker."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import subprocess
 from pathlib import Path
 from typing import Final
 
+import confluent_kafka
 import pytest
 from fencepost_broker.blocking import Broker
 
@@ -35,6 +36,17 @@ given {d0=1}
 """Released records and those whose lock has ended are given once more. It is no error to be late
 with a record that another member has accepted."""
 
+TOLD_BY_LIBRDKAFKA: Final = [
+    "given a0=1 a1=1 a2=1 a3=1 a4=1 a5=1 a6=1 a7=1 a8=1",
+    "committed [None]",
+    "given a1=2 a4=2 a7=2",
+    "committed [None]",
+    "given b0=1 b1=1 b2=1",
+    "given b0=2 b1=2 b2=2",
+    "committed [None]",
+]
+"""A consumer that closes releases what it has not acknowledged."""
+
 
 @pytest.fixture(autouse=True)
 def jars() -> None:
@@ -51,11 +63,22 @@ def told(bootstrap: str) -> str:
     return run.stdout
 
 
+def told_by_librdkafka(bootstrap: str) -> list[str]:
+    """librdkafka has a share consumer since 2.16: lower versions are not tried."""
+    if not hasattr(confluent_kafka, "ShareConsumer"):
+        pytest.skip("this librdkafka has no share consumer")
+    from tests.conformance.share import librdkafka_shares
+
+    return librdkafka_shares.told(bootstrap)
+
+
 def test_on_apache_kafka() -> None:
     with ApacheKafka({name: str(value) for name, value in QUICK.items()}) as kafka:
         assert told(kafka.bootstrap) == TOLD
+        assert told_by_librdkafka(kafka.bootstrap) == TOLD_BY_LIBRDKAFKA
 
 
 def test_on_this_broker() -> None:
     with Broker(settings=QUICK) as broker:
         assert told(broker.bootstrap) == TOLD
+        assert told_by_librdkafka(broker.bootstrap) == TOLD_BY_LIBRDKAFKA

@@ -1,4 +1,4 @@
-"""What only POSIX has stands in a few files, nearly all with something else for Windows."""
+"""What only POSIX has stands in a few files, each with something else for Windows."""
 
 from __future__ import annotations
 
@@ -30,7 +30,9 @@ OF_LOOPS: Final = {"add_reader", "add_signal_handler", "add_writer", "remove_rea
 
 BROKER: Final = "broker/fencepost_broker/"
 ADAPTERS: Final = {
-    BROKER + "cli/commands/parent.py": "a pipe and a thread for os.pidfd_open",
+    BROKER + "cli/cluster/control_socket.py": "a directory of the user's own for os.getuid",
+    BROKER + "cli/cluster/prefork.py": "not used: processes start a new interpreter",
+    BROKER + "cli/commands/parent.py": "a pipe and a thread for os.pidfd_open, or standard input",
     BROKER + "cli/commands/readiness.py": "os.fstat for fcntl",
     BROKER + "cli/machine.py": "no limit without resource",
     BROKER + "network/listeners.py": "listeners are closed at once where there are no readers",
@@ -38,7 +40,7 @@ ADAPTERS: Final = {
     BROKER + "server/control/values/__main__.py": "no limit without resource",
     BROKER + "server/crash.py": "SIGTERM for SIGKILL",
     BROKER + "server/loop_thread.py": "nothing to forget where there is no fork",
-    BROKER + "server/running.py": "KeyboardInterrupt and a thread for signals and pipes",
+    BROKER + "server/running.py": "signal.signal and a thread for signals and pipes",
     BROKER + "storage/disk/directory_lock.py": "msvcrt for fcntl",
     BROKER + "storage/disk/files.py": "seeks for pread and pwrite, ftruncate for posix_fallocate",
     BROKER + "storage/disk/memory_chunks.py": "seeks for pread and pwrite",
@@ -46,14 +48,6 @@ ADAPTERS: Final = {
     "client/fencepost_client/commands/terminal.py": "KeyboardInterrupt for handlers of signals",
 }
 """Files that work without, and how."""
-POSIX_ALONE: Final = {
-    BROKER + "cli/cluster/control_socket.py",
-    BROKER + "cli/cluster/counting.py",
-    BROKER + "cli/cluster/prefork.py",
-    BROKER + "cli/cluster/supervisor.py",
-    BROKER + "cli/commands/up_cluster.py",
-}
-"""A cluster of processes; docs/reference/platforms.md says that Windows has none."""
 
 
 def used(path: Path) -> Iterator[str]:
@@ -86,16 +80,12 @@ def sources() -> dict[str, set[str]]:
 
 
 def test_what_only_posix_has_is_used_in_adapters_only() -> None:
-    elsewhere = {
-        name: names
-        for name, names in sources().items()
-        if name not in ADAPTERS and name not in POSIX_ALONE
-    }
+    elsewhere = {name: names for name, names in sources().items() if name not in ADAPTERS}
     assert elsewhere == {}, "use what every system has, or add a twin and name the file here"
 
 
 def test_no_file_is_named_in_vain() -> None:
-    assert (ADAPTERS.keys() | POSIX_ALONE) - sources().keys() == set()
+    assert ADAPTERS.keys() - sources().keys() == set()
 
 
 def test_the_names_are_those_of_this_system() -> None:

@@ -98,6 +98,24 @@ async def test_our_client_logs_in_with_a_token_and_is_told_why_not() -> None:
         assert token() not in repr(caught.value)
 
 
+async def test_mechanisms_that_are_named_hold_beside_users_with_passwords() -> None:
+    mechanisms = {"sasl.enabled.mechanisms": "SCRAM-SHA-256,OAUTHBEARER"}
+    async with Broker(users={"alice": "wonder-land=7"}, settings=mechanisms) as broker:
+        logins: tuple[dict[str, Any], ...] = (
+            {"sasl_mechanism": "OAUTHBEARER", "sasl_oauth_token_provider": token},
+            {
+                "sasl_mechanism": "SCRAM-SHA-256",
+                "sasl_plain_username": "alice",
+                "sasl_plain_password": "wonder-land=7",
+            },
+        )
+        for login in logins:
+            async with Admin(
+                broker.bootstrap, security_protocol="SASL_PLAINTEXT", **login
+            ) as admin:
+                assert await admin.describe_cluster()
+
+
 async def test_librdkafka_and_aiokafka_log_in_with_a_token() -> None:
     class Provider(AbstractTokenProvider):  # type: ignore[misc]
         async def token(self) -> str:

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from fencepost_broker import Broker
 from fencepost_broker.storage.log import StorageError
-from fencepost_client import Consumer, Producer, TopicPartition
+from fencepost_client import Admin, Consumer, NewTopic, Producer, TopicPartition
 
 from tests.support.broker import Client
 
@@ -185,3 +185,14 @@ async def test_recovery_keeps_the_damaged_log_and_the_records_of_topics(
     assert kept[stray]
     async with Broker(topics={"new": 1}, data_dir=tmp_path):
         assert "metadata-recovered" not in capsys.readouterr().err
+
+
+async def test_names_that_differ_by_case_only_do_not_share_records(tmp_path: Path) -> None:
+    await fill(tmp_path)
+    async with Broker(data_dir=tmp_path) as broker:
+        (tmp_path / "T-0").symlink_to("t-0")  # the file system does not distinguish the two
+        async with Client(broker.bootstrap) as client, Admin(broker.bootstrap) as admin:
+            await admin.create_topics([NewTopic("T", 1)])
+            with pytest.raises(AssertionError, match="differ by case only"):
+                await client.produce("T", 0, b"x")
+        assert len(await read(broker)) == 10

@@ -16,6 +16,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from fencepost_broker.cli.cluster.control_socket import ask_supervisor
+from fencepost_client.commands.errors import NotDoneError
 from fencepost_protocol.generated.api_versions import ApiVersionsRequest
 from fencepost_protocol.generated.index import ApiKey
 from fencepost_protocol.generated.init_producer_id import InitProducerIdRequest
@@ -163,8 +165,13 @@ def test_others_cannot_use_the_control_socket_whatever_the_umask(tmp_path: Path)
     try:
         (tmp_path / "run").mkdir(mode=0o777)
         with up(tmp_path) as cluster:
-            (found,) = [each for each in cluster.run_dir.iterdir() if each.is_socket()]
-            assert stat.S_IMODE(found.stat().st_mode) == 0o600
+            address = cluster.run_dir / "control"
+            assert stat.S_IMODE(address.stat().st_mode) == 0o600
+            without = {"port": json.loads(address.read_bytes())["port"], "token": "guessed"}
+            (tmp_path / "control").write_text(json.dumps(without))
+            with pytest.raises(NotDoneError, match="ended before it answered"):
+                ask_supervisor(tmp_path, "kill", 1)
+            assert cluster.members()[1]["state"] == "up"
     finally:
         os.umask(before)
 

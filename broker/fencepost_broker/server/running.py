@@ -15,6 +15,10 @@ from fencepost_broker.server.errors import BrokerFailedError
 
 _INTERRUPTED: Final = 130
 """Exit code."""
+_STOPPING: Final = [
+    getattr(signal, name) for name in ("SIGTERM", "SIGINT", "SIGBREAK") if hasattr(signal, name)
+]
+"""Signals that stop a broker; the last one is Ctrl-Break of Windows."""
 
 
 def run_loop(main: Coroutine[Any, Any, int]) -> int:
@@ -64,9 +68,11 @@ async def run_until_stopped(
             sys.exit(_INTERRUPTED)
         stopping.set()
 
-    for number in (signal.SIGTERM, signal.SIGINT):
-        with suppress(NotImplementedError):  # Windows: KeyboardInterrupt stops the runner
+    for number in _STOPPING:
+        try:
             loop.add_signal_handler(number, on_signal)
+        except NotImplementedError:  # Windows
+            signal.signal(number, lambda *_: loop.call_soon_threadsafe(on_signal))
     if until_closed is not None:
         _tell_when_closed(until_closed, stopping.set)
     starting = loop.create_task(broker.start())

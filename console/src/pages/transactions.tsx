@@ -20,6 +20,7 @@ const ZOOMS = [0.5, 0.75, 1, 1.5];
 
 export function TransactionsPage() {
   const [frozen, setFrozen] = useState<Step[] | null>(null);
+  const [file, setFile] = useState("");
   const [fileProblem, setFileProblem] = useState("");
   const box = useRef<HTMLDivElement>(null);
   const followed = given("follow");
@@ -38,17 +39,21 @@ export function TransactionsPage() {
   const selected = given("step") ? drawn.findIndex((each) => idOf(each) === given("step")) : -1;
   const setSelected = (at: number) => give({ step: idOf(drawn[at]) });
   const picture = useMemo(() => draw(drawn, zoom), [version, frozen, followed, end, zoom]);
-  const open = async (file: File | undefined) => {
-    if (!file) return;
+  const open = async (chosen: File | undefined) => {
+    if (!chosen) return;
     try {
-      setFrozen(fromJson(await file.text()));
+      setFrozen(fromJson(await chosen.text()));
+      setFile(chosen.name);
       setFileProblem("");
       give({ until: undefined, step: undefined, follow: undefined });
     } catch (error) {
       setFileProblem(error instanceof SyntaxError ? "This file is not JSON." : String((error as Error).message));
     }
   };
-  const pause = () => setFrozen(frozen ? null : [...steps.items]);
+  const pause = () => {
+    setFrozen(frozen ? null : [...steps.items]);
+    setFile("");
+  };
 
   return (
     <Page
@@ -120,6 +125,11 @@ export function TransactionsPage() {
             A file of <i>Save as JSON</i>, of any broker:{" "}
             <input type="file" accept=".json,application/json" onChange={(e) => void open(e.currentTarget.files?.[0])} />
           </label>
+          {file && (
+            <p role="status">
+              These are the steps of <Text of={file} />. <i>Go on</i> shows those of this broker.
+            </p>
+          )}
           {fileProblem && (
             <span class="wrong" role="alert">
               {fileProblem}

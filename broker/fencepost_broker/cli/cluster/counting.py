@@ -6,12 +6,11 @@ The process that has started them counts for all; they ask it at its control soc
 from __future__ import annotations
 
 import asyncio
-import json
 from typing import TYPE_CHECKING
 
 import msgspec
 
-from fencepost_broker.cli.cluster.supervisor import SOCKET
+from fencepost_broker.cli.cluster.control_socket import LOOPBACK, question
 from fencepost_broker.faults.rule import Verdict
 from fencepost_broker.faults.rules import CounterError
 
@@ -26,11 +25,11 @@ def counter_at(run_dir: Path) -> Counter:
     """Return what counts the requests that fault rules match, for all brokers of a cluster."""
 
     async def count(names: Sequence[str]) -> Sequence[Verdict | None]:
-        question = json.dumps({"do": "count", "rules": list(names)}).encode()
         try:
-            reader, writer = await asyncio.open_unix_connection(run_dir / SOCKET)
+            port, asked = question(run_dir, "count", rules=list(names))
+            reader, writer = await asyncio.open_connection(LOOPBACK, port)
             try:
-                writer.write(question + b"\n")
+                writer.write(asked)
                 line = await reader.readline()
             finally:
                 writer.close()

@@ -134,7 +134,7 @@ class Spare:
         self.pid = pid
         self.returncode: int | None = None
         self._descriptor = descriptor
-        self._stdin = stdin
+        self.stdin: BinaryIO = os.fdopen(stdin, "wb", 0)
         self._outputs = (stdout, stderr)
         self._ended: asyncio.Future[int] | None = None
         self.stdout: asyncio.StreamReader | None = None
@@ -144,7 +144,7 @@ class Spare:
         """Run a command in the copy; ``name`` is what lists of processes show."""
         with suppress(BrokenPipeError):  # it was killed: that is noticed like any other end
             line = json.dumps({"name": name, "words": list(words)}).encode() + b"\n"
-            _write_all(self._stdin, line)
+            _write_all(self.stdin.fileno(), line)
         loop = asyncio.get_running_loop()
         self._ended = loop.create_future()
         # Not before the line is written: reaping it closes the pipe that we write to.
@@ -168,7 +168,7 @@ class Spare:
         _, status = os.waitpid(self.pid, 0)
         self.returncode = os.waitstatus_to_exitcode(status)
         os.close(self._descriptor)
-        os.close(self._stdin)
+        self.stdin.close()
         return self.returncode
 
     async def wait(self) -> int:

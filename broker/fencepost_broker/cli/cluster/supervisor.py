@@ -9,16 +9,19 @@ from __future__ import annotations
 
 import asyncio
 import json
-import os
+import secrets
 import signal
-import socket
+import subprocess
 import sys
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
+from fencepost_broker.cli.cluster.control_socket import LOOPBACK, remove_address, write_address
 from fencepost_broker.server.errors import ProcessError
+from fencepost_broker.storage.disk.directory_lock import FileLock
+from fencepost_broker.storage.log import LockedError
 
 if TYPE_CHECKING:
     from fencepost_broker.cli.cluster.prefork import Spare
@@ -29,15 +32,18 @@ CONTROLLER: Final = "CONTROLLER"
 """Name of the controller's listener."""
 BETWEEN: Final = "PLAINTEXT"
 """Name of the listener for processes of this machine, and for clients if they need no login."""
-SOCKET: Final = "control"
+_LOCK: Final = "lock"
 _LINE_BYTES_MAX: Final = 1 << 20
 _GRACE_S: Final = 15.0
-_SIGNALS: Final = {
-    "kill": signal.SIGKILL,
-    "stop": signal.SIGTERM,
-    "pause": signal.SIGSTOP,
-    "resume": signal.SIGCONT,
-}
+_PAUSE: Final = getattr(signal, "SIGSTOP", None)
+_RESUME: Final = getattr(signal, "SIGCONT", None)
+
+
+class Pipe(Protocol):
+    """The parent's end of a child's standard input."""
+
+    def close(self) -> None:
+        """Close it, by which the child stops."""
 
 
 class Process(Protocol):
@@ -47,6 +53,10 @@ class Process(Protocol):
     stdout: asyncio.StreamReader | None
     stderr: asyncio.StreamReader | None
 
+    @property
+    def stdin(self) -> Pipe | None:
+        """Its standard input."""
+
     async def wait(self) -> int:
         """Return the exit code once it has ended."""
 
@@ -54,7 +64,7 @@ class Process(Protocol):
         """Send a signal; an ended process raises ProcessLookupError or ignores it."""
 
     def kill(self) -> None:
-        """Send SIGKILL."""
+        """End it at once."""
 
 
 class Member:
@@ -173,7 +183,8 @@ class Supervisor:
         self._run_dir = run_dir
         self.control: ControlPort | None = None
         self._server: asyncio.Server | None = None
-        self._stopping = asyncio.Event()
+        self._token = ""
+        self._lock: FileLock | None = None
 
     @property
     def brokers(self) -> list[Member]:
@@ -207,14 +218,17 @@ class Supervisor:
 
     async def _start_all(self) -> None:
         self._run_dir.mkdir(parents=True, exist_ok=True, mode=0o700)
-        path = self._run_dir / SOCKET
-        await _refuse_if_used(path)
+        try:
+            self._lock = FileLock(str(self._run_dir / _LOCK))
+        except LockedError:
+            raise ProcessError(
+                f"another cluster runs from {self._run_dir}: name another --run-dir"
+            ) from None
         self._clean()
         await self._start_members()
-        listening = _bound(path)
-        self._server = await asyncio.start_unix_server(
-            self._serve, sock=listening, limit=_LINE_BYTES_MAX
-        )
+        self._server = await asyncio.start_server(self._serve, LOOPBACK, 0, limit=_LINE_BYTES_MAX)
+        port = self._server.sockets[0].getsockname()[1]
+        self._token = write_address(self._run_dir, port)
         if self.control is not None:
             await self.control.open()
 
@@ -242,9 +256,11 @@ class Supervisor:
             await self.control.close()
         if self._server is not None:
             self._server.close()
-            _forget(self._run_dir / SOCKET)
+            remove_address(self._run_dir)
         codes = await asyncio.gather(*(self._end(each) for each in self._others))
         codes.append(await self._end(self.controller))
+        if self._lock is not None:
+            self._lock.release()
         return all(code in (0, None) for code in codes)
 
     # -- one of them ----------------------------------------------------------------------------
@@ -278,7 +294,9 @@ class Supervisor:
             stdout=asyncio.subprocess.PIPE,
             stderr=asyncio.subprocess.PIPE,
             limit=_LINE_BYTES_MAX,
-            start_new_session=True,  # Ctrl-C is for this process, which stops them in order
+            # Ctrl-C is for this process, which stops them in order.
+            start_new_session=True,
+            creationflags=getattr(subprocess, "CREATE_NEW_PROCESS_GROUP", 0),
         )
 
     def _joining(self, member: Member) -> list[str]:
@@ -308,9 +326,7 @@ class Supervisor:
         if process is None:
             return None
         member.is_expected_to_end = True
-        with suppress(ProcessLookupError):
-            process.send_signal(signal.SIGCONT)
-            process.send_signal(signal.SIGTERM)
+        _tell_to_stop(process)
         try:
             async with asyncio.timeout(_GRACE_S):
                 await process.wait()
@@ -325,20 +341,24 @@ class Supervisor:
         process = member.process
         if process is None:
             raise ProcessError(f"{member.label} is not running: `fencepost broker start` starts it")
-        member.is_expected_to_end = member.is_expected_to_end or what in {"kill", "stop"}
-        process.send_signal(_SIGNALS[what])
-        if what == "stop":
-            process.send_signal(signal.SIGCONT)
         if what in {"kill", "stop"}:
+            member.is_expected_to_end = True
+            process.kill() if what == "kill" else _tell_to_stop(process)
             await member.ended.wait()
-        else:
-            member.state = "paused" if what == "pause" else "up"
+            return
+        number = _PAUSE if what == "pause" else _RESUME
+        if number is None:
+            raise ProcessError(f"this system cannot pause a process: {member.label} runs on")
+        process.send_signal(number)
+        member.state = "paused" if what == "pause" else "up"
 
     # -- commands -------------------------------------------------------------------------------
 
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         try:
             asked = json.loads(await reader.readline())
+            if not secrets.compare_digest(asked["token"], self._token):
+                return
             try:
                 told = await self._do(asked)
             except ProcessError as error:
@@ -384,31 +404,10 @@ class Supervisor:
             await self.control.came_up(node_id, is_started=what == "start")
 
 
-def _forget(path: Path) -> None:
-    with suppress(OSError):
-        path.unlink()
-
-
-def _bound(path: Path) -> socket.socket:
-    """Return a socket at this path that only this user can open, from the moment it exists."""
-    listening = socket.socket(socket.AF_UNIX)
-    before = os.umask(0o177)
-    try:
-        listening.bind(os.fspath(path))
-    except OSError:
-        listening.close()
-        raise
-    finally:
-        os.umask(before)
-    return listening
-
-
-async def _refuse_if_used(path: Path) -> None:
-    """Raise ProcessError if another cluster uses the directory; remove a stale socket."""
-    try:
-        _, writer = await asyncio.open_unix_connection(path)
-    except OSError:
-        _forget(path)
-        return
-    writer.close()
-    raise ProcessError(f"another cluster runs from {path.parent}: name another --run-dir")
+def _tell_to_stop(process: Process) -> None:
+    """Close its standard input, by which it stops in order; one that is paused goes on first."""
+    assert process.stdin is not None
+    if _RESUME is not None:
+        with suppress(ProcessLookupError):
+            process.send_signal(_RESUME)
+    process.stdin.close()

@@ -9,7 +9,7 @@ from fencepost_protocol.commands import Command, examples_of, number
 
 _WORDS: Final = {
     "kill": "kill a broker at once, like a crash (SIGKILL)",
-    "stop": "shut a broker down: it hands over its leaderships first (SIGTERM)",
+    "stop": "shut a broker down: it hands over its leaderships first",
     "start": "start a killed or stopped broker, at its old port",
     "pause": "suspend a broker; it is fenced when its session times out (SIGSTOP)",
     "resume": "resume a suspended broker (SIGCONT)",

@@ -136,7 +136,7 @@ def run_cluster(options: argparse.Namespace, settings: Settings, port: int) -> i
         members,
         lambda bootstrap: create(bootstrap, topics),
         copies,
-        clean=lambda: _remove_stale_folders(run_dir),
+        clean=lambda: _remove_folders_but(for_now),
         forget=None if options.data_dir else partial(_empty, for_now),
     )
     if _is_controlled(options, settings):
@@ -185,15 +185,11 @@ def _is_controlled(options: argparse.Namespace, settings: Settings) -> bool:
     return settings.control_address is not None or options.faults is not None
 
 
-def _remove_stale_folders(run_dir: Path) -> None:
-    """Remove folders of killed clusters; the process id in the name says which process made one."""
-    for left in run_dir.glob(f"{_FOR_NOW}*"):
-        try:
-            os.kill(int(left.name.removeprefix(_FOR_NOW)), 0)
-        except ProcessLookupError:
+def _remove_folders_but(ours: Path) -> None:
+    """Remove the folders of killed clusters; only one cluster uses a run directory."""
+    for left in ours.parent.glob(f"{_FOR_NOW}*"):
+        if left != ours:
             shutil.rmtree(left, ignore_errors=True)
-        except (ValueError, OSError):
-            continue  # it belongs to another user
 
 
 def _refuse_per_process_settings(settings: Settings) -> None:
@@ -256,13 +252,15 @@ def members_of(
         of_brokers += [] if path is None else [option, path]
     for name in _COPIED:
         given += ["-c", f"{name}={settings.shown(name)}"]
-    if options.kafka_defaults:
-        given.append("--kafka-defaults")
+    for flag, is_given in (
+        ("--kafka-defaults", options.kafka_defaults),
+        ("--otlp-traces", options.otlp_traces),
+        ("--recover-metadata", options.recover_metadata),
+    ):
+        given += [flag] if is_given else []
     alike = ("--as", options.release), ("--statsd", options.statsd), ("--otlp", options.otlp)
     for option, value in alike:
         given += [] if value is None else [option, value]
-    if options.recover_metadata:
-        given.append("--recover-metadata")
     if _is_controlled(options, settings):
         given += ["--control", "127.0.0.1:0", "--control-token-file", str(for_now / _CONTROL_FILE)]
         of_brokers += ["--counted-at", os.fspath(run_dir)]

@@ -206,12 +206,18 @@ class LogManager:
                 self.delete(topic, partition, now_ms)
                 log = None
         folder = str(name)
-        self.disk.make_folder(folder)
-        self.disk.write(
+        path, data = (
             f"{folder}/{PARTITION_METADATA}",
             checkpoints.format_partition_metadata(topic_id),
-            durable=False,
         )
+        if log is None and self.disk.read(path) not in {None, data}:
+            raise CorruptFileError(
+                path,
+                "it is another topic's: where the file system does not distinguish upper and lower"
+                " case, names of topics that differ by case only share a folder",
+            )
+        self.disk.make_folder(folder)
+        self.disk.write(path, data, durable=False)
         if log is None:
             log = PartitionLog(self.disk, folder, config, now_ms, self._removals)
             self.logs[name] = log
