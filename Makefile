@@ -128,7 +128,7 @@ personas: $(STAMP) ## ask Apache Kafka 2.8 to 4.3 for the table of `up --as`, th
 GOLDEN_ROUNDS ?= 20000
 .PHONY: golden
 golden: $(STAMP) ## golden bytes with GOLDEN_ROUNDS random messages per API and version
-	FENCEPOST_TEST_GOLDEN_ROUNDS=$(GOLDEN_ROUNDS) $(BIN)/pytest -m conformance tests/conformance/test_golden_bytes.py
+	FENCEPOST_TEST_GOLDEN_ROUNDS=$(GOLDEN_ROUNDS) $(BIN)/pytest -s -m conformance tests/conformance/test_golden_bytes.py
 
 .PHONY: clients
 clients: $(STAMP) ## only unmodified clients of seven kinds against our broker
@@ -284,6 +284,10 @@ bench-cluster: $(STAMP) ## a cluster beside Apache Kafka's (up to 45 minutes); d
 bench-audit: $(STAMP) ## the audit at 0.1, 1 and 10 GB (5 to 25 minutes); writes docs/bench/audit.md
 	$(BIN)/python -m tests.bench.pipeline.audit --out docs/bench/audit.md $(BENCH)
 
+.PHONY: bench-report
+bench-report: $(STAMP) ## the benchmarks that are kept as one HTML file: build/bench.html
+	$(BIN)/python -m tests.bench.report
+
 .PHONY: bench-pipeline
 bench-pipeline: $(STAMP) ## log files as Arrow tables (5 to 10 minutes); writes docs/bench/pipeline.md
 	$(BIN)/python -m tests.bench.pipeline.log_files --out docs/bench/pipeline.md $(BENCH)
@@ -307,6 +311,10 @@ bench-proxy: $(STAMP) ## what `fencepost proxy` costs, beside a bare relay; writ
 .PHONY: bench-scale
 bench-scale: $(STAMP) ## clusters of up to 99 brokers in the simulator (10 to 20 minutes, 4 GB); writes docs/bench/scale.md
 	$(BIN)/python -m tests.bench.scale --out docs/bench/scale.md
+
+.PHONY: bench-simulation
+bench-simulation: $(STAMP) ## CPU for a virtual second and for a seed of the simulator (a minute); writes docs/bench/simulation.md
+	$(BIN)/python -m tests.bench.simulation --out docs/bench/simulation.md
 
 .PHONY: walks
 walks: $(STAMP) ## calls of functions on three walks through the broker
@@ -393,6 +401,11 @@ image: binary ## build dist/fencepost-image.tar, a container image in place of a
 release: $(STAMP) ## all that a release publishes, in dist/release; built twice and compared; nothing is published
 	$(BIN)/python -m pip install --quiet --editable '.[release]'
 	$(BIN)/python .ci/release.py --python $(PYTHON)
+
+# Not in CI: it needs Go, and builds the linter.
+.PHONY: workflows
+workflows: ## lint .github/workflows, which run only on GitHub
+	go run github.com/rhysd/actionlint/cmd/actionlint@v1.7.12
 
 .PHONY: public-names
 public-names: $(STAMP) ## write the list of public names, which a test compares

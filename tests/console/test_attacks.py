@@ -18,7 +18,7 @@ from fencepost_client.blocking import Consumer, Producer
 from tests.console.harness import ALL, FOREIGN, PAGES, opened
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Browser
+    from playwright.sync_api import Browser, FilePayload
 
 pytestmark = pytest.mark.slow
 HOSTILE = "<img src=x onerror=alert(1)>\u202e\u0007'\"&"
@@ -144,8 +144,12 @@ def test_a_hostile_file_of_steps_is_refused_or_text(browser: Browser, worked: Br
             ("odd", odd),
         ]:
             content = json.dumps({"kind": "fencepost-steps", "steps": steps}).encode()
-            file = {"name": f"{name}.json", "mimeType": "text/plain", "buffer": content}
-            page.set_input_files("input[type=file]", [file])  # type: ignore[list-item]
+            file: FilePayload = {
+                "name": f"{name}.json",
+                "mimeType": "text/plain",
+                "buffer": content,
+            }
+            page.set_input_files("input[type=file]", [file])
             if steps is not odd:
                 page.get_by_text("Step 1 of this file has a field").wait_for()
         page.get_by_text("These are the steps of odd.json").wait_for()

@@ -6,8 +6,9 @@ import asyncio
 from collections.abc import Coroutine, Mapping
 from contextvars import copy_context
 from random import Random
-from typing import Any, Final, NamedTuple
+from typing import Any, ClassVar, Final, NamedTuple
 
+from fencepost_broker.config import Value
 from fencepost_broker.coordinator.records import RecordFamily
 from fencepost_broker.coordinator.runtime.steps import OnStep
 from fencepost_broker.metadata.image.model import Topic
@@ -42,6 +43,9 @@ class Written(NamedTuple):
 
 class SimulatedCluster(Cluster):
     """A cluster whose brokers are processes of the simulation: ``broker-1`` and on."""
+
+    _intervals: ClassVar[Mapping[str, Value]] = {}
+    """Kafka's: virtual time costs no one a wait, but each heartbeat costs real time."""
 
     def __init__(
         self,

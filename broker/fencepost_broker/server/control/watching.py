@@ -1,4 +1,4 @@
-"""What is told about the requests and transactions of a broker while somebody wants it."""
+"""What is told about the requests and transactions of a broker while a receiver wants it."""
 
 from __future__ import annotations
 

@@ -16,6 +16,7 @@ from fencepost_client.commands.bench.lines import (
     metric_lines,
     moment,
 )
+from fencepost_client.commands.bench.settings import progress_of
 from fencepost_client.commands.errors import UsageError
 from fencepost_client.commands.output import write, write_json
 from fencepost_client.config.kafka_names import CONSUMER_NAMES, from_kafka_names
@@ -29,6 +30,7 @@ class _Reading:
 
     def __init__(self, options: argparse.Namespace) -> None:
         self._options = options
+        self._progress = progress_of(options)
         self.started_s = time.time()
         self.total = ConsumerStats(now_ms())
         self._interval = ConsumerStats(self.total.started_ms)
@@ -56,16 +58,19 @@ class _Reading:
     def report(self) -> None:
         """A line of the interval, if it is over and lines are wanted."""
         options, at_ms = self._options, now_ms()
+        self._progress.reach(self.total.records)
         if at_ms - self._interval.started_ms < options.reporting_interval:
             return
         if options.show_detailed_stats and not options.json:
             at = moment(time.time(), options.date_format)
+            self._progress.clear()
             write(self._interval.line(f"{at}, 0", at_ms, self._before))
         self._before.records, self._before.size_bytes = self.total.records, self.total.size_bytes
         self._interval = ConsumerStats(at_ms)
 
     def conclude(self, ended_ms: float) -> None:
         """The line of it all."""
+        self._progress.clear()
         options = self._options
         ended_s = self.started_s + (ended_ms - self.total.started_ms) / 1000
         if options.json:

@@ -22,6 +22,7 @@ from fencepost_client.commands.bench.clients import (
     some_number,
 )
 from fencepost_client.commands.bench.lines import ProducerStats, phase_line, phase_told
+from fencepost_client.commands.bench.settings import progress_of
 from fencepost_client.commands.bench.throttle import Throttle
 from fencepost_client.commands.output import write, write_json
 from fencepost_client.config.kafka_names import CONSUMER_NAMES, PRODUCER_NAMES, from_kafka_names
@@ -82,12 +83,14 @@ class _Measured:
     def _counts(self) -> dict[str, int]:
         return {name: self._requests.of(key).times_us.count for name, key in _REQUESTS.items()}
 
-    def report(self, interval_ms: int) -> None:
-        """A line of progress when it is time."""
+    def report(self, interval_ms: int) -> str:
+        """A line of progress when it is time, or else nothing."""
         at_ms = now_ms()
-        if at_ms - self.window.started_ms >= interval_ms:
-            write(self.window.progress_line(at_ms))
-            self.window = ProducerStats(at_ms)
+        if at_ms - self.window.started_ms < interval_ms:
+            return ""
+        line = self.window.progress_line(at_ms)
+        self.window = ProducerStats(at_ms)
+        return line
 
     def conclude(self) -> None:
         """All of it, for people."""
@@ -203,6 +206,7 @@ class _Copying:
 
 async def _copy_all(clients: _Clients, options: argparse.Namespace, measured: _Measured) -> None:
     copying = _Copying(clients, options, measured)
+    progress = progress_of(options)
     idle = 0
     while (left := options.num_records - copying.copied) and idle < _IDLE_POLLS:
         with measured.phase("poll"):
@@ -213,8 +217,11 @@ async def _copy_all(clients: _Clients, options: argparse.Namespace, measured: _M
         for record in records:
             await copying.copy(record)
         await copying.end_old()
-        if not options.json:
-            measured.report(options.reporting_interval)
+        if not options.json and (line := measured.report(options.reporting_interval)):
+            progress.clear()
+            write(line)
+        progress.reach(copying.copied)
+    progress.clear()
     await copying.end()
     if left:
         sys.stderr.write(

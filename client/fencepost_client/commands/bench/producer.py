@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import asyncio
 import random
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from itertools import repeat
 from pathlib import Path
 from typing import Final
@@ -20,6 +20,7 @@ from fencepost_client.commands.bench.clients import (
     some_number,
 )
 from fencepost_client.commands.bench.lines import ProducerStats, metric_lines, phase_told
+from fencepost_client.commands.bench.settings import progress_of
 from fencepost_client.commands.bench.throttle import Throttle
 from fencepost_client.commands.errors import UsageError
 from fencepost_client.commands.output import write, write_json
@@ -28,6 +29,8 @@ from fencepost_client.config.kafka_names import PRODUCER_NAMES, from_kafka_names
 from fencepost_client.metrics import RequestMetrics
 from fencepost_client.types import TopicPartition
 
+_SHOWN_MS: Final = 200
+"""Progress costs little, but not for each record."""
 _LETTERS: Final = range(ord("A"), ord("Z") + 1)
 
 
@@ -53,7 +56,9 @@ class _Reports:
     """Tells how it goes, as it goes, and in the end."""
 
     def __init__(self, options: argparse.Namespace) -> None:
-        self._write: Callable[[str], None] = (lambda _: None) if options.json else write
+        self._is_told = not options.json
+        self._progress = progress_of(options)
+        self._shown_ms = 0.0
         self._interval_ms = options.reporting_interval
         self._warmup = options.warmup_records
         self._reported = 0
@@ -78,9 +83,18 @@ class _Reports:
         if at_ms - self.window.started_ms >= self._interval_ms:
             self._write(self.window.progress_line(at_ms))
             self.window = ProducerStats(at_ms)
+        if at_ms - self._shown_ms >= _SHOWN_MS:
+            self._shown_ms = at_ms
+            self._progress.reach(self.total.latency_ms.count)
+
+    def _write(self, line: str) -> None:
+        if self._is_told:
+            self._progress.clear()
+            write(line)
 
     def conclude(self) -> None:
         at_ms = now_ms()
+        self._progress.clear()
         self._write(self.total.total_line(at_ms))
         if self.steady is not None:
             self._write(self.steady.total_line(at_ms, " steady state"))
