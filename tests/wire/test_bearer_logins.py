@@ -59,6 +59,24 @@ async def test_signed_tokens_are_accepted_and_refused_as_by_apache_kafka(tmp_pat
         assert "invalid_token" in told_now, "the file was read again"
 
 
+async def test_keys_are_read_once_at_a_start(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    keys = tmp_path / "keys.json"
+    signed_token_cases.write_keys(keys)
+    reads = 0
+    read_text = Path.read_text
+
+    def counted(path: Path, *args: Any, **kwargs: Any) -> str:
+        nonlocal reads
+        reads += path == keys
+        return read_text(path, *args, **kwargs)
+
+    monkeypatch.setattr(Path, "read_text", counted)
+    async with Broker(settings=signed_token_cases.settings(keys) | LISTENERS):
+        assert reads == 1
+
+
 @pytest.mark.parametrize(
     ("name", "value", "why"),
     [
