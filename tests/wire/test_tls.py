@@ -15,7 +15,7 @@ from fencepost_broker.config import SettingsError, load
 from fencepost_broker.network import tls
 from fencepost_broker.server import process
 from fencepost_broker.server.clock import wall_ms
-from fencepost_client import Admin, Consumer, NewTopic, Producer
+from fencepost_client import Admin, Consumer, KafkaError, NewTopic, Producer
 from fencepost_client.errors import AuthorizationError
 
 from tests.support.broker import QuietLog, RunningBroker, running_broker
@@ -82,9 +82,17 @@ async def may_create(admin: Admin, topic: str) -> bool:
     return True
 
 
-@pytest.mark.parametrize("user", ["CN=client", "ANONYMOUS"])
-async def test_the_user_is_who_the_certificate_names(folder: Path, user: str) -> None:
+@pytest.mark.parametrize(
+    ("rules", "user"),
+    [
+        ("DEFAULT", "CN=client"),
+        ("DEFAULT", "ANONYMOUS"),
+        (r"RULE:^CN=(.*)$/$1/U,DEFAULT", "CLIENT"),
+    ],
+)
+async def test_the_user_is_who_the_certificate_names(folder: Path, rules: str, user: str) -> None:
     settings: dict[str, Any] = {
+        "ssl.principal.mapping.rules": rules,
         "ssl.client.auth": "requested",
         "ssl.truststore.location": str(folder / "ca.pem"),
         "authorizer.class.name": "org.apache.kafka.metadata.authorizer.StandardAuthorizer",
@@ -96,8 +104,25 @@ async def test_the_user_is_who_the_certificate_names(folder: Path, user: str) ->
         Admin(broker.bootstrap, **client(folder, own=True)) as named,
         Admin(broker.bootstrap, **client(folder)) as nobody,
     ):
-        assert await may_create(named, "a") is (user == "CN=client")
+        assert await may_create(named, "a") is (user != "ANONYMOUS")
         assert await may_create(nobody, "b") is (user == "ANONYMOUS")
+
+
+async def test_a_client_that_no_rule_names_is_not_let_in(folder: Path) -> None:
+    settings: dict[str, Any] = {
+        "ssl.client.auth": "requested",
+        "ssl.truststore.location": str(folder / "ca.pem"),
+        "ssl.principal.mapping.rules": "RULE:^OU=(.*)$/$1/",
+    }
+    certificate = {"tls_cert": folder / "broker.pem", "tls_key": folder / "broker.key"}
+    async with Broker(settings=settings, **certificate) as broker:  # type: ignore[arg-type]
+        async with Admin(broker.bootstrap, **client(folder)) as nobody:
+            await nobody.list_topics()
+        with pytest.raises(KafkaError):
+            async with Admin(
+                broker.bootstrap, default_api_timeout_ms=500, **client(folder, own=True)
+            ) as named:
+                await named.list_topics()
 
 
 def in_one_line_each(folder: Path, prefix: str) -> dict[str, Any]:

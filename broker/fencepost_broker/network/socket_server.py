@@ -35,7 +35,6 @@ from fencepost_broker.network.receive_buffer import SharedBuffer
 from fencepost_broker.network.refusals import log_of, unserved
 from fencepost_broker.observability.metrics import TIMED_MASK, Histogram
 from fencepost_broker.ports import ReadyList
-from fencepost_broker.security.principals import ANONYMOUS
 
 ENVELOPE_BYTES: Final = 1024
 """More than an Envelope adds, so that a controller accepts all requests that brokers accept."""
@@ -412,9 +411,9 @@ class SocketServer:
         if self._idle is not None:
             return False  # the loop had accepted it already
         if connection.listener in self._names_users_by_certificate:
-            from fencepost_broker.network.tls import user_of
+            from fencepost_broker.network.tls import name_user
 
-            connection.user = user_of(connection.transport) or ANONYMOUS
+            name_user(connection, self._context.config.settings)
         if (excess := self.connection_quotas.open(connection)) is not None:
             if self._watcher is not None:
                 self._watcher.dropped(connection, excess)
