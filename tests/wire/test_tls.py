@@ -403,3 +403,39 @@ async def test_certificates_of_clients_are_for_ssl_unless_a_listener_asks(
         }
     )
     assert tls.server_context(broker.settings, "IN").verify_mode is mode
+
+
+async def test_a_renewed_certificate_is_shown_without_a_restart(
+    folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    shown, other = tmp_path / "shown.pem", tmp_path / "other"
+    other.mkdir()
+    make_certificates(other)
+    chain = "broker-chain.pem"
+    shown.write_text((folder / chain).read_text())
+    settings = {"listeners": "SSL://127.0.0.1:0", "ssl.keystore.location": str(shown)}
+
+    async def is_trusted(by: Path) -> bool:
+        try:
+            async with Admin(broker.bootstrap, default_api_timeout_ms=5000, **client(by)) as admin:
+                await admin.list_topics()
+        except KafkaError:
+            return False
+        return True
+
+    def replace(text: str) -> None:
+        (tmp_path / "new.pem").write_text(text)
+        (tmp_path / "new.pem").rename(shown)
+
+    async with Broker(settings=settings, log_level="info") as broker:
+        assert await is_trusted(folder)
+        async with Admin(broker.bootstrap, **client(folder)) as stays:
+            replace((other / chain).read_text())
+            assert await is_trusted(other)
+            assert not await is_trusted(folder)
+            await stays.list_topics()
+            replace((folder / chain).read_text()[:100])
+            assert await is_trusted(other)
+    told = capsys.readouterr().err
+    assert "the certificate of a listener has changed" in told
+    assert "the one before it stays" in told

@@ -52,10 +52,9 @@ _HEAD_BYTES: Final = 10
 
 
 if TYPE_CHECKING:
-    import ssl
-
     from fencepost_broker.network.faulted_request import Faults
     from fencepost_broker.network.tls import TlsListener
+    from fencepost_broker.network.watched_context import WatchedContext
 
 
 class SocketServer:
@@ -118,7 +117,7 @@ class SocketServer:
     async def listen(
         self, name: str, host: str, port: int,
         front: Callable[[], Dispatcher[Connection]] | None = None,
-        tls: ssl.SSLContext | None = None,
+        tls: WatchedContext | None = None,
     ) -> tuple[str, int]:  # fmt: skip
         """Bind one listener and return its address; ``serve`` starts to accept.
 
@@ -138,7 +137,7 @@ class SocketServer:
             from fencepost_broker.network.tls import listen_with_tls
 
             listener = await listen_with_tls(
-                host, port, limits.backlog, connection, self.connection_quotas, tls,
+                host, port, limits.backlog, connection, self.connection_quotas, tls.current,
                 limits.login_ms_max, self._log,
             )  # fmt: skip
         set_buffers(listener, limits.receive_buffer_bytes, limits.send_buffer_bytes)

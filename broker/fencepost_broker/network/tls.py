@@ -186,7 +186,7 @@ class TlsListener:
 
     def __init__(
         self, sockets: list[socket.socket], make: Callable[[], Connection],
-        quotas: ConnectionQuotas, context: ssl.SSLContext, patience_ms: int, log: Any,
+        quotas: ConnectionQuotas, context: Callable[[], ssl.SSLContext], patience_ms: int, log: Any,
     ) -> None:  # fmt: skip
         self.sockets = sockets
         self._make = make
@@ -266,7 +266,7 @@ class TlsListener:
             await loop.connect_accepted_socket(
                 lambda: connection,
                 peer,
-                ssl=self._context,
+                ssl=self._context(),
                 ssl_handshake_timeout=self._patience_s,
                 ssl_shutdown_timeout=_SHUTDOWN_S,
             )
@@ -299,7 +299,7 @@ def _why(error: OSError) -> str:
 
 async def listen_with_tls(
     host: str, port: int, backlog: int, make: Callable[[], Connection], quotas: ConnectionQuotas,
-    context: ssl.SSLContext, patience_ms: int, log: Any,
+    context: Callable[[], ssl.SSLContext], patience_ms: int, log: Any,
 ) -> TlsListener:  # fmt: skip
     """Bind a TLS listener that does not accept yet."""
     sockets = await bound_sockets(host, port, backlog)
