@@ -402,6 +402,11 @@ release: $(STAMP) ## all that a release publishes, in dist/release; built twice 
 	$(BIN)/python -m pip install --quiet --editable '.[release]'
 	$(BIN)/python .ci/release.py --python $(PYTHON)
 
+# Not in CI: it needs Go, and builds the linter.
+.PHONY: workflows
+workflows: ## lint .github/workflows, which run only on GitHub
+	go run github.com/rhysd/actionlint/cmd/actionlint@v1.7.12
+
 .PHONY: public-names
 public-names: $(STAMP) ## write the list of public names, which a test compares
 	$(BIN)/python -m tests.release.public_names

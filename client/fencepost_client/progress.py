@@ -19,8 +19,8 @@ _SHARE_MIN: Final = 0.05
 class Progress:
     """How far work is that has ``total`` parts, and when it will end; 0: nobody knows how many.
 
-    It goes to ``out``, standard error for commands; without one, nothing is said. The first line is
-    due after an interval, so short work says nothing.
+    It goes to ``out``, standard error for commands; without one, nothing is said. Elsewhere than
+    in a terminal, the first line is due after an interval, so short work says nothing.
     """
 
     def __init__(
@@ -37,7 +37,8 @@ class Progress:
         self._step = ""
         self._is_shown = False
         self._began_s = self._due_s = now_s()
-        self._due_s += self._every_s
+        if not self._is_terminal:
+            self._due_s += self._every_s
 
     def __enter__(self) -> Self:
         return self

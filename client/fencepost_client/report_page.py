@@ -64,6 +64,7 @@ svg .hatch { stroke: var(--soft); stroke-width: 1.5; }
 svg .good { fill: var(--good); } svg .bad { fill: var(--bad); }
 svg .none { fill: var(--none); }
 svg .goal { stroke: var(--ink); stroke-width: 1.5; }
+@page { margin: 15mm; }
 @media print {
   body { max-width: none; padding: 0; font-size: 10pt; }
   .wide, figure, pre { overflow: visible; }

@@ -17,12 +17,14 @@ from fencepost_protocol.generated.consumer_group_heartbeat import ConsumerGroupH
 from fencepost_protocol.generated.end_txn import EndTxnRequest
 from fencepost_protocol.generated.fetch import FetchPartition, FetchRequest, FetchTopic
 from fencepost_protocol.generated.find_coordinator import FindCoordinatorRequest
+from fencepost_protocol.generated.join_group import JoinGroupRequest, JoinGroupRequestProtocol
 from fencepost_protocol.generated.offset_commit import (
     OffsetCommitRequest,
     OffsetCommitRequestPartition,
     OffsetCommitRequestTopic,
 )
 from fencepost_protocol.generated.share_group_heartbeat import ShareGroupHeartbeatRequest
+from fencepost_protocol.generated.sync_group import SyncGroupRequest, SyncGroupRequestAssignment
 from prometheus_client.parser import text_string_to_metric_families
 
 from tests.control.harness import ControlClient, begun, controlled
@@ -183,9 +185,24 @@ async def test_groups_are_counted_by_type_and_state() -> None:
         for request, version in requests:
             answer = await client.ask(request, version)
             assert not getattr(answer, "error_code", 0)
+        protocols = [JoinGroupRequestProtocol("p", b"")]
+        join = JoinGroupRequest("joined", 10_000, 10_000, "", None, "consumer", protocols)
+        member = await client.ask(join, 2)
+        assigned = [SyncGroupRequestAssignment(member.member_id, b"x")]
+        sync = SyncGroupRequest(
+            "joined", member.generation_id, member.member_id, assignments=assigned
+        )
+        assert not (await client.ask(sync, 2)).error_code
         scrape = await scraped(it)
+    counts = {
+        each: scrape.value(f"{prefix}{each}_rebalance_count")
+        for each in ("group_completed", "consumer_group", "share_group", "streams_group")
+    }
+    assert counts == {
+        "group_completed": 1, "consumer_group": 1, "share_group": 2, "streams_group": 0,
+    }  # fmt: skip
     by_type = {each: scrape.value(f"{prefix}group_count", protocol=each) for each in _TYPES}
-    assert by_type == {"classic": 1, "consumer": 1, "share": 2, "streams": 0}
+    assert by_type == {"classic": 2, "consumer": 1, "share": 2, "streams": 0}
     share = f"{prefix}share_group_count"
     assert [scrape.value(share, state=each) for each in ("Empty", "Stable", "Dead")] == [1, 1, 0]
     consumer = f"{prefix}consumer_group_count"

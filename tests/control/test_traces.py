@@ -13,6 +13,7 @@ from fencepost_broker.config.errors import SettingsError
 from fencepost_broker.server.control import sampling, watching
 from fencepost_broker.server.otlp import receiver as receiving
 from fencepost_broker.server.otlp import traces
+from fencepost_broker.server.otlp.trace_context import read_traceparent
 from fencepost_client import GroupMetadata, Producer, TopicPartition
 from fencepost_protocol.generated.end_txn import EndTxnRequest
 from fencepost_protocol.generated.fetch import FetchPartition, FetchRequest, FetchTopic
@@ -24,7 +25,7 @@ from fencepost_protocol.generated.produce import (
 )
 from fencepost_protocol.records.writer import build_batch
 
-from tests.control.harness import begun
+from tests.control.harness import begun, controlled, events_in
 from tests.support.broker import Client
 from tests.support.otlp import OtlpReceiver, attributes_of, otlp_receiver
 from tests.support.waiting import GIVEN_UP_S, until
@@ -212,6 +213,44 @@ async def test_a_span_says_that_a_request_waits_and_that_it_got_no_answer() -> N
     assert attributes_of(span)["messaging.destination.partition.id"] == "0"
 
 
+async def test_spans_are_made_beside_a_stream_and_after_a_reset() -> None:
+    async with otlp_receiver() as receiver:
+        settings = {"otlp.endpoint": receiver.url, "otlp.traces": True}
+        async with controlled(settings=settings, topics={"t": 1}) as it:
+            async with it.session.get(f"http://{it.address}/v1/events") as stream:
+                async with it.client() as client:
+                    await begun(client, "pay")
+                async for event in events_in(stream):
+                    if event["type"] == "step" and event["state"] == "Ongoing":
+                        break
+            await it.broker.reset()
+            async with it.client() as client:
+                producer_id, epoch = await begun(client, "pay")
+                await client.ask(EndTxnRequest("pay", producer_id, epoch, committed=True), 3)
+                await until(lambda: state_of(it.broker) == "CompleteCommit")
+            await it.broker.stop()
+    before, after = named(receiver, "transaction")
+    assert before.trace_id != after.trace_id
+    assert [each.name for each in before.events] == ["Ongoing"]
+    assert [each.name for each in after.events][-1] == "CompleteCommit"
+    assert children(receiver, after) == ["AddPartitionsToTxn", "Produce", "EndTxn"]
+
+
+async def test_a_producer_id_that_is_given_again_has_another_trace() -> None:
+    async with traced() as (receiver, broker):
+        for _ in range(2):
+            async with Producer(broker.bootstrap, transactional_id="pay") as producer:
+                async with producer.transaction() as transaction:
+                    await transaction.send("t", b"a")
+                await until(lambda: state_of(broker) == "CompleteCommit")
+            await broker.reset()
+        await broker.stop()
+    one, other = named(receiver, "transaction")
+    told, again = attributes_of(one), attributes_of(other)
+    assert told["kafka.producer.id"] == again["kafka.producer.id"]
+    assert one.trace_id != other.trace_id
+
+
 async def test_brokers_of_a_cluster_know_the_span_of_a_transaction(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -240,6 +279,27 @@ async def test_brokers_of_a_cluster_know_the_span_of_a_transaction(
     assert under.count("WriteTxnMarkers") == 1, "one partition has its leader elsewhere"
     names = {attributes_of(each.resource)["service.instance.id"] for each in receiver.traces}
     assert names >= {"1", "2"}
+
+
+@pytest.mark.parametrize(
+    ("value", "is_read"),
+    [
+        (f"00-{'ab' * 16}-{'cd' * 8}-01", True),
+        (f"00-{'ab' * 16}-{'cd' * 8}-03", True),
+        (f"cc-{'ab' * 16}-{'cd' * 8}-01-what comes later", True),
+        (f"00-{'ab' * 16}-{'cd' * 8}-01-more", False),
+        (f"cc-{'ab' * 16}-{'cd' * 8}-01.more", False),
+        (f"ff-{'ab' * 16}-{'cd' * 8}-01", False),
+        (f"00-{'AB' * 16}-{'cd' * 8}-01", False),
+        (f"00-{'00' * 16}-{'cd' * 8}-01", False),
+        (f"00-{'ab' * 16}-{'00' * 8}-01", False),
+        (f"00-{'ab' * 16}-{'cd' * 8}-02", False),
+        (f"00-{'ab' * 15}-{'cd' * 8}-01", False),
+        ("", False),
+    ],
+)
+async def test_traceparent_is_read_as_w3c_says(value: str, is_read: bool) -> None:
+    assert read_traceparent(value.encode()) == (_MINE if is_read else None)
 
 
 # -- bounds ----------------------------------------------------------------------------------------

@@ -12,7 +12,7 @@ from multiprocessing import get_context
 from pathlib import Path
 
 from fencepost_broker.simulation.programs import PROGRAMS
-from fencepost_broker.simulation.report import RIGHT, Totals, simulation_page
+from fencepost_broker.simulation.report import Totals, simulation_page
 from fencepost_broker.simulation.runs import Run, run_seed
 from fencepost_client.progress import Progress
 
@@ -121,7 +121,7 @@ def main() -> int:
     with Progress(options.seeds, "seeds", sys.stderr) as progress:
         for run in run_all(range(options.first, options.first + options.seeds), options.jobs):
             totals.add(run)
-            if run.verdict != RIGHT:
+            if not run.is_right:
                 progress.clear()
                 sys.stdout.write(f"seed {run.seed}: {run.verdict}\n")
             progress.advance()

@@ -98,7 +98,7 @@ def test_version_1_reads_what_was_aborted() -> None:
 
 
 def test_version_2_refuses_it() -> None:
-    simulate(partial(program, version=2), 3)
+    simulate(partial(program, version=2), 2)
 
 
 def test_the_command_finds_it_in_the_history_of_the_clients(tmp_path: Path) -> None:

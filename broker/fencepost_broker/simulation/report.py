@@ -15,8 +15,6 @@ from fencepost_client.report_pictures import Bar, bars
 from fencepost_broker.simulation.picture import timeline_of
 from fencepost_broker.simulation.runs import Run
 
-RIGHT = "ok"
-
 
 @dataclass
 class Totals:
@@ -38,7 +36,7 @@ class Totals:
         self.events += run.events
         self.faults.update(run.faults)
         self.steps.update(run.steps)
-        if run.verdict != RIGHT:
+        if not run.is_right:
             self.wrong.append(run)
 
 

@@ -25,7 +25,7 @@ def go_tests(path: str, version: str, package: str, *words: str) -> Callable[[],
         program = folder / package / _PROGRAM
         if not program.exists():
             go = new_enough(tool("go", "Go"))
-            TARGET.mkdir(exist_ok=True)
+            TARGET.mkdir(parents=True, exist_ok=True)
             printed = build(TARGET, [go, "mod", "download", "-json", f"{path}@v{version}"])
             shutil.rmtree(folder, ignore_errors=True)
             shutil.copytree(json.loads(printed)["Dir"], folder, copy_function=shutil.copyfile)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 import xml.etree.ElementTree as ET
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Final, TypeAlias
 
@@ -43,10 +42,3 @@ def of_junit(path: Path) -> Outcomes:
         else:
             found[name] = SKIPPED if case.find("skipped") is not None else PASSED
     return found
-
-
-def of_cargo(printed: str) -> Outcomes:
-    """`cargo test`."""
-    words: Mapping[str, str] = {"ok": PASSED, "FAILED": FAILED, "ignored": SKIPPED}
-    lines = re.findall(r"^test (\S+) \.\.\. (ok|FAILED|ignored)", printed, re.MULTILINE)
-    return {name: words[word] for name, word in lines}

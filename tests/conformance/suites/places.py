@@ -84,7 +84,7 @@ def _kafka(settings: Mapping[str, str]) -> Iterator[Place]:
     given = {
         **_COMMON,
         "listeners": f"{_LISTENERS},CONTROLLER://{HOST}:{_CONTROLLER_PORT}",
-        "controller.quorum.voters": f"1@{HOST}:{_CONTROLLER_PORT}",
+        "controller.quorum.voters": f"{settings.get('node.id', '1')}@{HOST}:{_CONTROLLER_PORT}",
         "listener.security.protocol.map": (
             "PLAINTEXT:PLAINTEXT,SASL_PLAINTEXT:SASL_PLAINTEXT,CONTROLLER:PLAINTEXT"
         ),

@@ -15,8 +15,9 @@ from tests.conformance.suites.outcomes import Outcomes
 from tests.conformance.suites.places import Place
 
 SUITES_DIR: Final = Path(__file__).parent
-TARGET: Final = SUITES_DIR / "target"
 REPOSITORY_DIR: Final = SUITES_DIR.parents[2]
+TARGET: Final = REPOSITORY_DIR / "build" / "suites" / "fetched"
+"""What others have written is kept out of the folders of tests."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -52,6 +52,8 @@ def test_elsewhere_a_line_every_ten_seconds_with_an_estimate_of_the_end(clock: C
 def test_a_terminal_has_one_line_with_a_bar_and_no_colour(clock: Clock) -> None:
     out = Terminal()
     with Progress(20, "seeds", out, clock) as progress:
+        progress.begin("")
+        assert last_line(out).endswith("] 0%, 0 of 20 seeds"), "a first step may be long"
         for _ in range(10):
             clock.now_s += 0.3
             progress.advance()

@@ -33,6 +33,14 @@ _TYPES: Final[dict[str, tuple[str, ...]]] = {
     "Streams": ("Empty", "NotReady", "Assigning", "Reconciling", "Stable", "Dead"),
 }
 """The types of groups, with the states whose groups Kafka counts by a label."""
+_REBALANCES: Final = (
+    ("Classic", "group_completed", "rebalances that classic groups have completed"),
+    *(
+        (kind, f"{kind.lower()}_group", f"new epochs of {kind.lower()} groups")
+        for kind in ("Consumer", "Share", "Streams")
+    ),
+)
+"""Types of groups, Kafka's name of the counter, and what it counts while they are here."""
 _GROUPS: Final = "kafka_server_group_coordinator_metrics_"
 _PREFIX: Final = "kafka_server_replicamanager_"
 _CONTROLLER: Final = "kafka_controller_kafkacontroller_"
@@ -104,6 +112,12 @@ def _groups_by_type(process: BrokerProcess) -> Iterator[Sample]:
     counts = Counter(each.TYPE for each in _groups(process))
     for kind in _TYPES:
         yield {"protocol": kind.lower()}, counts[kind]
+
+
+def _rebalances(kind: str) -> Callable[[BrokerProcess], float]:
+    return lambda process: sum(
+        each.rebalances[kind] for each in states_of(process.broker, RecordFamily.GROUPS)
+    )
 
 
 def _groups_by_state(kind: str) -> Callable[[BrokerProcess], Iterator[Sample]]:
@@ -247,6 +261,15 @@ KAFKA: Final = (
         "groups by type: classic, consumer, share or streams",
         _groups_by_type,
         "protocol",
+    ),
+    *(
+        Figure(
+            f"{_GROUPS}{name}_rebalance_count",
+            "counter",
+            about,
+            one(_rebalances(kind)),
+        )
+        for kind, name, about in _REBALANCES
     ),
     *(
         Figure(
