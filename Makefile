@@ -344,7 +344,7 @@ console-check: console/node_modules/.installed ## fail when the built page is no
 
 .PHONY: console-pictures
 console-pictures: $(STAMP) console/node_modules/.installed ## pictures of the console for docs/, by its tests
-	FENCEPOST_TEST_PICTURES=docs/pictures $(BIN)/pytest tests/console/test_pages.py -k bytes_have_names
+	FENCEPOST_TEST_PICTURES=docs/pictures $(BIN)/pytest tests/console -k "bytes_have_names or names_the_open"
 
 .PHONY: console-all
 console-all: $(STAMP) console/node_modules/.installed ## every scenario in the browser beside the broker's steps, and 10,000 partitions

@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
@@ -17,7 +18,7 @@ from fencepost_broker.server.scenarios.wire import Connection
 from fencepost_client import KafkaError
 from fencepost_client.blocking import Consumer, Producer
 
-from tests.console.harness import Console, opened
+from tests.console.harness import Console, opened, pictures
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
@@ -54,7 +55,7 @@ def _click(console: Console, name: str) -> None:
 
 
 def test_the_group_names_the_open_transaction_and_the_partition_has_the_buttons(
-    browser: Browser,
+    browser: Browser, tmp_path: Path
 ) -> None:
     settings = {"group.initial.rebalance.delay.ms": 0}
     with (
@@ -75,6 +76,9 @@ def test_the_group_names_the_open_transaction_and_the_partition_has_the_buttons(
         with _service(broker) as consumer:
             consumer.getmany(timeout_ms=500)
             page.locator(_WHY).get_by_text("A transaction is open: payments").wait_for()
+            page.wait_for_selector(".names >> text=Stable")
+            page.wait_for_selector(".history td.had")
+            page.screenshot(path=pictures(tmp_path) / "console-groups.png")
             assert console.violations() == []
         page.click("td a:has-text('orders-0')")
         page.wait_for_selector("h2 >> text=Records of")

@@ -417,7 +417,7 @@ export function Holder(props: { of: PartitionExplained }) {
         </a>
       )}{" "}
       {holder.hangs ? <Tag tone="bad">hangs: no coordinator will end it</Tag> : holder.state && <Tag tone={toneOf(holder.state)}>{holder.state}</Tag>}
-      <small> {many(lag, "record")} after it cannot be read</small>
+      <small> {many(lag, "record")} from there on cannot be read</small>
     </>
   );
 }
