@@ -7,15 +7,17 @@ fencepost simulate with_aiokafka:callbacks --seeds 20
 """
 
 import asyncio
+from collections.abc import Iterable
 
 from aiokafka import AIOKafkaConsumer, AIOKafkaProducer, ConsumerRebalanceListener, TopicPartition
+from fencepost_broker.simulation import Simulation
 
 PARTITIONS = 4
 PREPARES_S = 3.0
 """How long a consumer prepares for its new partitions."""
 
 
-async def lookups(sim):
+async def lookups(sim: Simulation) -> None:
     """A lost connection ends a transactional producer (issues 907 and 1004 have the same end).
 
     Transactions are retried when a connection to the coordinator is lost. But if a connection is
@@ -39,7 +41,7 @@ async def lookups(sim):
     await writer
 
 
-async def lose_connections(sim):
+async def lose_connections(sim: Simulation) -> None:
     """Break a connection of the writer now and then."""
     while True:
         await asyncio.sleep(sim.random.uniform(0.05, 0.3))
@@ -50,7 +52,7 @@ async def lose_connections(sim):
             sim.network.reset(end)
 
 
-async def write(sim, bootstrap, has_begun):
+async def write(sim: Simulation, bootstrap: str, has_begun: asyncio.Event) -> None:
     """Commit transactions, each with an offset of a group."""
     async with AIOKafkaProducer(bootstrap_servers=bootstrap, transactional_id="writer") as producer:
         for number in range(100):
@@ -62,7 +64,7 @@ async def write(sim, bootstrap, has_begun):
             has_begun.set()
 
 
-async def callbacks(sim):
+async def callbacks(sim: Simulation) -> None:
     """A consumer reads a new partition before ``on_partitions_assigned`` has returned (issue 738).
 
     Its docstring says that the callback is called before the consumer starts to fetch.
@@ -77,16 +79,16 @@ async def callbacks(sim):
     await asyncio.wait([first, second], timeout=60)
 
 
-async def read_orders(sim, bootstrap, name):
+async def read_orders(sim: Simulation, bootstrap: str, name: str) -> None:
     """Read as a member of a group, and prepare for each partition first."""
-    ready = set()
+    ready: set[TopicPartition] = set()
 
-    class Prepares(ConsumerRebalanceListener):
-        async def on_partitions_revoked(self, revoked):
+    class Prepares(ConsumerRebalanceListener):  # type: ignore[misc]
+        async def on_partitions_revoked(self, revoked: Iterable[TopicPartition]) -> None:
             sim.note(f"{name}: gives up {sorted(each.partition for each in revoked)}")
             ready.clear()
 
-        async def on_partitions_assigned(self, assigned):
+        async def on_partitions_assigned(self, assigned: Iterable[TopicPartition]) -> None:
             sim.note(f"{name}: prepares for {sorted(each.partition for each in assigned)}")
             await asyncio.sleep(PREPARES_S)
             sim.note(f"{name}: is ready")

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 HOSTILE = "<img src=x onerror=alert(1)><script>alert(2)</script>"
 PAPER_WIDTH = 700
+NARROW = 390
 WHITE = "rgb(255, 255, 255)"
 
 
@@ -99,6 +100,9 @@ def test_reports_are_readable_in_every_look_and_fetch_nothing(
             page.emulate_media(color_scheme="dark")
             assert background(page) != WHITE
             assert (name, console.violations()) == (name, [])
+            page.set_viewport_size({"width": NARROW, "height": 900})
+            width = page.evaluate("document.scrollingElement.scrollWidth")
+            assert (name, width) == (name, NARROW), "pictures and tables scroll by themselves"
             is_printable(page, name)
         assert fetched == [(tmp_path / f"{name}.html").as_uri() for name in PAGES]
         assert console.complaints == []

@@ -167,7 +167,7 @@ async def test_without_the_library_the_start_says_what_to_install(
 
 
 @pytest.mark.parametrize(
-    "url", ["127.0.0.1:4318", "ftp://x", "http://", "http://x:1?y", "http://x:y"]
+    "url", ["127.0.0.1:4318", "ftp://x", "http://", "http://x:1?y", "http://x:y", "http://u:p@x"]
 )
 def test_an_endpoint_is_a_url(url: str) -> None:
     with pytest.raises(SettingsError, match=r"otlp\.endpoint"):

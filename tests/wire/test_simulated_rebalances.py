@@ -132,8 +132,7 @@ async def program(sim: Simulation) -> None:
     is_over = asyncio.Event()
     sending = sim.start(send(sim, cluster.bootstrap, is_over), "orders")
     workers = [Worker(sim, cluster.bootstrap, f"worker-{each}") for each in range(WORKERS)]
-    for each in workers:
-        sim.start(each.run, each.name, restart=True)
+    running = [sim.start(each.run, each.name, restart=True) for each in workers]
     for _ in range(ROUNDS):
         begun_s = sim.now_s
         await one_fault(sim, cluster)
@@ -142,6 +141,8 @@ async def program(sim: Simulation) -> None:
     is_over.set()
     await sending
     await asyncio.sleep(2 * HELD_UP_S)
+    for failed in (each for each in running if each.done()):
+        await failed
     for each in workers:
         assert each.consumer is not None
         assert len(each.consumer.assignment()) == PARTITIONS // WORKERS, f"{each.name} waits"

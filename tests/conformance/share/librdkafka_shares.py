@@ -24,7 +24,7 @@ TYPES: Final = (AcknowledgeType.ACCEPT, AcknowledgeType.RELEASE, AcknowledgeType
 def told(bootstrap: str) -> list[str]:
     """Each third record is accepted, released, and rejected; a consumer then leaves the others."""
     where = {"bootstrap.servers": bootstrap}
-    _prepare(AdminClient(where))
+    prepare(bootstrap, TOPIC, GROUP)
     _produce(where, "a", 9)
     lines: list[str] = []
     explicit = {"group.id": GROUP, "share.acknowledgement.mode": "explicit", **where}
@@ -45,13 +45,15 @@ def told(bootstrap: str) -> list[str]:
     return lines
 
 
-def _prepare(admin: AdminClient) -> None:
-    for future in admin.create_topics([NewTopic(TOPIC, 1, 1)]).values():
+def prepare(bootstrap: str, topic: str, group_id: str) -> None:
+    """Creates a topic, and a group that reads it from its beginning."""
+    admin = AdminClient({"bootstrap.servers": bootstrap})
+    for future in admin.create_topics([NewTopic(topic, 1, 1)]).values():
         future.result()
     earliest = ConfigEntry(
         "share.auto.offset.reset", "earliest", incremental_operation=AlterConfigOpType.SET
     )
-    group = ConfigResource(ResourceType.GROUP, GROUP, incremental_configs=[earliest])
+    group = ConfigResource(ResourceType.GROUP, group_id, incremental_configs=[earliest])
     for future in admin.incremental_alter_configs([group]).values():
         future.result()
 
@@ -76,4 +78,6 @@ def _take(consumer: ShareConsumer, count: int, lines: list[str]) -> list[Message
 
 
 def _commit(consumer: ShareConsumer, lines: list[str]) -> None:
-    lines.append(f"committed {list(consumer.commit_sync(SECONDS_MAX).values())}")
+    errors = consumer.commit_sync(SECONDS_MAX)
+    assert not any(errors.values()), errors
+    lines.append("committed")

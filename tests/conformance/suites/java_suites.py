@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -192,12 +194,8 @@ def _run(place: Place, run: Run) -> Outcomes:
     for number, program in enumerate(_PROGRAMS):
         if run.only not in program.name:
             continue
-        with Wire(int(place.bootstrap.partition(",")[0].rpartition(":")[2])) as wire:
-            for name, partitions in program.topics.items():
-                wire.create(name, partitions)
-        words = [_replaced(word, replaced) for word in program.words]
-        java = java_command(_FOLDER / "target" / "lib", ["-Xmx256m", ONE_COMPILER], *words)
-        text = run.execute(java)
+        _create(place, program.topics)
+        text = run.execute(_java(*(_replaced(word, replaced) for word in program.words)))
         name = program.name
         while name in outcomes:
             name += " with transactions"
@@ -205,6 +203,37 @@ def _run(place: Place, run: Run) -> Outcomes:
         printed.append(f"== {number} {name}: {outcomes[name]}\n{text}")
     run.log.write_text("\n".join(printed), encoding="utf-8")
     return outcomes
+
+
+def _smoke_test(place: Place, run: Run) -> Outcomes:
+    """An application of Kafka Streams works beside a driver, which checks what comes out."""
+    _create(place, {"data": 5, "fk": 5})
+    guarantee = "exactly_once_v2"
+    with tempfile.TemporaryDirectory(prefix="streams-") as state:
+        properties = Path(state) / "streams.properties"
+        properties.write_text(
+            f"bootstrap.servers={place.bootstrap}\nprocessing.guarantee={guarantee}\n"
+            f"state.dir={state}\n",
+            encoding="utf-8",
+        )
+        command = ("org.apache.kafka.streams.tests.StreamsSmokeTest", str(properties))
+        with (
+            run.log.with_suffix(".application").open("w") as log,
+            subprocess.Popen(_java(*command, "process"), stdout=log, stderr=log) as application,
+        ):
+            text = run.execute(_java(*command, "run"))
+            application.kill()
+    return {guarantee: PASSED if "SUCCESS" in text.splitlines() else FAILED}
+
+
+def _create(place: Place, topics: Mapping[str, int]) -> None:
+    with Wire(int(place.bootstrap.partition(",")[0].rpartition(":")[2])) as wire:
+        for name, partitions in topics.items():
+            wire.create(name, partitions)
+
+
+def _java(*words: str) -> list[str]:
+    return java_command(_FOLDER / "target" / "lib", ["-Xmx256m", ONE_COMPILER], *words)
 
 
 def _replaced(word: str, by: Mapping[str, str]) -> str:
@@ -220,5 +249,13 @@ SUITES: Final = (
         _prepare,
         _run,
         120,
+    ),
+    Suite(
+        "Kafka Streams' smoke test",
+        "4.3.1",
+        _prepare,
+        _smoke_test,
+        300,
+        settings={"num.partitions": "5"},
     ),
 )

@@ -24,6 +24,8 @@ PASSWORD: Final = "testpass"
 _PORT: Final = 9092
 _LOGIN_PORT: Final = 9093
 _CONTROLLER_PORT: Final = 9192
+_SESSION_TIMEOUT_MS: Final = 9000
+"""Kafka's default: a suite keeps the machine busy."""
 _PLAIN: Final = f"localhost:{_PORT}"
 _LOGIN: Final = f"localhost:{_LOGIN_PORT}"
 _LISTENERS: Final = f"PLAINTEXT://{HOST}:{_PORT},SASL_PLAINTEXT://{HOST}:{_LOGIN_PORT}"
@@ -73,7 +75,9 @@ def _fencepost(settings: Mapping[str, str]) -> Iterator[Place]:
 def _fencepost_cluster(settings: Mapping[str, str]) -> Iterator[Place]:
     with (
         tempfile.TemporaryDirectory(prefix="fencepost-suites-") as folder,
-        ClusterProcesses(Path(folder), settings=settings) as cluster,
+        ClusterProcesses(
+            Path(folder), settings=settings, session_timeout_ms=_SESSION_TIMEOUT_MS
+        ) as cluster,
     ):
         yield Place(cluster.told["bootstrap"], cluster.said)
 

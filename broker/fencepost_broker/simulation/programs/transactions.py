@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Final
 
 from fencepost_client import Consumer, KafkaError, Producer, TopicPartition
 
+from fencepost_broker.simulation.faults import KINDS
 from fencepost_broker.simulation.programs.settings import FAULTS_S, settings_for
 from fencepost_broker.simulation.simulation import Simulation
 
@@ -73,7 +74,7 @@ class _Writer:
             self.committed.append(self.unknown.pop())
 
 
-async def transactions(sim: Simulation, brokers: int = 3) -> None:
+async def transactions(sim: Simulation, brokers: int = 3, kinds: Iterable[str] = KINDS) -> None:
     """Writers commit and abort while faults happen; then every partition is read and compared."""
     topics = dict.fromkeys(_TOPICS, _PARTITIONS)
     cluster = await sim.cluster(brokers, topics, settings_for(brokers))
@@ -83,7 +84,7 @@ async def transactions(sim: Simulation, brokers: int = 3) -> None:
         sim.start(each.run(cluster.bootstrap, is_over), f"writer-{number}")
         for number, each in enumerate(writers)
     ]
-    sim.start_faults(for_s=FAULTS_S)
+    sim.start_faults(for_s=FAULTS_S, kinds=kinds)
     await sim.quiet(rest_s=0)
     await asyncio.sleep(5)
     is_over.set()

@@ -21,6 +21,7 @@ from fencepost_client.commands.errors import UsageError
 from fencepost_client.commands.output import write, write_json
 from fencepost_client.config.kafka_names import CONSUMER_NAMES, from_kafka_names
 from fencepost_client.metrics import RequestMetrics
+from fencepost_client.progress import Progress
 
 _POLL_MS: Final = 100
 
@@ -28,9 +29,9 @@ _POLL_MS: Final = 100
 class _Reading:
     """What was read, with its interval, and how long rebalances took."""
 
-    def __init__(self, options: argparse.Namespace) -> None:
+    def __init__(self, options: argparse.Namespace, progress: Progress) -> None:
         self._options = options
-        self._progress = progress_of(options)
+        self._progress = progress
         self.started_s = time.time()
         self.total = ConsumerStats(now_ms())
         self._interval = ConsumerStats(self.total.started_ms)
@@ -70,7 +71,6 @@ class _Reading:
 
     def conclude(self, ended_ms: float) -> None:
         """The line of it all."""
-        self._progress.clear()
         options = self._options
         ended_s = self.started_s + (ended_ms - self.total.started_ms) / 1000
         if options.json:
@@ -99,15 +99,21 @@ async def bench_consumer(options: argparse.Namespace) -> None:
     consumer = Consumer(**from_kafka_names(settings, CONSUMER_NAMES), metrics=metrics)
     if not options.hide_header and not options.json:
         write(CONSUMER_DETAILED_HEADER if options.show_detailed_stats else CONSUMER_HEADER)
-    async with consumer:
-        reading = _Reading(options)
-        consumer.subscribe(
-            [] if options.topic is None else [options.topic],
-            regex=options.include,
-            on_assigned=reading.assigned,
-            on_revoked=reading.revoked,
+    with progress_of(options) as progress:
+        async with consumer:
+            reading = _Reading(options, progress)
+            consumer.subscribe(
+                [] if options.topic is None else [options.topic],
+                regex=options.include,
+                on_assigned=reading.assigned,
+                on_revoked=reading.revoked,
+            )
+            ended_ms = await _read_all(consumer, options, reading)
+    if reading.total.records < options.num_records:
+        sys.stderr.write(
+            f"WARNING: no record came for {options.timeout} ms (--timeout), before all "
+            "records were read\n"
         )
-        ended_ms = await _read_all(consumer, options, reading)
     reading.conclude(ended_ms)
     if metrics is not None:
         write("")
@@ -125,9 +131,4 @@ async def _read_all(consumer: Consumer, options: argparse.Namespace, reading: _R
         for record in records:
             reading.read(len(record.key or b"") + len(record.value or b""))
         reading.report()
-    if reading.total.records < options.num_records:
-        sys.stderr.write(
-            f"WARNING: no record came for {options.timeout} ms (--timeout), before all "
-            "records were read\n"
-        )
     return at_ms

@@ -27,6 +27,7 @@ from fencepost_client.commands.bench.throttle import Throttle
 from fencepost_client.commands.output import write, write_json
 from fencepost_client.config.kafka_names import CONSUMER_NAMES, PRODUCER_NAMES, from_kafka_names
 from fencepost_client.metrics import Histogram, RequestMetrics
+from fencepost_client.progress import Progress
 from fencepost_client.types import ConsumerRecord, TopicPartition
 
 _REQUESTS: Final = {
@@ -133,7 +134,9 @@ async def bench_eos(options: argparse.Namespace) -> None:
     async with producer, consumer:
         consumer.subscribe([options.input_topic])
         measured = _Measured(requests)
-        await _copy_all(_Clients(consumer, producer, registered), options, measured)
+        with progress_of(options) as progress:
+            clients = _Clients(consumer, producer, registered)
+            await _copy_all(clients, options, measured, progress)
         if options.json:
             write_json(measured.told())
         else:
@@ -204,9 +207,10 @@ class _Copying:
         self._offsets.clear()
 
 
-async def _copy_all(clients: _Clients, options: argparse.Namespace, measured: _Measured) -> None:
+async def _copy_all(
+    clients: _Clients, options: argparse.Namespace, measured: _Measured, progress: Progress
+) -> None:
     copying = _Copying(clients, options, measured)
-    progress = progress_of(options)
     idle = 0
     while (left := options.num_records - copying.copied) and idle < _IDLE_POLLS:
         with measured.phase("poll"):
@@ -221,8 +225,8 @@ async def _copy_all(clients: _Clients, options: argparse.Namespace, measured: _M
             progress.clear()
             write(line)
         progress.reach(copying.copied)
-    progress.clear()
     await copying.end()
+    progress.clear()
     if left:
         sys.stderr.write(
             f"WARNING: {copying.copied} of {options.num_records} records were copied: "

@@ -27,6 +27,7 @@ from fencepost_client.commands.output import write, write_json
 from fencepost_client.commands.text import reason
 from fencepost_client.config.kafka_names import PRODUCER_NAMES, from_kafka_names
 from fencepost_client.metrics import RequestMetrics
+from fencepost_client.progress import Progress
 from fencepost_client.types import TopicPartition
 
 _SHOWN_MS: Final = 200
@@ -55,9 +56,9 @@ def _payloads(options: argparse.Namespace) -> Iterator[bytes]:
 class _Reports:
     """Tells how it goes, as it goes, and in the end."""
 
-    def __init__(self, options: argparse.Namespace) -> None:
+    def __init__(self, options: argparse.Namespace, progress: Progress) -> None:
         self._is_told = not options.json
-        self._progress = progress_of(options)
+        self._progress = progress
         self._shown_ms = 0.0
         self._interval_ms = options.reporting_interval
         self._warmup = options.warmup_records
@@ -121,13 +122,14 @@ async def bench_producer(options: argparse.Namespace) -> None:
         raise UsageError("--preregister needs --transactional-id or --transaction-duration-ms")
     metrics = RequestMetrics() if options.print_metrics or options.json else None
     producer = Producer(**from_kafka_names(settings, PRODUCER_NAMES), metrics=metrics)
-    async with producer:
-        reports = _Reports(options)
-        await _send_all(producer, options, payloads, reports, transaction_ms, registered)
-        await producer.flush()
-        await asyncio.sleep(0)  # the last batch's callback
-        reports.conclude()
-        ended_ms = now_ms()
+    with progress_of(options) as progress:
+        async with producer:
+            reports = _Reports(options, progress)
+            await _send_all(producer, options, payloads, reports, transaction_ms, registered)
+            await producer.flush()
+            await asyncio.sleep(0)  # the last batch's callback
+            reports.conclude()
+            ended_ms = now_ms()
     if options.json:
         assert metrics is not None
         steady = reports.steady and reports.steady.told(ended_ms)
