@@ -207,7 +207,7 @@ def _run(place: Place, run: Run) -> Outcomes:
 
 def _smoke_test(place: Place, run: Run) -> Outcomes:
     """An application of Kafka Streams works beside a driver, which checks what comes out."""
-    _create(place, {"data": 5, "fk": 5})
+    _create(place, dict.fromkeys(("data", "fk", "min", "max", "cnt", "sum"), 5))
     guarantee = "exactly_once_v2"
     with tempfile.TemporaryDirectory(prefix="streams-") as state:
         properties = Path(state) / "streams.properties"

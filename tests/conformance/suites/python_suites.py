@@ -95,6 +95,7 @@ SUITES: Final = (
         # As its own fixture.
         settings={
             "node.id": "0",
+            "group.min.session.timeout.ms": "1000",
             "num.partitions": "4",
             "authorizer.class.name": "org.apache.kafka.metadata.authorizer.StandardAuthorizer",
             "allow.everyone.if.no.acl.found": "true",
