@@ -128,7 +128,7 @@ personas: $(STAMP) ## ask Apache Kafka 2.8 to 4.3 for the table of `up --as`, th
 GOLDEN_ROUNDS ?= 20000
 .PHONY: golden
 golden: $(STAMP) ## golden bytes with GOLDEN_ROUNDS random messages per API and version
-	FENCEPOST_TEST_GOLDEN_ROUNDS=$(GOLDEN_ROUNDS) $(BIN)/pytest -m conformance tests/conformance/test_golden_bytes.py
+	FENCEPOST_TEST_GOLDEN_ROUNDS=$(GOLDEN_ROUNDS) $(BIN)/pytest -s -m conformance tests/conformance/test_golden_bytes.py
 
 .PHONY: clients
 clients: $(STAMP) ## only unmodified clients of seven kinds against our broker
@@ -151,6 +151,12 @@ transform-cluster: $(STAMP) ## the same and our SDK on three brokers while these
 	@.ci/missing-tools
 	$(BIN)/python -m tests.conformance.clients.cluster_rounds --rounds $(TRANSFORM_CLUSTER_ROUNDS) \
 		--out docs/proofs/clients-cluster.md
+
+# Not in CI: whole suites take minutes each.
+.PHONY: suites
+suites: $(STAMP) ## test suites of other projects; SUITES='--suite kgo --place kafka' runs some; writes docs/proofs/suites.md
+	@.ci/missing-tools
+	$(BIN)/python -m tests.conformance.suites $(SUITES)
 
 .PHONY: clients-cluster
 clients-cluster: $(STAMP) ## unmodified clients of seven kinds against three brokers and a controller
@@ -284,6 +290,10 @@ bench-cluster: $(STAMP) ## a cluster beside Apache Kafka's (up to 45 minutes); d
 bench-audit: $(STAMP) ## the audit at 0.1, 1 and 10 GB (5 to 25 minutes); writes docs/bench/audit.md
 	$(BIN)/python -m tests.bench.pipeline.audit --out docs/bench/audit.md $(BENCH)
 
+.PHONY: bench-report
+bench-report: $(STAMP) ## the benchmarks that are kept as one HTML file: build/bench.html
+	$(BIN)/python -m tests.bench.report
+
 .PHONY: bench-pipeline
 bench-pipeline: $(STAMP) ## log files as Arrow tables (5 to 10 minutes); writes docs/bench/pipeline.md
 	$(BIN)/python -m tests.bench.pipeline.log_files --out docs/bench/pipeline.md $(BENCH)
@@ -307,6 +317,10 @@ bench-proxy: $(STAMP) ## what `fencepost proxy` costs, beside a bare relay; writ
 .PHONY: bench-scale
 bench-scale: $(STAMP) ## clusters of up to 99 brokers in the simulator (10 to 20 minutes, 4 GB); writes docs/bench/scale.md
 	$(BIN)/python -m tests.bench.scale --out docs/bench/scale.md
+
+.PHONY: bench-simulation
+bench-simulation: $(STAMP) ## CPU for a virtual second and for a seed of the simulator (a minute); writes docs/bench/simulation.md
+	$(BIN)/python -m tests.bench.simulation --out docs/bench/simulation.md
 
 .PHONY: walks
 walks: $(STAMP) ## calls of functions on three walks through the broker
@@ -336,7 +350,7 @@ console-check: console/node_modules/.installed ## fail when the built page is no
 
 .PHONY: console-pictures
 console-pictures: $(STAMP) console/node_modules/.installed ## pictures of the console for docs/, by its tests
-	FENCEPOST_TEST_PICTURES=docs/pictures $(BIN)/pytest tests/console/test_pages.py -k bytes_have_names
+	FENCEPOST_TEST_PICTURES=docs/pictures $(BIN)/pytest tests/console -k "bytes_have_names or names_the_open"
 
 .PHONY: console-all
 console-all: $(STAMP) console/node_modules/.installed ## every scenario in the browser beside the broker's steps, and 10,000 partitions

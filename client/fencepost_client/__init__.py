@@ -59,6 +59,13 @@ if TYPE_CHECKING:
     )
     from fencepost_client.admin.reassignments import Reassignment
     from fencepost_client.admin.share_offsets import SharePartitionOffset
+    from fencepost_client.admin.streams_groups import (
+        StreamsMember,
+        StreamsSubtopology,
+        StreamsTask,
+        StreamsTasks,
+        StreamsTopology,
+    )
     from fencepost_client.admin.topics import (
         CreatedTopic,
         NewPartitions,
@@ -213,6 +220,13 @@ _HOMES: Final = {
     ),
     "fencepost_client.admin.reassignments": ("Reassignment",),
     "fencepost_client.admin.share_offsets": ("SharePartitionOffset",),
+    "fencepost_client.admin.streams_groups": (
+        "StreamsMember",
+        "StreamsSubtopology",
+        "StreamsTask",
+        "StreamsTasks",
+        "StreamsTopology",
+    ),
     "fencepost_client.admin.topics": (
         "CreatedTopic",
         "NewPartitions",
@@ -406,6 +420,11 @@ __all__ = [
     "ShareConsumer",
     "SharePartitionOffset",
     "ShareRecord",
+    "StreamsMember",
+    "StreamsSubtopology",
+    "StreamsTask",
+    "StreamsTasks",
+    "StreamsTopology",
     "Subtract",
     "TlsError",
     "TopicAlreadyExistsError",

@@ -22,21 +22,14 @@ from typing import Any, Final
 
 from fencepost_broker.simulation import simulate
 from fencepost_broker.simulation.cluster import SimulatedCluster
-from fencepost_broker.simulation.process import ProcessHandle, ProcessTimer, current_process
+from fencepost_broker.simulation.process import Callback, current_process
 from fencepost_client import Admin, NewTopic
 
 from tests.bench.table import markdown_table
 
 SIZES: Final = ((3, 300), (20, 2000), (50, 5000), (99, 9900))
 """Brokers and partitions."""
-SETTINGS: Final[dict[str, Any]] = {
-    "broker.heartbeat.interval.ms": 2000,
-    "broker.session.timeout.ms": 9000,
-    "replica.fetch.wait.max.ms": 500,
-    "replica.fetch.backoff.ms": 1000,
-    "auto.leader.rebalance.enable": False,
-}
-"""Kafka's defaults, where a cluster of the simulator has shorter times."""
+SETTINGS: Final[dict[str, Any]] = {"auto.leader.rebalance.enable": False}
 IN_A_REQUEST: Final = 500
 RESTARTS: Final = 5
 QUIET_S: Final = 20.0
@@ -65,8 +58,7 @@ class CpuTimes:
 
     def count(self) -> None:
         """Count what callbacks use from now on."""
-        for kind in (ProcessHandle, ProcessTimer):
-            kind._run = self._counted(kind._run)  # type: ignore[assignment,method-assign]
+        Callback.run = self._counted(Callback.run)  # type: ignore[assignment,method-assign]
 
     def _counted(self, run: Callable[[Any], None]) -> Callable[[Any], None]:
         def counted(handle: Any) -> None:

@@ -14,6 +14,7 @@ from fencepost_broker.observability.log_levels import LogLevels
 from fencepost_broker.observability.logging import LazyLogs
 from fencepost_broker.server.control.controlled import controlled_broker
 from fencepost_broker.server.control.port import ControlPort
+from fencepost_broker.server.control.watching import WatchedBroker
 from fencepost_protocol.generated.add_partitions_to_txn import (
     AddPartitionsToTxnRequest,
     AddPartitionsToTxnTopic,
@@ -100,7 +101,7 @@ async def open_port() -> AsyncIterator[OpenPort]:
     ):
         logs = LazyLogs(_no_logs, LogLevels())
         made = controlled_broker(
-            broker.process, broker.server.addresses, logs, Broker(log_level="error")
+            WatchedBroker(broker.process), broker.server.addresses, logs, Broker(log_level="error")
         )
         port = ControlPort("0", None, made, broker.process.log)
         try:

@@ -10,7 +10,7 @@ from fencepost_broker.server.control.console import POLICY
 from tests.control.harness import controlled
 
 PAGE_BYTES_MAX = 300_000
-FILES = ("/", "/console.js", "/console.css", "/icon.svg")
+FILES = ("/", "/console.js", "/console.css", "/icon.svg", "/scenarios.json")
 
 
 @pytest.mark.asyncio

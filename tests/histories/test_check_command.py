@@ -76,7 +76,7 @@ def test_the_page_is_one_file_with_pictures(lines: list[Line], tmp_path: Path) -
     assert main(["check", written(tmp_path, lines), "--out", str(out)]) == 1
     page = out.read_text(encoding="utf-8")
     assert "<script" not in page
-    assert "http" not in page
+    assert "http://" not in page
     start = page.index("<svg")
     picture = ET.fromstring(page[start : page.index("</svg>") + len("</svg>")])
     assert "orders-0" in "".join(picture.itertext())

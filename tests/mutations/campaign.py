@@ -28,9 +28,11 @@ _HEAD: Final = """\
 # Mutations: guards taken out, and found
 
 Each row is the broker without one of its guards. A simulation runs with seed after seed until it
-fails. `zombies` sends what a network delivers late or twice (`tests/mutations/zombies.py`); the
-other programs are those of `fencepost simulate`, with three brokers and faults. The changes are
-applied to a copy of the sources: `tests/mutations/mutations.py` has them all.
+fails. `zombies` sends what a network delivers late or twice (`tests/mutations/zombies.py`), and
+`late brokers` does that between brokers (`tests/mutations/late_brokers.py`). `transactions without
+power` has one broker, whose power is cut and whose disk is slow or fails to sync. The other
+programs are those of `fencepost simulate`, with three brokers and faults. The changes are applied
+to a copy of the sources: `tests/mutations/mutations.py` has them all.
 
 Written by `make mutations`.
 

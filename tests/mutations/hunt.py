@@ -8,18 +8,25 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Mapping
+from functools import partial
 from typing import Final
 
 import fencepost_broker
 from fencepost_broker.simulation.programs import PROGRAMS
+from fencepost_broker.simulation.programs.transactions import transactions
 from fencepost_broker.simulation.runs import run_seed
 from fencepost_broker.simulation.simulation import Program
 
+from tests.mutations.late_brokers import late_brokers
 from tests.mutations.zombies import zombies
 
+_WITHIN_S: Final = 1200.0
 _PROGRAMS: Final[Mapping[str, Program]] = {
     "zombies": zombies,
-    "transactions on one broker": PROGRAMS["transactions"](1),
+    "late brokers": late_brokers,
+    "transactions without power": partial(
+        transactions, brokers=1, kinds=("power cut", "slow disk", "failing fsync")
+    ),
     **{name: make(3) for name, make in PROGRAMS.items()},
 }
 
@@ -33,7 +40,7 @@ def main() -> None:
         "verdict": "ok",
     }
     for seed in range(seeds):
-        run = run_seed(program, seed)
+        run = run_seed(program, seed, _WITHIN_S)
         if run.verdict != "ok":
             found |= {"seeds": seed + 1, "verdict": run.verdict}
             break

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Final, NamedTuple
 
 _BOTH: Final = ("transactions", "consume-transform-produce")
+_LATE: Final = ("late brokers", *_BOTH)
 
 
 class Mutation(NamedTuple):
@@ -60,8 +61,7 @@ MUTATIONS: Final = (
         _PRODUCERS,
         "if verify and not ongoing and not _is_guarded(verification, guard):",
         "if False:",
-        reason="the coordinator refuses first; only an abort between its answer and the append"
-        " would show it",
+        _LATE,
     ),
     Mutation(
         "a batch outside of the open transaction",
@@ -199,14 +199,14 @@ MUTATIONS: Final = (
         "coordinator/transaction/markers.py",
         "        if not transaction.is_prepared:\n            continue",
         "        if True:\n            continue",
-        _BOTH,
+        _LATE,
     ),
     Mutation(
         "a marker is sent again after an error",
         "coordinator/transaction/markers.py",
         "    if not may_pass(error):\n        return False",
         "    if True:\n        return False",
-        _BOTH,
+        _LATE,
     ),
     Mutation(
         "a parked request is answered after the markers",
@@ -287,28 +287,28 @@ MUTATIONS: Final = (
         "apis/produce/delayed_produce.py",
         "if not partition.leads or partition.leader_epoch != leader_epoch:",
         "if False:",
-        _BOTH,
+        _LATE,
     ),
     Mutation(
         "a follower cuts off what its leader has not",
         "replication/follower.py",
         "log.truncate_to(_common_end(log, diverging.epoch, diverging.end_offset), now_ms)",
         "log.truncate_to(log.log_end_offset, now_ms)",
-        _BOTH,
+        _LATE,
     ),
     Mutation(
         "a leader looks for logs that diverge",
         "apis/fetch/fetching.py",
         "        if wanted.entry.last_fetched_epoch >= 0:",
         "        if False:",
-        _BOTH,
+        _LATE,
     ),
     Mutation(
         "an answer belongs to the log's end at its request",
         "replication/follower.py",
         " or each.log.log_end_offset != asked.end_offset:",
         ":",
-        _BOTH,
+        _LATE,
     ),
     Mutation(
         "coordinators answer when followers have it",
@@ -322,14 +322,14 @@ MUTATIONS: Final = (
         "controller/alter_partition.py",
         "if asked.partition_epoch < partition.partition_epoch:",
         "if False:",
-        _BOTH,
+        _LATE,
     ),
     Mutation(
         "the ISR of a broker that was away",
         "controller/alter_partition.py",
         "if each.broker_epoch not in {_UNCHECKED_EPOCH, broker.epoch}:",
         "if False:",
-        _BOTH,
+        _LATE,
     ),
     # -- the disk
     Mutation(
@@ -337,27 +337,27 @@ MUTATIONS: Final = (
         "storage/log/upkeep.py",
         "        syncs.append(segment.open().sync_later())\n",
         "",
-        ("transactions on one broker",),
+        ("transactions without power",),
     ),
     Mutation(
         "Produce waits for the sync",
         "apis/produce/carrying_out.py",
         ">= log.flush_at_offset:\n                    unflushed",
         "< 0:\n                    unflushed",
-        ("transactions on one broker",),
+        ("transactions without power",),
     ),
     Mutation(
         "coordinators answer when it is synced",
         "coordinator/runtime/shard.py",
         "        if end >= log.flush_at_offset:",
         "        if False:",
-        ("transactions on one broker",),
+        ("transactions without power",),
     ),
     Mutation(
         "nothing is appended after a failed sync",
         "storage/log/appending.py",
         "        if log.failure is not None:\n            raise log.failure\n",
         "",
-        ("transactions on one broker", *_BOTH),
+        ("transactions without power", *_BOTH),
     ),
 )

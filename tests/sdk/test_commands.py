@@ -4,8 +4,12 @@ from __future__ import annotations
 
 import pytest
 from fencepost_client import Consumer, Producer, ShareConsumer
+from fencepost_protocol.generated.find_coordinator import FindCoordinatorRequest
 
+from tests.machine.coordinator.group.streams.members import beat, internal, join, part, topology
 from tests.sdk.harness.commands import Shell
+from tests.support.broker import Client
+from tests.support.waiting import asked_until
 
 pytestmark = pytest.mark.asyncio
 
@@ -82,6 +86,62 @@ async def test_groups(shell: Shell, bootstrap: str, topic: str) -> None:
     await shell.lines(*delete_offsets, topic)
     assert (await shell.json("groups", "describe", group))["offsets"] == []
     assert "no offsets of other" in await shell.refused(*delete_offsets, "other")
+    await shell.lines("groups", "delete", group)
+    assert "GROUP_ID_NOT_FOUND" in await shell.refused("groups", "delete", group)
+
+
+async def test_streams_groups(shell: Shell, bootstrap: str, topic: str) -> None:
+    group, other, changelog = f"{topic}-group", f"{topic}-other", f"{topic}-group-store-changelog"
+    for name, partitions in ((topic, 2), (other, 1), (changelog, 2)):
+        await shell.lines("topics", "create", name, "--partitions", str(partitions))
+    await shell.lines(
+        "configs", "alter", "group", group, "--set", "streams.initial.rebalance.delay.ms=0"
+    )
+    describe = ("groups", "describe", group)
+    parts = topology(part("0", topic, other, changelogs=[internal(changelog)]))
+    async with Client(bootstrap) as member:
+        epoch = 0
+
+        async def joins() -> bool:
+            nonlocal epoch
+            await member.ask(FindCoordinatorRequest(coordinator_keys=[group]), 4)
+            joined = await member.ask(join("m", parts, "process", group), 0)
+            epoch = joined.member_epoch
+            return not joined.error_code
+
+        await asked_until(joins)
+
+        async def has_tasks() -> bool:
+            nonlocal epoch
+            told = await member.ask(beat("m", epoch, {"0": [0, 1]}, group=group), 0)
+            epoch = told.member_epoch
+            [seen] = await shell.json("groups", "members", group)
+            return bool(seen["streams"]["tasks"]["active"])
+
+        await asked_until(has_tasks)
+        title, *rows = await shell.lines(*describe)
+        assert title.startswith(f"{group}: Stable, streams, 1 members, at broker ")
+        assert title.endswith(f", epoch {epoch}, assignment of epoch {epoch}, topology of epoch 0")
+        assert rows[0] == "SUBTOPOLOGY SOURCES REPARTITION SINKS CHANGELOGS"
+        assert rows[1].split() == ["0", ",".join(sorted((topic, other))), "-", changelog]
+        assert [row.split()[:6] for row in rows[3:]] == [
+            [topic, "0", "-", "0", "-", "m"],
+            [topic, "1", "-", "0", "-", "m"],
+            [other, "0", "-", "0", "-", "m"],
+        ]
+        heading, row = await shell.lines("groups", "members", group)
+        assert heading == "MEMBER PROCESS CLIENT HOST EPOCH ACTIVE STANDBY WARMUP TARGET"
+        assert row.split()[:2] == ["m", "process"]
+        assert row.split()[4:] == [str(epoch), "0_0,0_1", "-", "-", "-"]
+        await member.ask(beat("m", -1, group=group), 0)
+    assert [group, "streams", "streams", "Empty"] in [
+        row.split()[:4] for row in await shell.lines("groups", "list", "--type", "streams")
+    ]
+    reset = ("groups", "reset-offsets", group, "--topic", topic, "--to-latest", "--execute")
+    assert [each["after"] for each in (await shell.json(*reset))["offsets"]] == [0, 0]
+    described = await shell.json(*describe)
+    assert [each["committed"] for each in described["offsets"]] == [0, 0]
+    await shell.lines("groups", "delete-offsets", group, "--topic", topic)
     await shell.lines("groups", "delete", group)
     assert "GROUP_ID_NOT_FOUND" in await shell.refused("groups", "delete", group)
 

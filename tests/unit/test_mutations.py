@@ -11,6 +11,7 @@ from fencepost_broker.simulation.runs import run_seed
 from fencepost_broker.storage.log.producers import ProducerState
 
 from tests.mutations.campaign import Found, StaleMutationError, apply, page
+from tests.mutations.late_brokers import late_brokers
 from tests.mutations.mutations import MUTATIONS, Mutation
 from tests.mutations.zombies import zombies
 
@@ -58,6 +59,10 @@ def test_the_page_has_what_was_found_and_what_was_not() -> None:
 
 def test_zombies_are_refused() -> None:
     assert [run_seed(zombies, seed).verdict for seed in (0, 1)] == ["ok", "ok"]
+
+
+def test_late_requests_between_brokers_are_refused() -> None:
+    assert run_seed(late_brokers, 0).verdict == "ok"
 
 
 def test_a_batch_that_is_taken_twice_is_found(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -73,7 +73,7 @@ def test_a_replay_names_requests_and_ends_early(capsys: pytest.CaptureFixture[st
 def test_a_failure_is_told_with_the_faults_that_it_needs(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    options = ["--seeds", "50", "--json", "--picture", "failure.svg"]
+    options = ["--seeds", "50", "--json", "--picture", "failure.svg", "--report", "failure.html"]
     assert main(["simulate", "my_simulated_program:fragile", *options]) == 1
     told = capsys.readouterr()
     *_, failed, shrunk = map(json.loads, told.out.splitlines())
@@ -88,6 +88,30 @@ def test_a_failure_is_told_with_the_faults_that_it_needs(
     assert len(list(ElementTree.parse("failure.svg").iter(f"{SVG}circle"))) == 4
     assert kills in str(texts[1])
     assert str(texts[-1]).endswith("AssertionError: was killed")
+    page = Path("failure.html").read_text(encoding="utf-8")
+    seeds = len(told.out.splitlines()) - 1
+    assert f"1 of {seeds} seeds failed." in page
+    assert page.count("<circle") == 4
+    assert f"<h2>Seed {failed['seed']}: AssertionError: was killed</h2>" in page
+    assert "in fragile\n" in page, "the stack"
+    assert "fencepost simulate my_simulated_program:fragile --first 0 --seeds 50" in page
+
+
+def test_a_report_of_right_seeds_counts_them_and_a_wrong_place_is_refused_first(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    right = ["simulate", "my_simulated_program:right", "--seeds", "2", "--within", "60"]
+    assert main([*right, "--report", "right.html"]) == 0
+    assert capsys.readouterr().out.endswith("report: right.html\n")
+    page = Path("right.html").read_text(encoding="utf-8")
+    assert "2 of 2 seeds were right." in page
+    assert "my_simulated_program:right --within 60 --first 0 --seeds 2" in page
+    capsys.readouterr()
+    with pytest.raises(SystemExit):
+        main([*right, "--report", "none/right.html"])
+    told = capsys.readouterr()
+    assert "none/right.html cannot be written" in told.err
+    assert told.out == ""
 
 
 def test_of_two_faults_that_are_needed_together_none_is_left_out() -> None:

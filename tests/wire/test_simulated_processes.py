@@ -15,6 +15,7 @@ from fencepost_broker.simulation.faults import KINDS, Fault, FaultsOfCluster, dr
 from fencepost_broker.simulation.loop import SimLoop
 from fencepost_broker.simulation.network import HOST
 from fencepost_broker.simulation.process import Process
+from fencepost_broker.simulation.programs.settings import settings_for
 from fencepost_broker.simulation.runs import run_seed
 from fencepost_client import Consumer, Producer, TopicPartition
 
@@ -317,7 +318,7 @@ def test_a_cluster_is_well_after_faults_of_all_kinds() -> None:
         async def work() -> None:
             await asyncio.sleep(6 * len(KINDS))
 
-        cluster = await sim.cluster(3, {"orders": 1}, {"replica.fetch.wait.max.ms": 500})
+        cluster = await sim.cluster(3, {"orders": 1}, settings_for(3))
         worker = sim.start(work, "worker", restart=True)
         loop = asyncio.get_running_loop()
         assert isinstance(loop, SimLoop)

@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-import json
 import os
 import random
-import subprocess
-import sys
 import threading
 import time
 import uuid
@@ -26,6 +23,7 @@ from fencepost_broker.simulation.cluster import in_process
 from fencepost_broker.simulation.network import HOST, SOCKET_BYTES
 from fencepost_broker.simulation.process import Process
 from fencepost_broker.simulation.programs import PROGRAMS
+from fencepost_broker.simulation.programs.settings import FAULTS_S
 from fencepost_broker.simulation.runs import run_seed
 from fencepost_broker.simulation.simulation import Program
 from fencepost_broker.storage.log import reading
@@ -45,24 +43,7 @@ def result_of(program: Program, seed: int = 0) -> BaseException | None:
 def test_writers_and_faults_leave_no_wrong_record() -> None:
     runs = simulate(PROGRAMS["transactions"](3), [1, 2])
     assert [each.verdict for each in runs] == ["ok", "ok"]
-    assert all(each.simulated_s > 60 for each in runs)
-
-
-def test_a_seed_is_a_run_whatever_the_hash_seed() -> None:
-    command = [sys.executable, "-m", "fencepost_broker", "simulate", "--program", "transactions"]
-    command += ["--brokers", "1", "--seeds", "2", "--json"]
-    told = [
-        subprocess.run(
-            command, env={**os.environ, "PYTHONHASHSEED": seed}, stdout=subprocess.PIPE, check=True
-        ).stdout
-        for seed in ("1", "2")
-    ]
-    first, second = ([json.loads(line) for line in each.splitlines()] for each in told)
-    for each in (*first, *second):
-        del each["cpu_s"]
-    assert first == second
-    assert first[0]["hash"] != first[1]["hash"]
-    assert [each["verdict"] for each in first] == ["ok", "ok"]
+    assert all(each.simulated_s > FAULTS_S for each in runs)
 
 
 def test_a_reader_that_sees_aborted_records_is_found(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -5,12 +5,16 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable
 from contextlib import suppress
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
+from fencepost_broker.apis.produce import delayed_produce
 from fencepost_broker.coordinator.records import RecordFamily, encode_batch
 from fencepost_broker.coordinator.runtime.shard import Shard
 from fencepost_broker.coordinator.transaction.model import Transaction, log_record
 from fencepost_broker.coordinator.transaction.states import State
+from fencepost_broker.replication.leader import LeaderState
 from fencepost_broker.server.broker_server import BrokerServer
 from fencepost_broker.simulation import Simulation
 from fencepost_broker.simulation.cluster import SimulatedCluster, in_process
@@ -19,6 +23,7 @@ from fencepost_broker.simulation.logs import committed_records
 from fencepost_broker.simulation.process import Process, current_process
 from fencepost_broker.simulation.runs import run_seed
 from fencepost_client import Producer
+from fencepost_protocol.errors import ErrorCode
 from fencepost_protocol.generated.allocate_producer_ids import AllocateProducerIdsResponse
 from fencepost_protocol.records.writer import build_batch
 
@@ -153,6 +158,31 @@ def test_producer_ids_that_are_given_twice_are_found() -> None:
         answer = AllocateProducerIdsResponse(producer_id_start=start, producer_id_len=1000)
         invariants.took_block(answer)
     assert told == ["producer ids from 1500 on were given to brokers twice"]
+
+
+def test_a_high_watermark_that_does_not_wait_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    def runs_ahead(self: LeaderState, _: int) -> bool:
+        return self._log.set_high_watermark(self._log.log_end_offset)
+
+    monkeypatch.setattr(LeaderState, "advance", runs_ahead)
+    assert "is in sync without the batch at offset" in verdict_of(lambda *_: None)
+
+
+def test_a_high_watermark_needs_enough_replicas() -> None:
+    told: list[str] = []
+    log: Any = SimpleNamespace(
+        config=SimpleNamespace(min_insync_replicas=2), topic_id=None, folder="/simulated/t-0",
+        log_start_offset=0,
+    )  # fmt: skip
+    partition = SimpleNamespace(isr=(1,), replicas=(1, 2, 3))
+    state: Any = SimpleNamespace(partition=partition, _node_id=1)
+    Invariants(told.append).advanced(state, log, 0)
+    assert told == ["t-0: the high watermark moves with 1 replicas in sync, and 2 are needed"]
+
+
+def test_an_acknowledgement_that_does_not_wait_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(delayed_produce, "outcome", lambda *_: ErrorCode.NONE)
+    assert "is acknowledged, and it is not replicated" in verdict_of(lambda *_: None)
 
 
 def test_without_anything_broken_all_hold() -> None:

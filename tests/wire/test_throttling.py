@@ -15,41 +15,17 @@ from fencepost_broker.server.clock import StateClock
 from fencepost_protocol.errors import ErrorCode
 from fencepost_protocol.framing import encode_request
 from fencepost_protocol.generated.api_versions import ApiVersionsRequest
-from fencepost_protocol.generated.fetch import (
-    FetchPartition,
-    FetchRequest,
-    FetchTopic,
-)
 from fencepost_protocol.generated.index import ApiKey
-from fencepost_protocol.generated.produce import (
-    PartitionProduceData,
-    ProduceRequest,
-    TopicProduceData,
-)
-from fencepost_protocol.records.writer import build_batch
 
-from tests.support.broker import Client, RunningBroker, log_in, running_broker
+from tests.support.broker import Client, log_in, running_broker
 from tests.support.secure_kafka import PASSWORD, plain_module
 from tests.support.waiting import until
-from tests.wire.quota_harness import CONSUMED, PRODUCED, limit
+from tests.wire.quota_harness import CONSUMED, PRODUCED, fetch, limit, produce
 
 if TYPE_CHECKING:
     pass
 
 pytestmark = pytest.mark.asyncio
-
-
-def produce(size: int, *, acks: int = 1, name: str = "t") -> ProduceRequest:
-    batch = build_batch(None, [b"x" * size], 1_700_000_000_000)
-    data = TopicProduceData(name, partition_data=[PartitionProduceData(0, batch)])
-    return ProduceRequest(None, acks, 10_000, [data])
-
-
-def fetch(broker: RunningBroker, **changes: Any) -> FetchRequest:
-    values = {"max_wait_ms": 0, "min_bytes": 1, "max_bytes": 1 << 20, "session_epoch": -1}
-    partition = FetchPartition(0, fetch_offset=0, partition_max_bytes=1 << 20)
-    topic = FetchTopic("t", broker.server.image.topics.by_name["t"].topic_id, [partition])
-    return FetchRequest(topics=[topic], **{**values, **changes})
 
 
 def records_of(answer: Any) -> int:

@@ -138,6 +138,8 @@ def join(answers: Sequence[tuple[Part, Any]], cut: Cut) -> Any:
     deeper = len(path) - len(asked)
     for part, more in answers[1:]:
         _merge(whole, more, path, max(0, part.continued + deeper))
+        if getattr(more, "throttle_time_ms", 0) > getattr(whole, "throttle_time_ms", 0):
+            whole.throttle_time_ms = more.throttle_time_ms
     return whole
 
 

@@ -44,7 +44,7 @@ from fencepost_broker.apis.topics.topics import create_topics, delete_topics
 from fencepost_broker.config import Settings
 from fencepost_broker.config.values.releases import release_of
 from fencepost_broker.config.values.version_caps import parse_version_caps
-from fencepost_broker.controller.client_quotas import CONSUMER_BYTE_RATE, PRODUCER_BYTE_RATE
+from fencepost_broker.metadata.image import client_quotas as quotas
 from fencepost_broker.observability.tap.hiding import hide_credentials, hide_settings, hide_token
 
 SERVED: Final = (
@@ -55,7 +55,7 @@ SERVED: Final = (
         is_frequent=True,
         large=Cut("topic_data.partition_data", unless_in_transaction),
         longest=Longest(ErrorCode.INVALID_REQUEST, ("topic_data.partition_data",)),
-        quota=PRODUCER_BYTE_RATE,
+        quota=quotas.PRODUCER_BYTE_RATE,
     ),
     Served(
         ApiKey.FETCH,
@@ -64,7 +64,7 @@ SERVED: Final = (
         is_frequent=True,
         large=WHOLE,
         longest=Longest(ErrorCode.INVALID_REQUEST, ("topics.partitions",), most=100_000),
-        quota=CONSUMER_BYTE_RATE,
+        quota=quotas.CONSUMER_BYTE_RATE,
         encode=encode_fetch,
     ),
     Served(
@@ -164,6 +164,7 @@ SERVED: Final = (
         large=WHOLE,
         longest=Longest(ErrorCode.POLICY_VIOLATION, ("topics",)),
         by_controller=True,
+        quota=quotas.CONTROLLER_MUTATION_RATE,
     ),
     Served(
         ApiKey.DELETE_TOPICS,
@@ -172,6 +173,7 @@ SERVED: Final = (
         large=Cut("topics", names_or_ids, key=topic_key),
         longest=Longest(ErrorCode.POLICY_VIOLATION, ("topics", "topic_names")),
         by_controller=True,
+        quota=quotas.CONTROLLER_MUTATION_RATE,
     ),
     Served(
         ApiKey.DELETE_RECORDS,
@@ -218,6 +220,7 @@ SERVED: Final = (
         ApiKey.WRITE_TXN_MARKERS,
         Later("transactions.write_txn_markers", "write_txn_markers"),
         rights="transactions:write_txn_markers",
+        quota=None,
         is_frequent=True,
         large=Cut("markers.topics.partition_indexes"),
         encode=encode_uncounted,
@@ -294,6 +297,7 @@ SERVED: Final = (
         large=Cut("topics", few_partitions, key=attrgetter("name")),
         longest=Longest(ErrorCode.POLICY_VIOLATION, ("topics",)),
         by_controller=True,
+        quota=quotas.CONTROLLER_MUTATION_RATE,
     ),
     Served(
         ApiKey.DELETE_GROUPS,

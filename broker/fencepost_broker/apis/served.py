@@ -100,8 +100,9 @@ class Served:
     """Where the response has the error if all of a request is refused; see ``error_responses``."""
     answers_part_here: bool = False
     """Whether the broker answers a part of a forwarded request: the levels of its loggers."""
-    quota: str = ""
-    """The client quota that it counts against, if any."""
+    quota: str | None = ""
+    """The client quota that it counts against, if any, besides the one of handlers' time; ``None``:
+    no quota at all, since only brokers ask."""
     is_remembered: bool = False
     """Whether its answers are cached until the metadata changes (``response_cache``)."""
     hides_in_request: Hide | None = None

@@ -29,6 +29,7 @@ from fencepost_broker.config.tables.network import (
     ConnectionSettings,
     ListenerSettings,
     NodeSettings,
+    QuotaSettings,
     RequestSettings,
     ThreadSettings,
 )
@@ -71,6 +72,7 @@ class DeclaredSettings(
     SecuritySettings,
     BearerSettings,
     DelegationTokenSettings,
+    QuotaSettings,
     RequestSettings,
     ThreadSettings,
     LogSettings,
@@ -217,13 +219,13 @@ class DeclaredSettings(
 
         keys = given("sasl.oauthbearer.jwks.endpoint.url")
         if given("sasl.server.callback.handler.class") == SIGNED_TOKENS:
-            from fencepost_broker.security.authentication.signed_tokens import SignedTokens
+            from fencepost_broker.security.authentication.signed_tokens import signed_tokens
 
             if not isinstance(keys, str) or not keys.startswith(_FILE):
                 raise ValueError(
                     f"signed tokens need keys: set sasl.oauthbearer.jwks.endpoint.url={_FILE}/PATH"
                 )
-            return SignedTokens(
+            return signed_tokens(
                 Path(unquote(keys.removeprefix(_FILE))),
                 audiences=cast(
                     "tuple[str, ...]", given("sasl.oauthbearer.expected.audience") or ()

@@ -63,6 +63,9 @@ def contradictions(settings: DeclaredSettings) -> list[str]:
                 problems.append(f"{_told(settings, lower)} {how} {_told(settings, upper)}")
     problems += _queue_problems(settings) + _role_problems(settings) + _listener_problems(settings)
     problems += _release_problems(settings)
+    if settings.otlp_traces and settings.otlp_endpoint is None:
+        told = _told(settings, "otlp.traces")
+        problems.append(f"{told}: a receiver is missing: set otlp.endpoint=http://HOST:PORT")
     return problems or list(login_problems(settings))
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import ipaddress
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, Final, TypeAlias
+from typing import TYPE_CHECKING, Final
 
 from fencepost_protocol.generated.alter_client_quotas import (
     AlterClientQuotasRequest,
@@ -29,27 +29,30 @@ from fencepost_broker.controller.context import (
     too_many_records,
 )
 from fencepost_broker.metadata.decision import Decision, MetadataRecord
+from fencepost_broker.metadata.image.client_quotas import (
+    CLIENT_ID,
+    CONNECTION_CREATION_RATE,
+    CONSUMER_BYTE_RATE,
+    CONTROLLER_MUTATION_RATE,
+    IP,
+    PRODUCER_BYTE_RATE,
+    REQUEST_PERCENTAGE,
+    USER,
+    Entity,
+)
 
 if TYPE_CHECKING:
     from fencepost_broker.metadata.image.metadata_image import MetadataImage
 
-USER: Final = "user"
-CLIENT_ID: Final = "client-id"
-IP: Final = "ip"
 KINDS: Final = (USER, CLIENT_ID, IP)
-Entity: TypeAlias = tuple[tuple[str, str | None], ...]
-"""Kinds and names, in the order of kinds; ``None`` as a name is the default."""
-
-PRODUCER_BYTE_RATE: Final = "producer_byte_rate"
-CONSUMER_BYTE_RATE: Final = "consumer_byte_rate"
 _MAY_BE_FRACTIONS: Final = {
     PRODUCER_BYTE_RATE: False,
     CONSUMER_BYTE_RATE: False,
-    "request_percentage": True,
-    "controller_mutation_rate": True,
+    REQUEST_PERCENTAGE: True,
+    CONTROLLER_MUTATION_RATE: True,
 }
 """Quotas of users and client ids, and whether they may be fractions."""
-_OF_ADDRESSES: Final = {"connection_creation_rate": False}
+_OF_ADDRESSES: Final = {CONNECTION_CREATION_RATE: False}
 _NEARLY: Final = 1e-6
 """Tolerance of values that must be whole numbers."""
 _INT_MAX: Final = (1 << 31) - 1

@@ -11,7 +11,7 @@ from fencepost_protocol.generated.error_code import ErrorCode
 from fencepost_protocol.primitives import uuid_text
 
 from fencepost_broker.controller.placement import PlacementError, place_replicas
-from fencepost_broker.controller.ports import ConfigRules, ControllerSettings
+from fencepost_broker.controller.ports import ConfigRules, ControllerSettings, PartitionPermits
 from fencepost_broker.metadata.decision import MetadataRecord
 from fencepost_broker.metadata.features import MIN_INSYNC_SETTING, keeps_eligible
 from fencepost_broker.metadata.image.metadata_image import MetadataImage
@@ -65,6 +65,13 @@ class Context:
     settings: ControllerSettings
     rules: ConfigRules
     chance: Chance
+    permits: PartitionPermits | None = None
+    """Those of the client whose request is decided; ``None``: it may create what it likes."""
+
+    def charge(self, partitions: int) -> None:
+        """Count partitions that are created or deleted; raises a Refusal above a quota."""
+        if self.permits is not None:
+            self.permits.take(partitions)
 
     def active(self, broker_ids: Sequence[int]) -> list[int]:
         """Return those brokers that may lead and be in sync."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 
 from fencepost_protocol.generated.create_partitions import (
+    CreatePartitionsAssignment,
     CreatePartitionsRequest,
     CreatePartitionsResponse,
     CreatePartitionsTopic,
@@ -56,11 +57,18 @@ def _added(
     most = context.settings.records_per_request_max
     if records_before + more > most:  # Kafka has no better answer than UNKNOWN_SERVER_ERROR
         raise too_many_records(most)
+    if asked.assignments is not None and len(asked.assignments) != more:
+        raise Refusal(
+            ErrorCode.INVALID_REPLICA_ASSIGNMENT,
+            f"new partitions: {more}, assignments: {len(asked.assignments)}; assign every new "
+            "partition, or none",
+        )
+    context.charge(more)
     if asked.assignments is None:
         factor = len(topic.partitions[0].replicas)
         placed = context.place(more, factor)
     else:
-        placed = _manual(context, topic, asked, more)
+        placed = _manual(context, topic, asked.assignments)
     return [
         context.new_partition(topic.topic_id, has + number, replicas, isr)
         for number, (replicas, isr) in enumerate(placed)
@@ -68,15 +76,8 @@ def _added(
 
 
 def _manual(
-    context: Context, topic: Topic, asked: CreatePartitionsTopic, more: int
+    context: Context, topic: Topic, assignments: list[CreatePartitionsAssignment]
 ) -> list[tuple[list[int], list[int]]]:
-    assignments = asked.assignments or []
-    if len(assignments) != more:
-        raise Refusal(
-            ErrorCode.INVALID_REPLICA_ASSIGNMENT,
-            f"new partitions: {more}, assignments: {len(assignments)}; assign every new "
-            "partition, or none",
-        )
     factor = len(topic.partitions[0].replicas)
     placed = []
     for number, assignment in enumerate(assignments, len(topic.partitions)):

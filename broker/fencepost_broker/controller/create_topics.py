@@ -2,7 +2,7 @@
 
 Order of the checks, as in Kafka 4.3: a name given twice and the metadata log's own name; the size
 of the whole request; the name; whether it exists; its settings; assignments, replication factor,
-number of partitions; whether there are brokers for it.
+number of partitions; whether there are brokers for it; the client's quota.
 """
 
 from __future__ import annotations
@@ -105,6 +105,7 @@ def _create_one(context: Context, topic: CreatableTopic) -> list[MetadataRecord]
         raise Refusal(ErrorCode.INVALID_TOPIC_EXCEPTION, message)
     configs = _checked_configs(context, topic)
     replicas = _manual(context, topic) if topic.assignments else _placed(context, topic)
+    context.charge(len(replicas))
     topic_id = context.new_topic_id()
     records = [MetadataRecord(TopicRecord(topic.name, topic_id), 0)]
     records += context.setting_records(ResourceType.TOPIC, topic.name, configs)

@@ -29,7 +29,7 @@ def delete_topics(context: Context, request: DeleteTopicsRequest) -> Decision[De
     times = Counter(map(_key, asked))
     ids = {each.topic_id for each in asked if each.name is None}
     results: dict[Hashable, DeletableTopicResult] = {}
-    removed: dict[bytes, MetadataRecord] = {}
+    removed: dict[bytes, tuple[Topic, DeletableTopicResult]] = {}
     named_twice = set()
     for each in asked:
         key = _key(each)
@@ -46,12 +46,20 @@ def delete_topics(context: Context, request: DeleteTopicsRequest) -> Decision[De
             result.error_code, result.error_message = refusal.code, refusal.message
         else:
             result.name = topic.name
-            removed[topic.topic_id] = MetadataRecord(RemoveTopicRecord(topic.topic_id), 0)
+            removed[topic.topic_id] = topic, result
     for topic_id in named_twice:  # the name's answer holds for the id as well
         results.pop(("id", topic_id), None)
         removed.pop(topic_id, None)
+    records = []
+    for topic_id, (topic, result) in removed.items():
+        try:
+            context.charge(len(topic.partitions))
+        except Refusal as refusal:
+            result.error_code, result.error_message = refusal.code, refusal.message
+        else:
+            records.append(MetadataRecord(RemoveTopicRecord(topic_id), 0))
     response = DeleteTopicsResponse(responses=list(results.values()))
-    return Decision(response, tuple(removed.values()))
+    return Decision(response, tuple(records))
 
 
 def _key(state: DeleteTopicState) -> Hashable:

@@ -30,7 +30,14 @@ from fencepost_broker.controller.leader_balance import (
     preferred_elections,
     unclean_elections,
 )
-from fencepost_broker.controller.ports import ConfigRules, ControllerSettings, TokenCommand
+from fencepost_broker.controller.mutation_quotas import MutationQuotas, MutationsCharged
+from fencepost_broker.controller.ports import (
+    ConfigRules,
+    ControllerCommand,
+    ControllerSettings,
+    TokenCommand,
+    TopicCommand,
+)
 from fencepost_broker.metadata.decision import Decision, MetadataRecord
 from fencepost_broker.metadata.image.changes import BrokerChanged, Changes
 from fencepost_broker.metadata.image.metadata_image import MetadataImage
@@ -68,6 +75,7 @@ class Controller:
         """Soft state: time of each broker's last heartbeat. A fenced broker has a session, too:
         while it lasts, no other broker can register its id."""
         given = self._context.settings
+        self._mutations = MutationQuotas(given.mutation_window_ms)
         self._elections = (
             preferred_elections(given.leader_imbalance_check_interval_ms),
             unclean_elections(given.unclean_leader_election_interval_ms),
@@ -75,8 +83,16 @@ class Controller:
 
     # -- the contract of machines ---------------------------------------------------------------
 
-    def handle(self, now_ms: int, command: Message | TokenCommand) -> Decision[Any]:
+    def handle(self, now_ms: int, command: ControllerCommand) -> Decision[Any]:
         """Return the decision about a request, without changing anything."""
+        if isinstance(command, TopicCommand):
+            decide_topics = _decider(command.request.NAME)
+            permits = self._mutations.permits(self.image, command, now_ms)
+            if permits is None:
+                return decide_topics(self._context, command.request)
+            decision = decide_topics(replace(self._context, permits=permits), command.request)
+            decision.answer.throttle_time_ms = permits.wait_ms
+            return replace(decision, soft=(permits.charged(),))
         if isinstance(command, TokenCommand):
             from fencepost_broker.controller.security.delegation_tokens import decide
 
@@ -97,8 +113,13 @@ class Controller:
             each.note(changes)
         return changes
 
-    def apply_soft(self, soft: HeartbeatReceived | ElectionsChecked | StoodStill) -> None:
+    def apply_soft(
+        self, soft: HeartbeatReceived | ElectionsChecked | StoodStill | MutationsCharged
+    ) -> None:
         """Apply soft state, after the records of the same decision."""
+        if isinstance(soft, MutationsCharged):
+            self._mutations.apply(soft)
+            return
         if isinstance(soft, StoodStill):
             # No heartbeat could be heard in that time, so it does not count for the sessions.
             for broker_id, at_ms in self._sessions.items():
@@ -123,6 +144,7 @@ class Controller:
             self._sessions[broker_id] += by_ms
         for each in self._elections:
             each.jumped(by_ms)
+        self._mutations.jumped(by_ms)
 
     def deadline(self) -> int | None:
         """Return when the next session of an unfenced broker ends, or elections are due."""

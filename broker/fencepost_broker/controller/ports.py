@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, NamedTuple, Protocol
+from typing import TYPE_CHECKING, NamedTuple, Protocol, TypeAlias
 
 from fencepost_protocol.apis import Message
 
@@ -56,11 +56,31 @@ class ConfigRules(Protocol):
         """
 
 
+class PartitionPermits(Protocol):
+    """How many partitions the client of a request may still create and delete."""
+
+    def take(self, count: int) -> None:
+        """Use up permits; raises a Refusal if there are none."""
+
+
 class TokenCommand(NamedTuple):
     """A request about delegation tokens, and the user who sent it."""
 
     user: str
     request: Message
+
+
+class TopicCommand(NamedTuple):
+    """A request that creates or deletes topics or partitions, and the client who sent it."""
+
+    user: str
+    client_id: str
+    is_strict: bool
+    """Whether the client knows the error of an exceeded quota (KIP-599)."""
+    request: Message
+
+
+ControllerCommand: TypeAlias = Message | TokenCommand | TopicCommand
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,5 +112,7 @@ class ControllerSettings:
     """How often partitions without a leader are checked for unclean elections."""
     records_per_request_max: int = 10_000
     """Maximum of metadata records, and so of partitions, that one request writes."""
+    mutation_window_ms: int = 11_000
+    """For how long a client may save what its quota of topics and partitions allows."""
     tokens: TokenSettings | None = None
     """``None``: there are no delegation tokens."""

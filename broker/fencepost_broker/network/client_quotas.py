@@ -1,54 +1,51 @@
-"""Byte-rate quotas for clients, by user and client id, as in Kafka.
+"""Quotas of clients by user and client id, as in Kafka: bytes per second, and a share of the time.
 
-A rate is measured over the last eleven windows of one second. A client that exceeds its quota waits
-until its rate, over the time that the windows span, would have fallen to the quota:
+A rate is measured over several windows. A client that exceeds its quota waits until its rate, over
+the time that the windows span, would have fallen to the quota:
 
     wait = (rate - quota) / quota * span
 
-The most specific quota applies to a client (``_PRECEDENCE``). Clients share a rate if they have the
-same user, the same client id, or both, depending on what the quota names.
+The most specific quota applies to a client. Clients share a rate if they have the same user, the
+same client id, or both, depending on what the quota names.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Final, TypeAlias
+from typing import Final, NamedTuple
 
-from fencepost_broker.controller.client_quotas import CLIENT_ID, USER, Entity, quotas_by_entity
-from fencepost_broker.metadata.image.metadata_image import MetadataImage
+from fencepost_broker.metadata.image.client_quotas import (
+    CONNECTION_CREATION_RATE,
+    ClientQuotasImage,
+    Sharing,
+)
 
-WINDOW_MS: Final = 1000
-"""Kafka's ``quota.window.size.seconds``."""
-WINDOWS: Final = 11
-"""Kafka's ``quota.window.num``; the last one is the current one."""
-SPAN_MS_MIN: Final = (WINDOWS - 1) * WINDOW_MS
 WAIT_MS_MAX: Final = (1 << 31) - 1
 """The highest value of ThrottleTimeMs."""
 _IDLE_LOOKED_AT: Final = 1000
 """With fewer rates than this, idle ones are not removed."""
 
-_NAME, _DEFAULT, _NONE = range(3)
-_PRECEDENCE: Final = (
-    (_NAME, _NAME),
-    (_NAME, _DEFAULT),
-    (_NAME, _NONE),
-    (_DEFAULT, _NAME),
-    (_DEFAULT, _DEFAULT),
-    (_DEFAULT, _NONE),
-    (_NONE, _NAME),
-    (_NONE, _DEFAULT),
-)
-"""The entities of quotas, by user and client id, the most specific first."""
-Sharing: TypeAlias = tuple[str, str | None, str | None]
-"""Quota, user and client id; clients with the same three share a rate."""
+
+class Windows(NamedTuple):
+    """The windows over which rates are measured; the last one is the current one."""
+
+    number: int = 11
+    """Kafka's ``quota.window.num``."""
+    size_ms: int = 1000
+    """Kafka's ``quota.window.size.seconds``."""
+
+    @property
+    def span_ms_min(self) -> int:
+        """The shortest time that a rate is measured over."""
+        return max(1, self.number - 1) * self.size_ms
 
 
 class Rate:
-    """Bytes per second over the last windows."""
+    """What there is per second, over the last windows."""
 
-    __slots__ = ("_windows",)
+    __slots__ = ("_of", "_windows")
 
-    def __init__(self) -> None:
+    def __init__(self, windows: Windows) -> None:
+        self._of = windows
         self._windows: list[list[float]] = []
         """For each window its start, the time of its last addition, and its sum."""
 
@@ -56,7 +53,7 @@ class Rate:
         """Add an amount, which may be negative."""
         self.forget(now_ms)
         windows = self._windows
-        if not windows or now_ms - windows[-1][0] >= WINDOW_MS:
+        if not windows or now_ms - windows[-1][0] >= self._of.size_ms:
             windows.append([now_ms, now_ms, 0.0])
         windows[-1][1] = now_ms
         windows[-1][2] += amount
@@ -66,7 +63,7 @@ class Rate:
         windows = self._windows
         if windows and windows[-1][0] > now_ms:
             windows.clear()  # the clock was set back
-        while windows and now_ms - windows[0][1] >= WINDOWS * WINDOW_MS:
+        while windows and now_ms - windows[0][1] >= self._of.number * self._of.size_ms:
             del windows[0]
         return not windows
 
@@ -74,9 +71,10 @@ class Rate:
         """Return the time until the rate is not above the quota."""
         if self.forget(now_ms):
             return 0
+        number, size_ms = self._of
         span_ms = now_ms - self._windows[0][0]
-        missing = WINDOWS - 1 - span_ms // WINDOW_MS
-        span_ms += max(missing, 0) * WINDOW_MS
+        missing = number - 1 - span_ms // size_ms
+        span_ms = max(span_ms + max(missing, 0) * size_ms, 1)
         rate = sum(amount for _, _, amount in self._windows) * 1000 / span_ms
         return round(min((rate - quota) / quota * span_ms, WAIT_MS_MAX)) if rate > quota else 0
 
@@ -84,58 +82,55 @@ class Rate:
 class Quota:
     """A client's quota, and the rate of all clients that share it."""
 
-    __slots__ = ("_rate", "bytes_per_second")
+    __slots__ = ("_rate", "per_second")
 
-    def __init__(self, bytes_per_second: float, rate: Rate) -> None:
-        self.bytes_per_second = bytes_per_second
+    def __init__(self, per_second: float, rate: Rate) -> None:
+        self.per_second = per_second
         self._rate = rate
 
-    @property
-    def at_once_max(self) -> float:
-        """The size above which a single answer exceeds the quota."""
-        return self.bytes_per_second * SPAN_MS_MIN / 1000
+    def charge(self, amount: float, now_ms: int) -> int:
+        """Count what was used; return the throttle time in ms."""
+        self._rate.add(amount, now_ms)
+        return self._rate.wait_ms(self.per_second, now_ms)
 
-    def charge(self, size: int, now_ms: int) -> int:
-        """Count bytes that were sent or fetched; return the throttle time in ms."""
-        self._rate.add(size, now_ms)
-        return self._rate.wait_ms(self.bytes_per_second, now_ms)
-
-    def take_back(self, size: int, now_ms: int) -> None:
-        """Subtract bytes that were not sent after all."""
-        self._rate.add(-size, now_ms)
+    def take_back(self, amount: float, now_ms: int) -> None:
+        """Subtract what was not used after all."""
+        self._rate.add(-amount, now_ms)
 
 
 class ClientQuotas:
     """All quotas of users and client ids, and the current rates."""
 
-    def __init__(self) -> None:
-        self._by_entity: Mapping[Entity, Mapping[str, float]] = {}
+    def __init__(self, image: ClientQuotasImage, windows: Windows) -> None:
+        self._image = image
+        self.windows = windows
         self._rates: dict[Sharing, Rate] = {}
         self._looked_at = _IDLE_LOOKED_AT
         """The number of rates at which idle ones are removed."""
-        self.keys: frozenset[str] = frozenset()
+        self.keys = image.keys()
         """The kinds of quotas that are set for any client."""
 
-    def use(self, image: MetadataImage) -> None:
+    def refresh(self) -> None:
         """Apply the image's quotas, and keep the current rates."""
-        self._by_entity = quotas_by_entity(image)
-        self.keys = frozenset(key for values in self._by_entity.values() for key in values)
+        self.keys = self._image.keys()
 
     def of(self, key: str, user: str, client_id: str, now_ms: int) -> Quota | None:
         """Return the quota of a client, if it has one."""
-        for by_user, by_client in _PRECEDENCE:
-            named = {}
-            if by_user != _NONE:
-                named[USER] = user if by_user == _NAME else None
-            if by_client != _NONE:
-                named[CLIENT_ID] = client_id if by_client == _NAME else None
-            value = self._by_entity.get(tuple(sorted(named.items())), {}).get(key)
-            if value is not None:
-                sharing = key, user if USER in named else None, (
-                    client_id if CLIENT_ID in named else None
-                )  # fmt: skip
-                return Quota(value, self._rate(sharing, now_ms))
-        return None
+        if key not in self.keys:
+            return None
+        found = self._image.of_client(key, user, client_id)
+        if found is None:
+            return None
+        sharing, value = found
+        return Quota(value, self._rate(sharing, now_ms))
+
+    def of_address(self, address: str, now_ms: int) -> Quota | None:
+        """Return how many connections an address may open, if that is limited."""
+        value = self._image.of_address(address)
+        if value is None:
+            return None
+        sharing = Sharing(CONNECTION_CREATION_RATE, address, None)
+        return Quota(value, self._rate(sharing, now_ms))
 
     def _rate(self, sharing: Sharing, now_ms: int) -> Rate:
         rate = self._rates.get(sharing)
@@ -146,5 +141,5 @@ class ClientQuotas:
                 }
                 # Raise the limit, or each new rate would search all if many are active.
                 self._looked_at = max(_IDLE_LOOKED_AT, 2 * len(self._rates))
-            rate = self._rates[sharing] = Rate()
+            rate = self._rates[sharing] = Rate(self.windows)
         return rate

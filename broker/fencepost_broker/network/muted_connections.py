@@ -21,11 +21,16 @@ class Mutable(Protocol):
     def unmute(self) -> None:
         """Carry out waiting and new requests again."""
 
+    def end(self) -> None:
+        """Close the connection."""
+
 
 class _Muted(NamedTuple):
     until_ms: int
     timer: Timer | None
     """``None`` if a test advances state time itself."""
+    then_close: bool
+    """Whether its requests are never carried out."""
 
 
 class MutedConnections:
@@ -35,18 +40,22 @@ class MutedConnections:
         self._clock = clock
         self._muted: dict[Mutable, _Muted] = {}
 
-    def mute(self, connection: Mutable, wait_ms: int) -> None:
-        """Mute a connection for ``wait_ms``."""
+    def mute(self, connection: Mutable, wait_ms: int, *, then_close: bool = False) -> None:
+        """Mute a connection for ``wait_ms``; it may be closed then."""
         if not connection.mute(lambda: self._ended(connection)):
             return
         clock = self._clock
         timer = clock.call_later(wait_ms, connection.unmute) if clock.runs else None
-        self._muted[connection] = _Muted(clock.now_ms() + wait_ms, timer)
+        self._muted[connection] = _Muted(clock.now_ms() + wait_ms, timer, then_close)
 
     def _ended(self, connection: Mutable) -> None:
         muted = self._muted.pop(connection, None)
-        if muted is not None and muted.timer is not None:
+        if muted is None:
+            return
+        if muted.timer is not None:
             muted.timer.cancel()
+        if muted.then_close:
+            connection.end()
 
     def deadline_ms(self) -> int | None:
         """Return the time at which the next connection is unmuted, if any."""

@@ -115,7 +115,7 @@ class BrokerServer(SharedServer):
         peers = PeerBrokers(node_id, image, to_brokers)
         self.coordinators = Coordinators(self._make_coordinators, self.producer_ids, peers, on_step)
         self.replicas = self._make_replicas(links)
-        self.quotas = QuotaManager(image, clock)
+        self.quotas = QuotaManager(image, clock, settings)
         self.topics = TopicCreation(self.controller, config, clock, self.warnings.add)
         self.shares = SharePartitions(
             self._make_persister, partial(share_group_settings, config, image), clock.now_ms
@@ -143,6 +143,7 @@ class BrokerServer(SharedServer):
         self.publishers.add(self.replicas, self.shares)
         config.listen(self.coordinators.use)
         config.listen(self.shares.use)
+        config.listen(self.quotas.use)
 
     def _make_controller(
         self, chance: Chance, links: OtherProcesses | None

@@ -6,10 +6,12 @@ import asyncio
 from collections.abc import Coroutine, Mapping
 from contextvars import copy_context
 from random import Random
-from typing import Any, Final, NamedTuple
+from typing import Any, ClassVar, Final, NamedTuple
 
+from fencepost_broker.config import Value
 from fencepost_broker.coordinator.records import RecordFamily
 from fencepost_broker.coordinator.runtime.steps import OnStep
+from fencepost_broker.metadata.image.metadata_image import MetadataImage
 from fencepost_broker.metadata.image.model import Topic
 from fencepost_broker.replication.partition import Partition
 from fencepost_broker.server.broker_server import BrokerServer
@@ -42,6 +44,9 @@ class Written(NamedTuple):
 
 class SimulatedCluster(Cluster):
     """A cluster whose brokers are processes of the simulation: ``broker-1`` and on."""
+
+    _intervals: ClassVar[Mapping[str, Value]] = {}
+    """Kafka's: virtual time costs no one a wait, but each heartbeat costs real time."""
 
     def __init__(
         self,
@@ -115,11 +120,15 @@ class SimulatedCluster(Cluster):
                 await asyncio.sleep(_AGAIN_S)
 
     @property
-    def _created(self) -> Mapping[str, Topic]:
-        """The topics, as the controller sees them."""
+    def image(self) -> MetadataImage:
+        """The cluster, as the controller sees it."""
         controller = self.nodes[CONTROLLER_ID]._process
         assert controller is not None
-        return controller.server.image.topics.by_name
+        return controller.server.image
+
+    @property
+    def _created(self) -> Mapping[str, Topic]:
+        return self.image.topics.by_name
 
     @property
     def servers(self) -> dict[int, BrokerServer]:

@@ -2,22 +2,26 @@
 
 - one leader of a partition accepts writes in an epoch
 - what was below a high watermark stays, and every replica that gets it gets the same
+- every replica in sync has each batch below the high watermark, which waits for enough of them
+- a batch is acknowledged as replicated when it is
 - blocks of producer ids do not overlap
 - a transactional id goes through the states of the coordinator's table
 - a coordinator is what a replay of its log gives (looked at when all is quiet, and at the end)
 - a marker is written after its Prepare record is replicated
 
-They are looked at when a log or a high watermark changes. The first one that does not hold ends
-the run. A marker that a program orders by itself (``abort_transaction``) has no Prepare record.
+They are looked at when a log, a high watermark or an ISR changes. The first one that does not hold
+ends the run. A marker that a program orders by itself (``abort_transaction``) has no Prepare
+record.
 """
 
 from __future__ import annotations
 
 from collections import defaultdict, deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any, Final, NamedTuple, TypeAlias
 
+from fencepost_protocol.errors import ErrorCode
 from fencepost_protocol.generated.allocate_producer_ids import AllocateProducerIdsResponse
 from fencepost_protocol.generated.transaction_log import TransactionLogKey, TransactionLogValue
 from fencepost_protocol.records.batch import (
@@ -29,11 +33,14 @@ from fencepost_protocol.records.batch import (
 from fencepost_protocol.records.control import ControlType, read_control_records
 from fencepost_protocol.records.reader import iter_records
 
+from fencepost_broker.apis.produce import delayed_produce
 from fencepost_broker.coordinator.records import RecordFamily, decode_record
 from fencepost_broker.coordinator.transaction.producer_id_manager import ProducerIdSource
 from fencepost_broker.coordinator.transaction.states import NAMES, State, logged_state, may_follow
+from fencepost_broker.metadata.image.model import Partition
+from fencepost_broker.replication.leader import LeaderState
 from fencepost_broker.simulation.process import current_process
-from fencepost_broker.storage.log import PartitionLog, appending, replay_batches
+from fencepost_broker.storage.log import AppendResult, PartitionLog, appending, replay_batches
 from fencepost_broker.storage.log.state import LogState
 
 _READ_BYTES: Final = 1 << 20
@@ -43,6 +50,8 @@ _TRANSACTIONS: Final = f"{RecordFamily.TRANSACTIONS.value}-"
 _PREPARED: Final = {State.PREPARE_COMMIT: True, State.PREPARE_ABORT: False}
 _Place: TypeAlias = tuple[bytes | None, str]
 """A partition: the id of its topic, and its name."""
+_Wrapped: TypeAlias = tuple[Any, str, Callable[..., Any]]
+"""A module or class, the name of its function, and the function for the time of a run."""
 
 
 class InvariantError(AssertionError):
@@ -61,7 +70,9 @@ class _Written(NamedTuple):
 class _History:
     """What is known of a partition."""
 
-    __slots__ = ("acknowledged", "begun", "epoch", "high", "leaders", "pending", "states")
+    __slots__ = (
+        "acknowledged", "begun", "epoch", "high", "leaders", "pending", "states", "written",
+    )  # fmt: skip
 
     def __init__(self) -> None:
         self.leaders: dict[int, str] = {}
@@ -72,6 +83,8 @@ class _History:
         """The epoch in which a broker has begun to lead last."""
         self.high = 0
         """The highest high watermark that any replica has had."""
+        self.written: dict[str, dict[int, tuple[int, int]]] = defaultdict(dict)
+        """The last batch that each broker has written at an offset."""
         self.acknowledged: dict[int, tuple[int, int]] = {}
         """The batches below it, by their first offset."""
         self.pending: deque[_Written] = deque()
@@ -115,6 +128,7 @@ class Invariants:
         place, name = _place(log), current_process.get().name
         known = self._partitions[place]
         offset, _, epoch, _, crc, attributes, last_delta, *_ = header
+        known.written[name][offset] = epoch, crc
         first = known.leaders.setdefault(epoch, name)
         if first != name:
             self.fail(f"{place[1]}: {first} and {name} both lead it in epoch {epoch}")
@@ -140,12 +154,14 @@ class Invariants:
 
     def followed(self, log: LogState, header: RawHeader) -> None:
         """A follower has written a batch."""
-        place = _place(log)
+        place, name = _place(log), current_process.get().name
+        known = self._partitions[place]
         offset, _, epoch, _, crc, *_ = header
-        expected = self._partitions[place].acknowledged.get(offset)
+        known.written[name][offset] = epoch, crc
+        expected = known.acknowledged.get(offset)
         if expected is not None and expected != (epoch, crc):
             self.fail(
-                f"{place[1]}: {current_process.get().name} has another batch at offset {offset}"
+                f"{place[1]}: {name} has another batch at offset {offset}"
                 f" than the one of epoch {expected[0]} that was acknowledged"
             )
 
@@ -157,6 +173,51 @@ class Invariants:
             while known.pending and known.pending[0].end <= known.high:
                 written = known.pending.popleft()
                 known.acknowledged[written.offset] = written.what
+
+    def advanced(self, state: LeaderState, log: LogState, before: int) -> None:
+        """A leader has moved the high watermark."""
+        partition, least = state.partition, log.config.min_insync_replicas
+        if len(partition.isr) < min(least, len(partition.replicas)):
+            self.fail(
+                f"{_place(log)[1]}: the high watermark moves with {len(partition.isr)} replicas in"
+                f" sync, and {least} are needed"
+            )
+        self._check_replicas(state, log, partition.isr, before)
+
+    def joined(self, state: LeaderState, log: LogState, brokers: Iterable[int]) -> None:
+        """A leader has learned that these brokers are in the ISR."""
+        self._check_replicas(state, log, brokers, 0)
+
+    def _check_replicas(
+        self, state: LeaderState, log: LogState, brokers: Iterable[int], start: int
+    ) -> None:
+        """Brokers have all that is below the high watermark, from an offset on."""
+        if log.log_start_offset:
+            return  # a replica may begin there, without the records before
+        place = _place(log)
+        known = self._partitions[place]
+        names = [f"broker-{each}" for each in brokers if each != state._node_id]
+        for offset, what in reversed(known.acknowledged.items()):
+            if offset < start:
+                break
+            for name in names:
+                if offset < log.high_watermark and known.written[name].get(offset) != what:
+                    self.fail(
+                        f"{place[1]}: {name} is in sync without the batch at offset {offset}, and"
+                        f" the high watermark is {log.high_watermark}"
+                    )
+
+    def replicated(self, log: LogState, result: AppendResult, epoch: int) -> None:
+        """A leader acknowledges a batch of its epoch as replicated."""
+        place = _place(log)
+        known = self._partitions[place]
+        offset, end = result.base_offset, result.last_offset + 1
+        what = known.acknowledged.get(offset)
+        if max(known.high, log.high_watermark) < end or (what is not None and what[0] > epoch):
+            self.fail(
+                f"{place[1]}: the batch at offset {offset} of epoch {epoch} is acknowledged, and it"
+                " is not replicated"
+            )
 
     def begun(self, log: LogState, epoch: int) -> None:
         """A broker begins to lead; it has to have all that was acknowledged."""
@@ -263,12 +324,10 @@ def _states(batch: memoryview) -> Iterator[tuple[str, TransactionLogValue | None
             yield key.transactional_id, None, State.DEAD
 
 
-@contextmanager
-def watched(by: Invariants) -> Iterator[None]:
-    """Let all logs and brokers tell what they do."""
+def _of_logs(by: Invariants) -> list[_Wrapped]:
+    """Functions of logs that tell what they do."""
     led, followed = appending._append, appending._append_replica
     moved, begun = LogState.set_high_watermark, PartitionLog.begin_leader_epoch
-    took = ProducerIdSource._take_in
 
     def append(log: LogState, records: memoryview, *given: Any) -> Any:
         end = log.log_end_offset
@@ -292,19 +351,62 @@ def watched(by: Invariants) -> Iterator[None]:
         begun(self, epoch)
         by.begun(self, epoch)
 
+    return [
+        (appending, "_append", append),
+        (appending, "_append_replica", append_replica),
+        (LogState, "set_high_watermark", set_high_watermark),
+        (PartitionLog, "begin_leader_epoch", begin_leader_epoch),
+    ]
+
+
+def _of_leaders(by: Invariants) -> list[_Wrapped]:
+    """Functions of leaders and coordinators that tell what they do."""
+    took, outcome = ProducerIdSource._take_in, delayed_produce.outcome
+    advance, image_changed = LeaderState.advance, LeaderState.image_changed
+
+    def leader_advance(self: LeaderState, now_ms: int) -> bool:
+        log: Any = self._log
+        before = log.high_watermark
+        has_moved = advance(self, now_ms)
+        if log.high_watermark > before:
+            by.advanced(self, log, before)
+        return has_moved
+
+    def leader_image_changed(self: LeaderState, partition: Partition, now_ms: int) -> bool:
+        log: Any = self._log
+        before = self.partition
+        new = [each for each in partition.isr if each not in before.isr]
+        if partition.partition_epoch > before.partition_epoch and new:
+            by.joined(self, log, new)
+        return image_changed(self, partition, now_ms)
+
+    def outcome_of(partition: Any, result: AppendResult, leader_epoch: int) -> ErrorCode | None:
+        error = outcome(partition, result, leader_epoch)
+        if error is ErrorCode.NONE:
+            by.replicated(partition.log, result, leader_epoch)
+        return error
+
     def take_in(self: ProducerIdSource, answer: AllocateProducerIdsResponse | None) -> None:
         by.took_block(answer)
         took(self, answer)
 
-    appending._append = append  # type: ignore[assignment]
-    appending._append_replica = append_replica
-    LogState.set_high_watermark = set_high_watermark  # type: ignore[method-assign]
-    PartitionLog.begin_leader_epoch = begin_leader_epoch  # type: ignore[method-assign]
-    ProducerIdSource._take_in = take_in  # type: ignore[method-assign]
+    return [
+        (LeaderState, "advance", leader_advance),
+        (LeaderState, "image_changed", leader_image_changed),
+        (delayed_produce, "outcome", outcome_of),
+        (ProducerIdSource, "_take_in", take_in),
+    ]
+
+
+@contextmanager
+def watched(by: Invariants) -> Iterator[None]:
+    """Let all logs and brokers tell what they do."""
+    wrapped = [*_of_logs(by), *_of_leaders(by)]
+    before = [(owner, name, getattr(owner, name)) for owner, name, _ in wrapped]
+    for owner, name, function in wrapped:
+        setattr(owner, name, function)
     try:
         yield
     finally:
-        appending._append, appending._append_replica = led, followed
-        LogState.set_high_watermark = moved  # type: ignore[method-assign]
-        PartitionLog.begin_leader_epoch = begun  # type: ignore[method-assign]
-        ProducerIdSource._take_in = took  # type: ignore[method-assign]
+        for owner, name, function in before:
+            setattr(owner, name, function)

@@ -3,21 +3,24 @@
 from __future__ import annotations
 
 import asyncio
-import heapq
 import socket
 import threading
 from collections import deque
 from collections.abc import Callable
+from heapq import heappop, heappush
+from itertools import count
 from random import Random
 from typing import Any, Final, NoReturn
 
 from fencepost_broker.simulation.network import HOST, Network
-from fencepost_broker.simulation.process import Process, ProcessHandle, ProcessTimer
+from fencepost_broker.simulation.process import Callback, Process
 
 TURN_S: Final = 0.000_02
 """What a turn of the loop takes, so that time passes also for a program that never waits."""
 TURNS_MAX: Final = 500_000
 """Turns without a wait, after which the program is taken to be in an endless loop."""
+_CLOCK_S: Final = 1e-9
+"""Timers that are due within this time are due now, as in asyncio."""
 _HOSTS: Final = (None, "", HOST, "localhost", "0.0.0.0", "::1", "::")  # noqa: S104 - names only
 
 
@@ -27,38 +30,6 @@ class SimulationError(Exception):
 
 class SimulationStuckError(SimulationError):
     """Nothing will happen any more, or time stands still."""
-
-
-class _Timers:
-    """In place of a selector: there are no sockets, so a wait ends when the next timer is due."""
-
-    def __init__(self, loop: SimLoop) -> None:
-        self._loop = loop
-        self._turns = 0
-
-    def select(self, timeout: float | None) -> list[Any]:
-        if timeout is None:
-            raise SimulationStuckError(
-                "nothing will happen any more: all tasks wait, and no timer is set"
-            )
-        if timeout > 0:
-            self._turns = 0
-            self._loop.advance(timeout)
-            return []
-        self._turns += 1
-        if self._turns > TURNS_MAX:
-            raise SimulationStuckError(
-                f"the loop was busy for {TURNS_MAX} turns: something repeats without a wait"
-            )
-        self._loop.advance(TURN_S)
-        return []
-
-    def begin(self) -> None:
-        """Count turns from now on."""
-        self._turns = 0
-
-    def close(self) -> None:
-        """There is nothing to close."""
 
 
 def _refuses(what: str) -> Any:
@@ -74,9 +45,13 @@ class SimLoop(asyncio.BaseEventLoop):
     def __init__(self, random: Random) -> None:
         super().__init__()
         self._now = 0.0
-        self._ready: deque[asyncio.Handle]
-        self._scheduled: list[asyncio.TimerHandle]
-        self._selector = _Timers(self)
+        self._turns = 0
+        """Turns since the last wait."""
+        self._ready: deque[Callback]
+        self._stopping: bool
+        self._scheduled: list[tuple[float, int, Callback]]
+        self._timers = count()
+        """Timers that are due at the same time are called in the order in which they were set."""
         self.thread = threading.get_ident()
         """The thread that runs it."""
         self.network = Network(self, random)
@@ -90,12 +65,33 @@ class SimLoop(asyncio.BaseEventLoop):
         """Return seconds since the start of the simulation."""
         return self._now
 
-    def advance(self, by_s: float) -> None:
-        """Let time pass."""
-        self._now += by_s
+    def _run_once(self) -> None:
+        """Call what is ready. If nothing is, jump to the next timer."""
+        ready, timers = self._ready, self._scheduled
+        while timers and timers[0][2]._cancelled:
+            heappop(timers)
+        if ready or self._stopping or (timers and timers[0][0] <= self._now):
+            self._turns += 1
+            if self._turns > TURNS_MAX:
+                raise SimulationStuckError(
+                    f"the loop was busy for {TURNS_MAX} turns: something repeats without a wait"
+                )
+            self._now += TURN_S
+        elif timers:
+            self._turns = 0
+            self._now = timers[0][0]
+        else:
+            raise SimulationStuckError(
+                "nothing will happen any more: all tasks wait, and no timer is set"
+            )
+        until_s = self._now + _CLOCK_S
+        while timers and timers[0][0] < until_s:
+            ready.append(heappop(timers)[2])
+        for _ in range(len(ready)):
+            ready.popleft().run()
 
-    def _process_events(self, event_list: list[Any]) -> None:
-        """There are no events of sockets."""
+    def _timer_handle_cancelled(self, handle: asyncio.TimerHandle) -> None:
+        """A cancelled timer is skipped when it is due."""
 
     def _write_to_self(self) -> None:
         """No other thread waits for the loop."""
@@ -107,7 +103,7 @@ class SimLoop(asyncio.BaseEventLoop):
     ) -> asyncio.Handle:
         """Call in the next turn, if the process of the context runs."""
         self._check_closed()  # type: ignore[attr-defined]
-        handle = ProcessHandle(callback, args, self, context)
+        handle = Callback(0, callback, args, self, context)
         self._ready.append(handle)
         return handle
 
@@ -116,9 +112,8 @@ class SimLoop(asyncio.BaseEventLoop):
     ) -> asyncio.TimerHandle:
         """Call at a time, or later if the process of the context is paused then."""
         self._check_closed()  # type: ignore[attr-defined]
-        timer = ProcessTimer(when, callback, args, self, context)
-        heapq.heappush(self._scheduled, timer)
-        timer._scheduled = True  # type: ignore[attr-defined]
+        timer = Callback(when, callback, args, self, context)
+        heappush(self._scheduled, (when, next(self._timers), timer))
         return timer
 
     # -- processes -------------------------------------------------------------------------------
@@ -132,7 +127,7 @@ class SimLoop(asyncio.BaseEventLoop):
 
     def revive(self) -> None:
         """Let what was killed clean up, after the run."""
-        self._selector.begin()
+        self._turns = 0
         for process in self._killed:
             process.revive()
 

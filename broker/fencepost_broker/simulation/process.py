@@ -7,7 +7,8 @@ process with the same name: nothing of the former one ever runs again.
 from __future__ import annotations
 
 import asyncio
-from contextvars import Context, ContextVar
+from collections.abc import Callable
+from contextvars import Context, ContextVar, copy_context
 from typing import Any, Final
 
 
@@ -19,7 +20,7 @@ class Process:
         self.is_dead = False
         self.runs = True
         """Whether its callbacks are called. Else they wait in ``held``."""
-        self.held: list[asyncio.Handle] = []
+        self.held: list[Callback] = []
         self.clock_ahead_s = 0.0
         """How far its wall clock is ahead of the simulation's."""
         self.drift = 0.0
@@ -71,34 +72,36 @@ current_process: Final[ContextVar[Process]] = ContextVar("current_process", defa
 """The process that code belongs to."""
 
 
-def _context_of(handle: Any) -> Context:
-    context: Context = handle._context
-    return context
-
-
-def _runs_now(handle: asyncio.Handle) -> bool:
-    """Whether a callback may be called; it is kept for later if its process does not run."""
-    process = _context_of(handle).get(current_process, OUTSIDE)
-    if not process.runs:
-        process.held.append(handle)
-    return process.runs
-
-
-class ProcessHandle(asyncio.Handle):
-    """A callback that is called if its process runs."""
+class Callback(asyncio.TimerHandle):
+    """What the loop calls when it is due, and not before its process runs."""
 
     __slots__ = ()
+    _context: Context
+    _loop: asyncio.AbstractEventLoop
 
-    def _run(self) -> None:
-        if _runs_now(self):
-            super()._run()
+    def __init__(
+        self,
+        when: float,
+        callback: Callable[..., object],
+        args: tuple[Any, ...],
+        loop: asyncio.AbstractEventLoop,
+        context: Context | None,
+    ) -> None:
+        # As asyncio does it, but in one step and without the debug mode: there are very many.
+        self._when = when
+        self._callback = callback
+        self._args = args
+        self._loop = loop
+        self._context = copy_context() if context is None else context
+        self._cancelled = self._scheduled = False
+        self._repr = self._source_traceback = None
 
-
-class ProcessTimer(asyncio.TimerHandle):
-    """A timer that is called if its process runs; one that is paused is called late."""
-
-    __slots__ = ()
-
-    def _run(self) -> None:
-        if _runs_now(self):
-            super()._run()
+    def run(self) -> None:
+        """Call it, unless it is cancelled; it is kept for later if its process does not run."""
+        if self._cancelled:
+            return
+        process = self._context.get(current_process, OUTSIDE)
+        if process.runs:
+            self._run()
+        else:
+            process.held.append(self)

@@ -138,15 +138,18 @@ class Simulation:
 
     # -- faults ----------------------------------------------------------------------------------
 
-    def start_faults(self, intensity: float = 0.5, for_s: float = 60.0) -> None:
+    def start_faults(
+        self, intensity: float = 0.5, for_s: float = 60.0, kinds: Iterable[str] = KINDS
+    ) -> None:
         """Let faults happen from now on; ``quiet`` waits for their end.
 
-        ``intensity`` is 0 (hardly any) to 1 (several at a time). Each seed has a mix of its own.
+        ``intensity`` is 0 (hardly any) to 1 (several at a time). Each seed has a mix of ``kinds``
+        of its own.
         """
         for cluster in self._clusters:
             first = len(self.planned)
             random = Random(f"faults {self.seed} {first}")  # noqa: S311 - no secrets
-            plan = draw_plan(random, KINDS, intensity, for_s, first)
+            plan = draw_plan(random, kinds, intensity, for_s, first)
             self.planned += plan
             happening = [each for each in plan if self._kept is None or each.number in self._kept]
             run = FaultsOfCluster(self._loop, cluster, self.timeline, self.restarting)

@@ -15,6 +15,7 @@ from fencepost_protocol.generated.index import ApiKey
 from fencepost_protocol.generated.leave_group import LeaveGroupRequest, MemberIdentity
 from fencepost_protocol.generated.list_groups import ListGroupsRequest
 from fencepost_protocol.generated.share_group_describe import ShareGroupDescribeRequest
+from fencepost_protocol.generated.streams_group_describe import StreamsGroupDescribeRequest
 
 from fencepost_client.admin.fan_out import (
     ItemRequest,
@@ -26,6 +27,13 @@ from fencepost_client.admin.fan_out import (
     settle,
 )
 from fencepost_client.admin.routing import Coordinators, at_brokers, list_brokers
+from fencepost_client.admin.streams_groups import (
+    StreamsMember,
+    StreamsTask,
+    StreamsTopology,
+    read_member,
+    read_topology,
+)
 from fencepost_client.consumer.group_protocol import read_assignment, read_subscription
 from fencepost_client.errors import KafkaError
 from fencepost_client.requests.backoff import Backoff
@@ -55,7 +63,10 @@ class GroupListing:
 
 @dataclass(frozen=True, slots=True)
 class GroupMember:
-    """A member; only those of consumer groups (KIP-848) have a target assignment."""
+    """A member; only those of consumer groups (KIP-848) have a target assignment.
+
+    The assignment of a streams group's member is what its active tasks read.
+    """
 
     member_id: str
     group_instance_id: str | None
@@ -70,6 +81,8 @@ class GroupMember:
     """The assignment after other members have given up partitions."""
     is_classic: bool | None = None
     """Whether it uses the classic protocol; ``None`` if the broker does not report it."""
+    streams: StreamsMember | None = None
+    """What only members of streams groups have, such as tasks."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +91,7 @@ class GroupDescription:
 
     group_id: str
     group_type: str
-    """``"consumer"`` (KIP-848), ``"share"`` (KIP-932) or ``"classic"``."""
+    """``"consumer"`` (KIP-848), ``"share"`` (KIP-932), ``"streams"`` (KIP-1071), ``"classic"``."""
     state: str
     protocol_type: str
     assignor: str
@@ -86,6 +99,8 @@ class GroupDescription:
     coordinator_id: int
     group_epoch: int | None = None
     assignment_epoch: int | None = None
+    topology: StreamsTopology | None = None
+    """The topology of a streams group, once a member has told it."""
 
 
 class MemberToRemove(NamedTuple):
@@ -137,7 +152,7 @@ def list_groups(
 def describe_groups(
     group_ids: Iterable[str], backoff: Backoff
 ) -> Procedure[dict[str, GroupDescription]]:
-    """Describe groups of all types: as consumer groups, then as share groups, then as classic."""
+    """Describe groups of all types; they are asked for as one type after the other."""
     wanted = list(dict.fromkeys(group_ids))
     where = Coordinators(GROUP)
 
@@ -232,6 +247,44 @@ def share_group(told: Any, coordinator_id: int) -> GroupDescription:
     )
 
 
+def streams_group(told: Any, coordinator_id: int) -> GroupDescription:
+    """A group of StreamsGroupDescribe."""
+    topology = None if told.topology is None else read_topology(told.topology)
+
+    def read_by(tasks: Iterable[StreamsTask]) -> tuple[TopicPartition, ...]:
+        return () if topology is None else topology.partitions_of(tasks)
+
+    members = []
+    for each in told.members:
+        streams = read_member(each)
+        members.append(
+            GroupMember(
+                each.member_id,
+                each.instance_id,
+                each.client_id,
+                each.client_host,
+                read_by(streams.tasks.active),
+                rack_id=each.rack_id,
+                member_epoch=each.member_epoch,
+                target_assignment=read_by(streams.target_tasks.active),
+                is_classic=each.is_classic,
+                streams=streams,
+            )
+        )
+    return GroupDescription(
+        told.group_id,
+        "streams",
+        told.group_state,
+        "streams",
+        "",
+        tuple(members),
+        coordinator_id,
+        told.group_epoch,
+        told.assignment_epoch,
+        topology,
+    )
+
+
 def _partitions(assignment: Any) -> tuple[TopicPartition, ...]:
     found = (
         TopicPartition(topic.topic_name, number)
@@ -286,6 +339,7 @@ def _subscribed(metadata: bytes) -> tuple[str, ...]:
 _DESCRIBED_BY: Final = (
     (ApiKey.CONSUMER_GROUP_DESCRIBE, ConsumerGroupDescribeRequest, consumer_group),
     (ApiKey.SHARE_GROUP_DESCRIBE, ShareGroupDescribeRequest, share_group),
+    (ApiKey.STREAMS_GROUP_DESCRIBE, StreamsGroupDescribeRequest, streams_group),
     (ApiKey.DESCRIBE_GROUPS, DescribeGroupsRequest, classic_group),
 )
 """The requests that describe groups, in the order in which they are asked."""

@@ -8,6 +8,7 @@ from typing import Any, Final
 
 from fencepost_client.admin.groups import GroupDescription, GroupMember, MemberToRemove
 from fencepost_client.admin.partitions import ListedOffset
+from fencepost_client.admin.streams_groups import StreamsTask, StreamsTopology
 from fencepost_client.clients.admin import Admin
 from fencepost_client.commands.errors import NotDoneError, UsageError
 from fencepost_client.commands.output import write, write_json, write_table
@@ -17,6 +18,7 @@ from fencepost_client.errors import GroupIdNotFoundError, UnknownTopicOrPartitio
 from fencepost_client.types import TopicPartition
 
 _SHARE: Final = "share"
+_STREAMS: Final = "streams"
 
 
 async def _list(admin: Admin, options: argparse.Namespace) -> None:
@@ -46,6 +48,8 @@ async def _describe(admin: Admin, options: argparse.Namespace) -> None:
     }
     partitions = sorted(committed.keys() | readers.keys())
     ends = await _ends(admin, partitions)
+    if group.group_type == _STREAMS:  # a task's topics may have different numbers of partitions
+        partitions = [where for where in partitions if where in ends or where in committed]
     rows = []
     for where in partitions:
         at = committed[where].offset if where in committed else None
@@ -65,6 +69,8 @@ async def _describe(admin: Admin, options: argparse.Namespace) -> None:
         write_json({"group": group, "offsets": offsets})
         return
     _write_title(group)
+    if group.topology is not None:
+        _write_topology(group.topology)
     headings = ("TOPIC", "PARTITION", "COMMITTED", "END", "LAG", "MEMBER", "CLIENT", "HOST")
     write_table(headings, rows, "no offsets are committed, and there are no members")
 
@@ -85,9 +91,30 @@ async def _describe_share_group(
 
 
 def _write_title(group: GroupDescription) -> None:
+    epochs = ""
+    if group.group_type == _STREAMS:
+        epochs = f", epoch {group.group_epoch}, assignment of epoch {group.assignment_epoch}"
+    if group.topology is not None:
+        epochs += f", topology of epoch {group.topology.epoch}"
     write(
         f"{group.group_id}: {group.state}, {group.group_type},"
-        f" {len(group.members)} members, at broker {group.coordinator_id}"
+        f" {len(group.members)} members, at broker {group.coordinator_id}{epochs}"
+    )
+
+
+def _write_topology(topology: StreamsTopology) -> None:
+    write_table(
+        ("SUBTOPOLOGY", "SOURCES", "REPARTITION SINKS", "CHANGELOGS"),
+        [
+            (
+                each.subtopology_id,
+                ",".join((*each.source_topics, *each.repartition_source_topics)) or None,
+                ",".join(each.repartition_sink_topics) or None,
+                ",".join(each.state_changelog_topics) or None,
+            )
+            for each in topology.subtopologies
+        ],
+        "no member has told a topology",
     )
 
 
@@ -114,6 +141,9 @@ async def _members(admin: Admin, options: argparse.Namespace) -> None:
     if options.json:
         write_json(group.members)
         return
+    if group.group_type == _STREAMS:
+        _write_streams_members(group)
+        return
     write_table(
         ("MEMBER", "INSTANCE", "CLIENT", "HOST", "EPOCH", "PARTITIONS"),
         [
@@ -125,6 +155,27 @@ async def _members(admin: Admin, options: argparse.Namespace) -> None:
         ],
         "no members",
     )  # fmt: skip
+
+
+def _write_streams_members(group: GroupDescription) -> None:
+    def told(tasks: Iterable[StreamsTask]) -> str:
+        return ",".join(map(str, tasks)) or "-"
+
+    rows = []
+    for each in group.members:
+        streams = each.streams
+        assert streams is not None
+        rows.append(
+            (
+                each.member_id, streams.process_id, each.client_id, each.host, each.member_epoch,
+                told(streams.tasks.active), told(streams.tasks.standby), told(streams.tasks.warmup),
+                "-" if streams.tasks == streams.target_tasks else told(streams.target_tasks.active),
+            )
+        )  # fmt: skip
+    headings = (
+        "MEMBER", "PROCESS", "CLIENT", "HOST", "EPOCH", "ACTIVE", "STANDBY", "WARMUP", "TARGET",
+    )  # fmt: skip
+    write_table(headings, rows, "no members")
 
 
 def _names(partitions: Iterable[TopicPartition]) -> str:

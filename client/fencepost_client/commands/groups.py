@@ -15,6 +15,7 @@ Show groups of a running cluster, their members, offsets and lag; change and del
 EPILOG: Final = """\
 examples:
   fencepost groups list --state Empty
+  fencepost groups list --type streams
   fencepost groups describe billing
   fencepost groups members billing
   fencepost groups reset-offsets billing --topic orders --to-earliest --execute
@@ -35,7 +36,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="Stable, Empty and so on; repeat it for several",
     )  # fmt: skip
     listing.add_argument(
-        "--type", action="append", default=[], metavar="NAME", help="classic, consumer or share"
+        "--type",
+        action="append",
+        default=[],
+        metavar="NAME",
+        help="classic, consumer, share or streams",
     )
     describing = add("describe", "show a group's offsets, its lag and its assignments")
     describing.add_argument("group", metavar="GROUP")

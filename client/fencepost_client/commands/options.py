@@ -6,6 +6,7 @@ import argparse
 import os
 import re
 from collections.abc import Callable
+from pathlib import Path
 from typing import Final
 
 from fencepost_protocol.commands import examples_of
@@ -34,6 +35,16 @@ def subcommands(
         return made
 
     return add
+
+
+def new_file(text: str) -> Path:
+    """An argparse type for a file to be written: what takes long must not find out at its end."""
+    path = Path(text)
+    if path.is_dir():
+        raise argparse.ArgumentTypeError(f"{text} is a folder")
+    if not os.access(path if path.exists() else path.parent, os.W_OK):
+        raise argparse.ArgumentTypeError(f"{text} cannot be written")
+    return path
 
 
 def _add_common(parser: argparse.ArgumentParser, *, with_defaults: bool) -> None:

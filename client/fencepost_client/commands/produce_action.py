@@ -16,7 +16,7 @@ from fencepost_client.commands.bootstrap import check_that_a_broker_answers, cli
 from fencepost_client.commands.errors import InterruptedRunError, NotDoneError, UsageError
 from fencepost_client.commands.lines import BrokenLineError, JsonLines, LineSplitter, PlainLines
 from fencepost_client.commands.output import print_error
-from fencepost_client.commands.terminal import Progress, read_chunks, run_until_interrupted
+from fencepost_client.commands.terminal import read_chunks, run_until_interrupted
 from fencepost_client.commands.text import count, reason
 from fencepost_client.config.kafka_names import PRODUCER_NAMES
 from fencepost_client.errors import (
@@ -26,6 +26,7 @@ from fencepost_client.errors import (
     UnknownTopicOrPartitionError,
 )
 from fencepost_client.producer.sender_settings import LINGER_MS
+from fencepost_client.progress import Progress
 from fencepost_client.types import RecordMetadata
 
 _LINE_BYTES_MAX: Final = 16 << 20
@@ -121,11 +122,13 @@ class Production:
         self._open = 0
         """Records in the transaction that is open."""
         self._errors = 0
-        self._progress = Progress("records taken")
+        self._progress = Progress(0, "records taken", None)
 
     async def run(self, fd: int) -> None:
         """All of it; raises ``NotDoneError`` if something is not written."""
         is_complete = False
+        if sys.stderr.isatty() and not os.isatty(fd) and not self._options.quiet:
+            self._progress = Progress(0, "records taken", sys.stderr)
         try:
             is_complete = await run_until_interrupted(self._take_all(fd))
             if self._options.transactional_id is None:
@@ -139,7 +142,7 @@ class Production:
             self._tell(str(error))
             await self._give_up()
         finally:
-            self._progress.end()
+            self._progress.clear()
             self._account()
         if not is_complete and not self._errors:
             raise InterruptedRunError
@@ -182,7 +185,7 @@ class Production:
             if not self._may_go_on():
                 return False
         await self._settle()
-        self._progress.show(self._line)
+        self._progress.reach(self._line)
         return self._may_go_on()
 
     async def _send(self, line: bytes | None) -> None:
@@ -253,7 +256,7 @@ class Production:
     def _tell(self, reason: str) -> None:
         self._errors += 1
         if self._errors <= _ERRORS_TOLD:
-            self._progress.end()
+            self._progress.clear()
             print_error(self._options, reason)
 
     def _account(self) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import sys
 
 from fencepost_client.commands.bootstrap import client_config
 from fencepost_client.commands.errors import NotDoneError, UsageError
@@ -23,7 +24,8 @@ async def replay(options: argparse.Namespace) -> None:
     security = read_security(**{k: v for k, v in settings.items() if k in of_security})
     try:
         found = await replay_file(
-            options.file, Replay(options.bootstrap, security, options.timeout)
+            options.file,
+            Replay(options.bootstrap, security, options.timeout, progress_to=sys.stderr),
         )
     except RecordingError as error:
         raise UsageError(f"{options.file}: {error}") from error

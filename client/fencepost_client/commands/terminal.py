@@ -14,7 +14,6 @@ from typing import Any, Final
 _PIECE_BYTES: Final = 1 << 16
 _PIECES_AHEAD: Final = 4
 _SIGNALS: Final = (signal.SIGINT, signal.SIGTERM)
-_PROGRESS_SECONDS: Final = 2.0
 
 
 async def read_chunks(fd: int) -> AsyncIterator[bytes]:
@@ -101,10 +100,10 @@ async def run_until_interrupted(work: Coroutine[Any, Any, None]) -> bool:
 class Pace:
     """Something that is due at intervals."""
 
-    def __init__(self, seconds: float, first_after: float = 0.0) -> None:
+    def __init__(self, seconds: float) -> None:
         self._loop = asyncio.get_running_loop()
         self._seconds = seconds
-        self._next = self._loop.time() + first_after
+        self._next = self._loop.time()
 
     def is_due(self) -> bool:
         """Whether it is due; if so, the next time is an interval later."""
@@ -112,26 +111,3 @@ class Pace:
             return False
         self._next = self._loop.time() + self._seconds
         return True
-
-
-class Progress:
-    """Shows progress on a terminal."""
-
-    def __init__(self, done: str) -> None:
-        self._done = done
-        self._is_shown = False
-        self._pace = Pace(_PROGRESS_SECONDS / 2, _PROGRESS_SECONDS)
-        self._is_terminal = sys.stderr.isatty()
-
-    def show(self, count: int) -> None:
-        """Show the number of finished items."""
-        if self._is_terminal and self._pace.is_due():
-            self._is_shown = True
-            sys.stderr.write(f"\r{count:,} {self._done}")
-            sys.stderr.flush()
-
-    def end(self) -> None:
-        """End the line of the progress."""
-        if self._is_shown:
-            sys.stderr.write("\n")
-            self._is_shown = False

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import textwrap
 from collections.abc import Iterator
 from html import escape
@@ -9,17 +10,12 @@ from math import cos, pi, sin
 from typing import Final
 
 from fencepost_client.histories.findings import KINDS, Finding, Kind, Report
-from fencepost_client.report_page import make_page
+from fencepost_client.report_page import Status, figure, how, make_page, outcome
+from fencepost_client.report_pictures import ARROW, steps, svg, text_at
 
 DRAWN: Final = 10
 """Findings of one kind that the page shows."""
 _WIDTH: Final = 860
-_CHARACTERS: Final = 92
-"""What fits into a box."""
-_ARROW: Final = (
-    '<defs><marker id="arrow" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="8" '
-    'markerHeight="8" orient="auto"><path class="tip" d="M0 0L8 4L0 8z"/></marker></defs>'
-)
 
 
 def history_page(report: Report, sources: list[str]) -> str:
@@ -33,16 +29,20 @@ def _body(report: Report, title: str, sources: list[str]) -> Iterator[str]:
     names = ", ".join(f"<code>{escape(source)}</code>" for source in sources)
     yield f'<p class="soft">{report.operations:,} operations and {report.transactions:,} '
     yield f"transactions of {names}.</p>"
-    yield '<div class="outcome">'
-    if report.holds:
-        yield '<div class="good">Nothing was found that is not expected.</div>'
-    for kind in report.failed:
-        yield f'<div class="bad">{kind}: {report.failures(kind):,}</div>'
-    yield "</div>"
+    found = [Status(f"{kind}: {report.failures(kind):,}", "bad") for kind in report.failed]
+    yield outcome(found or [Status("Nothing was found that is not expected.", "good")])
     for note in report.notes:
         yield f'<p class="soft">{escape(note)}.</p>'
     for kind in sorted(report.tallies, key=lambda kind: not report.failures(kind)):
         yield from _kind(report, kind)
+    yield from how(
+        [
+            "Counted are the operations and transactions that the clients wrote down: each finding "
+            "names those that make it. A finding is expected if a setting of the clients explains "
+            f"it. Each kind shows {DRAWN} findings at most; the numbers count all."
+        ],
+        shlex.join(["fencepost", "check", *sources]),
+    )
 
 
 def _kind(report: Report, kind: Kind) -> Iterator[str]:
@@ -54,39 +54,12 @@ def _kind(report: Report, kind: Kind) -> Iterator[str]:
     for finding in sorted(tally.findings, key=lambda each: each.expected != "")[:DRAWN]:
         expected = f" (expected: {finding.expected})" if finding.expected else ""
         yield f"<details{' open' if wrong else ''}><summary>{escape(finding.text + expected)}"
-        yield f"</summary><figure>{picture(finding)}</figure></details>"
+        yield f"</summary>{figure('', picture(finding))}</details>"
 
 
 def picture(finding: Finding) -> str:
     """The operations that make a finding as SVG: a cycle, or one step below the other."""
-    return _circle(finding) if finding.edges else _steps(finding)
-
-
-def _svg(height: int, parts: list[str]) -> str:
-    return f'<svg viewBox="0 0 {_WIDTH} {height}" role="img">{_ARROW}{"".join(parts)}</svg>'
-
-
-def _text(x: float, y: float, text: str, anchor: str, kind: str = "") -> str:
-    name = f' class="{kind}"' if kind else ""
-    return f'<text{name} x="{x:.0f}" y="{y:.0f}" text-anchor="{anchor}">{escape(text)}</text>'
-
-
-def _steps(finding: Finding) -> str:
-    parts = []
-    y = 6
-    for number, step in enumerate(finding.steps):
-        lines = textwrap.wrap(step, _CHARACTERS) or [""]
-        height = 14 + 15 * len(lines)
-        if number:
-            parts.append(_arrow(40, y - 18, 40, y - 1))
-        parts.append(
-            f'<rect class="node" x="8" y="{y}" width="{_WIDTH - 240}" height="{height}" rx="5"/>'
-        )
-        parts += [
-            _text(20, y + 19 + 15 * row, line, "start", "name") for row, line in enumerate(lines)
-        ]
-        y += height + 20
-    return _svg(y, parts)
+    return _circle(finding) if finding.edges else steps(finding.steps, finding.text)
 
 
 def _circle(finding: Finding) -> str:
@@ -100,7 +73,7 @@ def _circle(finding: Finding) -> str:
         )
         for each in range(count)
     ]
-    parts = []
+    parts = [ARROW]
     for each, edge in enumerate(finding.edges):
         (x, y), (to_x, to_y) = places[each], places[(each + 1) % count]
         length = ((to_x - x) ** 2 + (to_y - y) ** 2) ** 0.5
@@ -112,14 +85,8 @@ def _circle(finding: Finding) -> str:
             f'{to_y - across_y:.0f}"/>'
         )
         anchor = "start" if mid_x > middle_x + 8 else "end" if mid_x < middle_x - 8 else "middle"
-        parts.append(_text(mid_x, mid_y, edge, anchor))
+        parts.append(text_at(mid_x, mid_y, edge, anchor))
     for (x, y), name in zip(places, finding.steps, strict=True):
         parts.append(f'<circle class="node" cx="{x:.0f}" cy="{y:.0f}" r="15"/>')
-        parts.append(_text(x, y + 4, textwrap.shorten(name, 40), "middle", "name"))
-    return _svg(int(middle_y + radius + 36), parts)
-
-
-def _arrow(x: float, y: float, to_x: float, to_y: float) -> str:
-    return (
-        f'<path class="edge" marker-end="url(#arrow)" d="M{x:.0f} {y:.0f}L{to_x:.0f} {to_y:.0f}"/>'
-    )
+        parts.append(text_at(x, y + 4, textwrap.shorten(name, 40), "middle", "name"))
+    return svg(_WIDTH, int(middle_y + radius + 36), finding.text, parts)

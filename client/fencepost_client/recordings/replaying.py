@@ -14,7 +14,7 @@ from collections.abc import Container, Coroutine, Iterable
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Final, TypeVar
+from typing import Any, Final, TextIO, TypeVar
 
 from fencepost_protocol.apis import WITHOUT_SCHEMA, request_class
 from fencepost_protocol.exceptions import LocalProtocolError, ProtocolError, RemoteProtocolError
@@ -28,6 +28,7 @@ from fencepost_protocol.generated.index import APIS, ApiKey
 from fencepost_client.errors import KafkaError, NetworkError
 from fencepost_client.network.client_settings import read_bootstrap
 from fencepost_client.network.security import Security
+from fencepost_client.progress import Progress
 from fencepost_client.recordings.comparison import (
     Comparison,
     FieldDifference,
@@ -102,6 +103,7 @@ class Replay:
     def __init__(
         self, bootstrap: str, security: Security | None = None,
         timeout_s: float = DEFAULT_TIMEOUT_S, retry_s: float = RETRY_S,
+        progress_to: TextIO | None = None,
     ) -> None:  # fmt: skip
         self._bootstrap = read_bootstrap(bootstrap)
         self._target = Target(security or Security(), timeout_s)
@@ -113,25 +115,32 @@ class Replay:
         """The last epoch that was sent, by fetch session of the target."""
         self._left_out: Container[int] = ()
         self._result = Replayed()
+        self._progress_to = progress_to
 
-    async def run(self, entries: Iterable[Entry], left_out: Container[int] = ()) -> Replayed:
+    async def run(
+        self, entries: Iterable[Entry], left_out: Container[int] = (), requests: int = 0
+    ) -> Replayed:
         """Replay; raises ``KafkaError`` if the target cannot be reached.
 
-        ``left_out`` are the numbers of requests that are not sent: see ``misdirected``.
+        ``left_out`` are the numbers of requests that are not sent: see ``misdirected``. Of how many
+        ``requests`` the entries are, progress tells; 0: it is not known.
         """
         self._left_out = left_out
+        progress = Progress(requests, "requests", self._progress_to)
         try:
             await (await self._connect()).close()
             for entry in entries:
                 connection = self._connections.setdefault(entry.connection, _Connection())
                 if entry.kind is EntryKind.REQUEST:
                     self._result.requests += 1
+                    progress.advance()
                     await self._request(connection, entry.data)
                 elif entry.kind is EntryKind.ANSWER:
                     await self._answer(connection, entry.data)
                 else:
                     await self._close(self._connections.pop(entry.connection))
         finally:
+            progress.clear()
             for each in self._connections.values():
                 await self._close(each)
         for place, shift in sorted(self._ids.offset_shifts.items()):
@@ -361,7 +370,9 @@ async def replay_file(path: str | Path, replay: Replay) -> Replayed:
     content = await asyncio.to_thread(Path(path).read_bytes)
     # This reads all of it before anything is sent, which may be damaged.
     left_out = misdirected(read_entries(io.BytesIO(content)))
-    return await replay.run(read_entries(io.BytesIO(content)), left_out)
+    kinds = [entry.kind for entry in read_entries(io.BytesIO(content))]
+    requests = kinds.count(EntryKind.REQUEST)
+    return await replay.run(read_entries(io.BytesIO(content)), left_out, requests)
 
 
 def run(work: Coroutine[Any, Any, T]) -> T:

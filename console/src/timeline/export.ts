@@ -77,10 +77,30 @@ export async function asPng(svg: string, width: number): Promise<Blob> {
 
 export const asJson = (steps: Step[]): string => JSON.stringify({ kind: KIND, steps }, null, 1);
 
+const TIME_MAX = 8.64e15;
+const areTexts = (of: any, ...names: string[]) => names.every((name) => typeof of[name] === "string");
+const areTextsOrNull = (of: any, ...names: string[]) => names.every((name) => of[name] === null || typeof of[name] === "string");
+const areNumbers = (of: any, ...names: string[]) => names.every((name) => Number.isInteger(of[name]));
+const isObject = (given: any) => typeof given === "object" && given !== null;
+
+/** Whether it is a step: a file comes from anybody. */
+const isStep = (each: any): boolean =>
+  isObject(each) &&
+  areTexts(each, "what", "api", "address", "state") &&
+  areTextsOrNull(each, "client_id", "transactional_id", "group") &&
+  areNumbers(each, "at_ms", "number", "producer_id", "producer_epoch", "broker") &&
+  Math.abs(each.at_ms) <= TIME_MAX &&
+  isObject(each.errors) &&
+  areNumbers(each.errors, ...Object.keys(each.errors)) &&
+  Array.isArray(each.partitions) &&
+  each.partitions.every((at: any) => isObject(at) && areTexts(at, "topic") && areNumbers(at, "partition", "offset", "records"));
+
 /** Reads what `asJson` wrote; throws an Error that says what is wrong. */
 export function fromJson(text: string): Step[] {
   const read = JSON.parse(text);
   if (read?.kind !== KIND || !Array.isArray(read.steps)) throw new Error("This file has no steps of transactions.");
+  const wrong = read.steps.findIndex((each: any) => !isStep(each));
+  if (wrong >= 0) throw new Error(`Step ${wrong + 1} of this file has a field that is missing or of another type.`);
   return read.steps;
 }
 

@@ -14,6 +14,7 @@ from typing import Protocol
 
 import pyarrow as pa
 import pyarrow.compute as pc
+from fencepost_client.progress import Progress
 
 from fencepost_pipeline.audit.batch_headers import Rows, chunks
 from fencepost_pipeline.audit.checks.acknowledged_records import Trace, check_told, watch_offsets
@@ -46,7 +47,6 @@ from fencepost_pipeline.audit.coordinator_log import (
 from fencepost_pipeline.audit.findings import Finding, Invariant, Ledger, Verdict
 from fencepost_pipeline.audit.partition_scan import Scanned, scan_partition
 from fencepost_pipeline.audit.phases import transactions_table
-from fencepost_pipeline.audit.progress import NoProgress, Progress
 
 
 class Logs(Protocol):
@@ -111,7 +111,7 @@ def audit(logs: Logs, wishes: Wishes | None = None, progress: Progress | None = 
             print(verdict.invariant, verdict.status)
     """
     wishes = wishes or Wishes()
-    progress = progress or NoProgress()
+    progress = progress or Progress(0, "bytes", None)
     ledger = Ledger()
     scanned = []
     for topic, partition in logs.partitions():
@@ -127,7 +127,7 @@ def audit(logs: Logs, wishes: Wishes | None = None, progress: Progress | None = 
 def _told(batches: Iterable[pa.RecordBatch], progress: Progress) -> Iterator[pa.RecordBatch]:
     for batch in batches:
         yield batch
-        progress.read(pc.sum(batch.column("size")).as_py() or 0)
+        progress.advance(pc.sum(batch.column("size")).as_py() or 0)
 
 
 @contextmanager
@@ -151,7 +151,7 @@ def compare(
     progress: Progress | None = None,
 ) -> Audit:
     """All that needs more than one partition, and the verdicts."""
-    progress = progress or NoProgress()
+    progress = progress or Progress(0, "bytes", None)
     progress.begin("comparing transactions")
     not_judged = {}
     for each in scanned:
@@ -271,7 +271,7 @@ def _transformed(
         topic, partition = each.summary.topic, each.summary.partition
         if topic in (transform.input, transform.output, OFFSETS_TOPIC):
             progress.begin(f"comparing input and output: {topic}-{partition}")
-            progress.read(each.summary.bytes)
+            progress.advance(each.summary.bytes)
         if topic == OFFSETS_TOPIC:
             batches = logs.records(topic, partition)
             commits.update(committed_offsets(transform.group, each, batches))

@@ -81,10 +81,11 @@ def run(options: argparse.Namespace) -> int:
             f"{error.name} is missing: pip install 'fencepost[audit]' (or 'fencepost[spark]')"
         )
         return UNREADABLE
+    from fencepost_client.progress import Progress
+
     from fencepost_pipeline.audit.audit_run import audit
     from fencepost_pipeline.audit.client_trace import TraceError
     from fencepost_pipeline.audit.data_directories import DataDirectory
-    from fencepost_pipeline.audit.progress import WrittenProgress
     from fencepost_pipeline.segments import UnreadablePathError
 
     try:
@@ -92,9 +93,8 @@ def run(options: argparse.Namespace) -> int:
         out = prepare(options.out)
         logs = DataDirectory(options.paths)
         check_topics(wishes, logs.partitions())
-        progress = WrittenProgress(sys.stderr, bytes_to_read(wishes, logs))
-        found = audit(logs, wishes, progress)
-        progress.end()
+        with Progress(bytes_to_read(wishes, logs), "bytes", sys.stderr) as progress:
+            found = audit(logs, wishes, progress)
     except (UnreadablePathError, TraceError, UsageError) as error:
         _complain(str(error))
         return UNREADABLE

@@ -121,6 +121,8 @@ from fencepost_protocol.generated.offset_fetch import (
 )
 from fencepost_protocol.generated.share_group_describe import DescribedGroup as ShareGroup
 from fencepost_protocol.generated.share_group_describe import ShareGroupDescribeResponse
+from fencepost_protocol.generated.streams_group_describe import DescribedGroup as StreamsGroup
+from fencepost_protocol.generated.streams_group_describe import StreamsGroupDescribeResponse
 from fencepost_protocol.generated.update_features import UpdateFeaturesResponse
 from fencepost_protocol.generated.write_txn_markers import (
     WritableTxnMarkerPartitionResult,
@@ -340,6 +342,10 @@ CASES = {
             coordinators({"g": 1}),
             ShareGroupDescribeResponse(
                 groups=[ShareGroup(ErrorCode.GROUP_ID_NOT_FOUND, group_id="g")]
+            ),
+            coordinators({"g": 1}),
+            StreamsGroupDescribeResponse(
+                groups=[StreamsGroup(ErrorCode.GROUP_ID_NOT_FOUND, group_id="g")]
             ),
         ],
     ),

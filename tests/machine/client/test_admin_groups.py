@@ -26,6 +26,13 @@ from fencepost_client.admin.groups import (
     remove_members,
 )
 from fencepost_client.admin.share_offsets import SharePartitionOffset, list_share_group_offsets
+from fencepost_client.admin.streams_groups import (
+    StreamsMember,
+    StreamsSubtopology,
+    StreamsTask,
+    StreamsTasks,
+    StreamsTopology,
+)
 from fencepost_client.consumer.group_protocol import (
     Subscription,
     write_assignment,
@@ -34,6 +41,7 @@ from fencepost_client.consumer.group_protocol import (
 from fencepost_client.requests.procedures import Moved, Pause
 from fencepost_protocol.errors import ErrorCode
 from fencepost_protocol.generated import share_group_describe as shares
+from fencepost_protocol.generated import streams_group_describe as streams
 from fencepost_protocol.generated.consumer_group_describe import (
     Assignment,
     ConsumerGroupDescribeResponse,
@@ -76,6 +84,7 @@ from fencepost_protocol.generated.offset_fetch import (
 )
 from fencepost_protocol.generated.share_group_describe import DescribedGroup as ShareGroup
 from fencepost_protocol.generated.share_group_describe import ShareGroupDescribeResponse
+from fencepost_protocol.generated.streams_group_describe import StreamsGroupDescribeResponse
 
 from tests.machine.client.admin_answers import ONE, ZERO, backoff, brokers, coordinators
 from tests.machine.client.scripts import Script
@@ -131,20 +140,94 @@ def shared_group(group_id: str) -> ShareGroup:
     return ShareGroup(0, None, group_id, "Stable", 4, 3, "simple", [member])
 
 
+def streams_group(group_id: str) -> streams.DescribedGroup:
+    topology = streams.Topology(
+        2,
+        [
+            streams.Subtopology(
+                "0", ["t"], ["again"], [streams.TopicInfo("log")], [streams.TopicInfo("made")]
+            )
+        ],
+    )
+    now = streams.Assignment(
+        [streams.TaskIds("0", [1, 0])], [streams.TaskIds("0", [2])], [streams.TaskIds("0", [3])]
+    )
+    member = streams.Member(
+        "m", 3, None, "r", "c", "h", 2, "p", streams.Endpoint("host", 7),
+        [streams.KeyValue("k", "v")], assignment=now,
+        target_assignment=streams.Assignment([streams.TaskIds("0", [1])]),
+    )  # fmt: skip
+    return streams.DescribedGroup(0, None, group_id, "Stable", 4, 3, topology, [member])
+
+
+def not_a_streams_group(group_id: str) -> StreamsGroupDescribeResponse:
+    return StreamsGroupDescribeResponse(
+        groups=[streams.DescribedGroup(NOT_FOUND, group_id=group_id)]
+    )
+
+
+def test_a_streams_group_has_a_topology_and_tasks() -> None:
+    script = Script(
+        [
+            coordinators({"words": 1}),
+            ConsumerGroupDescribeResponse(groups=[ConsumerGroup(NOT_FOUND, group_id="words")]),
+            coordinators({"words": 1}),
+            not_a_share_group("words"),
+            coordinators({"words": 1}),
+            StreamsGroupDescribeResponse(groups=[streams_group("words")]),
+        ]
+    )
+    group = script.play(describe_groups(["words"], backoff()))["words"]
+    assert (group.group_type, group.state) == ("streams", "Stable")
+    assert (group.group_epoch, group.assignment_epoch) == (4, 3)
+    assert group.topology == StreamsTopology(
+        2, (StreamsSubtopology("0", ("t",), ("made",), ("again",), ("log",)),)
+    )
+    [member] = group.members
+    assert (member.member_epoch, member.rack_id, member.is_classic) == (3, "r", False)
+    assert member.assignment == tuple(
+        TopicPartition(topic, number) for topic in ("made", "t") for number in (0, 1)
+    )
+    assert member.target_assignment == (TopicPartition("made", 1), ONE)
+    assert member.streams == StreamsMember(
+        "p",
+        2,
+        "host:7",
+        {"k": "v"},
+        StreamsTasks(
+            (StreamsTask("0", 0), StreamsTask("0", 1)),
+            (StreamsTask("0", 2),),
+            (StreamsTask("0", 3),),
+        ),
+        StreamsTasks((StreamsTask("0", 1),)),
+    )
+    assert str(member.streams.tasks.active[1]) == "0_1"
+
+
 def test_groups_of_all_types_are_described() -> None:
     script = Script(
         [
-            coordinators({"new": 1, "old": 2, "queue": 2}),
+            coordinators({"new": 1, "old": 2, "queue": 2, "words": 2}),
             ConsumerGroupDescribeResponse(groups=[new_group("new")]),
             ConsumerGroupDescribeResponse(
                 groups=[
-                    ConsumerGroup(NOT_FOUND, group_id="old"),
-                    ConsumerGroup(NOT_FOUND, group_id="queue"),
+                    ConsumerGroup(NOT_FOUND, group_id=each) for each in ("old", "queue", "words")
                 ]
             ),
-            coordinators({"old": 2, "queue": 2}),
+            coordinators({"old": 2, "queue": 2, "words": 2}),
             ShareGroupDescribeResponse(
-                groups=[ShareGroup(NOT_FOUND, group_id="old"), shared_group("queue")]
+                groups=[
+                    ShareGroup(NOT_FOUND, group_id="old"),
+                    shared_group("queue"),
+                    ShareGroup(NOT_FOUND, group_id="words"),
+                ]
+            ),
+            coordinators({"old": 2, "words": 2}),
+            StreamsGroupDescribeResponse(
+                groups=[
+                    streams.DescribedGroup(NOT_FOUND, group_id="old"),
+                    streams_group("words"),
+                ]
             ),
             coordinators({"old": 2}),
             DescribeGroupsResponse(
@@ -152,8 +235,8 @@ def test_groups_of_all_types_are_described() -> None:
             ),
         ]
     )
-    found = script.play(describe_groups(["old", "new", "queue"], backoff()))
-    assert list(found) == ["old", "new", "queue"]
+    found = script.play(describe_groups(["old", "new", "queue", "words"], backoff()))
+    assert list(found) == ["old", "new", "queue", "words"]
     queue = found["queue"]
     assert (queue.group_type, queue.assignor, queue.group_epoch) == ("share", "simple", 4)
     assert (queue.coordinator_id, queue.members[0].assignment) == (2, (ONE,))
@@ -177,6 +260,8 @@ def test_a_group_that_nobody_knows_is_not_found() -> None:
             UnsupportedVersionError("no KIP-848"),
             coordinators({"g": 1}),
             UnsupportedVersionError("no KIP-932"),
+            coordinators({"g": 1}),
+            UnsupportedVersionError("no KIP-1071"),
             coordinators({"g": 1}),
             DescribeGroupsResponse(groups=[dead]),
         ]
@@ -224,6 +309,8 @@ def test_all_members_are_removed() -> None:
             ConsumerGroupDescribeResponse(groups=[ConsumerGroup(NOT_FOUND, group_id="g")]),
             coordinators({"g": 1}),
             not_a_share_group("g"),
+            coordinators({"g": 1}),
+            not_a_streams_group("g"),
             coordinators({"g": 1}),
             DescribeGroupsResponse(groups=[classic_group("g", a=b"", b=b"")]),
             LeaveGroupResponse(members=[MemberResponse("a", None), MemberResponse("b", None)]),

@@ -8,14 +8,13 @@ from typing import Any
 
 from fencepost_broker.controller.bootstrap import first_heartbeat, first_records, registration
 from fencepost_broker.controller.machine import Controller
-from fencepost_broker.controller.ports import ControllerSettings, TokenCommand
+from fencepost_broker.controller.ports import ControllerCommand, ControllerSettings
 from fencepost_broker.metadata.decision import Decision, MetadataRecord
 from fencepost_broker.metadata.image.changes import Change
 from fencepost_broker.metadata.image.metadata_image import MetadataImage
 from fencepost_broker.metadata.image.model import Endpoint
 from fencepost_broker.metadata.log.records import decode_record, encode_record
 from fencepost_broker.metadata.log.snapshot import read_snapshot, snapshot_records
-from fencepost_protocol.apis import Message
 from fencepost_protocol.generated.broker_heartbeat import (
     BrokerHeartbeatRequest,
     BrokerHeartbeatResponse,
@@ -142,7 +141,7 @@ class Cluster:
     def image(self) -> MetadataImage:
         return self.controller.image
 
-    def ask(self, command: Message | TokenCommand) -> Any:
+    def ask(self, command: ControllerCommand) -> Any:
         """The answer to a command whose records are committed."""
         before = state(self.image) if self.check else []
         decision = self.controller.handle(self.now_ms, command)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from fencepost_broker.network.client_quotas import WAIT_MS_MAX, ClientQuotas, Rate
+from fencepost_broker.network.client_quotas import WAIT_MS_MAX, ClientQuotas, Rate, Windows
 from fencepost_protocol.generated.alter_client_quotas import AlterClientQuotasRequest
 
 from tests.machine.controller.cluster import Cluster
@@ -13,7 +13,7 @@ from tests.support.objects import count_alive
 
 def test_the_wait_brings_the_rate_down_to_the_quota() -> None:
     """20 KB at 1 KB/s are 10 s too much after the first 10 s, for which the windows stand."""
-    rate = Rate()
+    rate = Rate(Windows())
     assert rate.wait_ms(1000, 0) == 0
     rate.add(10_000, 0)
     assert rate.wait_ms(1000, 0) == 0
@@ -26,13 +26,13 @@ def test_the_wait_brings_the_rate_down_to_the_quota() -> None:
 
 
 def test_no_wait_is_longer_than_an_answer_can_tell() -> None:
-    rate = Rate()
+    rate = Rate(Windows())
     rate.add(1, 0)
     assert rate.wait_ms(1e-320, 0) == WAIT_MS_MAX
 
 
 def test_windows_go_one_by_one() -> None:
-    rate = Rate()
+    rate = Rate(Windows())
     for second in range(20):
         rate.add(1000, second * 1000)
         assert rate.wait_ms(1100, second * 1000) == 0
@@ -43,14 +43,14 @@ def test_windows_go_one_by_one() -> None:
 
 
 def test_what_was_taken_back_does_not_count() -> None:
-    rate = Rate()
+    rate = Rate(Windows())
     rate.add(50_000, 0)
     rate.add(-50_000, 0)
     assert rate.wait_ms(1000, 0) == 0
 
 
 def test_a_clock_that_was_set_back_holds_nobody_up() -> None:
-    rate = Rate()
+    rate = Rate(Windows())
     rate.add(50_000, 3_600_000)
     for second in range(20):
         rate.add(500, second * 1000)
@@ -71,9 +71,7 @@ SET = {
 
 
 def quotas_of(cluster: Cluster) -> ClientQuotas:
-    quotas = ClientQuotas()
-    quotas.use(cluster.image)
-    return quotas
+    return ClientQuotas(cluster.image.client_quotas, Windows())
 
 
 def test_the_most_specific_quota_counts() -> None:
@@ -83,7 +81,7 @@ def test_the_most_specific_quota_counts() -> None:
     for names, value in SET.items():
         quota = quotas_of(cluster).of(PRODUCED, "u", "c", 0)
         assert quota is not None
-        assert quota.bytes_per_second == value
+        assert quota.per_second == value
         cluster.ask(AlterClientQuotasRequest([entry(list(names), **{PRODUCED: None})]))
     assert quotas_of(cluster).of(PRODUCED, "u", "c", 0) is None
     assert not quotas_of(cluster).keys
@@ -108,7 +106,7 @@ def test_who_shares_a_rate(names: list[tuple[str, str | None]], other_shares: bo
     assert other is not None
     assert mine.charge(10_000, 0) == 0
     assert (other.charge(1000, 0) > 0) is other_shares
-    quotas.use(cluster.image)  # a change of others' quotas does not begin rates anew
+    quotas.refresh()  # a change of others' quotas does not begin rates anew
     again = quotas.of(PRODUCED, "u", "a", 0)
     assert again is not None
     assert again.charge(1000, 0) > 0

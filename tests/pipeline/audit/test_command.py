@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import io
 import os
 import shutil
 import sys
@@ -14,12 +13,12 @@ from pathlib import Path
 import numpy as np
 import pyarrow.parquet as pq
 import pytest
+from fencepost_client.progress import Progress
 from fencepost_pipeline.audit.audit_run import Wishes
 from fencepost_pipeline.audit.audit_run import audit as run_audit
 from fencepost_pipeline.audit.checks.consume_transform_produce import Transform
 from fencepost_pipeline.audit.command import COMMAND, bytes_to_read
 from fencepost_pipeline.audit.data_directories import DataDirectory
-from fencepost_pipeline.audit.progress import NoProgress, WrittenProgress
 from fencepost_pipeline.audit.report.plots import histogram
 
 from tests.pipeline.audit.traffic import GROUP, INVOICES, ORDERS
@@ -119,8 +118,8 @@ def test_the_report_is_one_page_without_anything_from_elsewhere(
     assert page.open == []
     assert "@import" not in text
     assert page.titles == [
-        "Verdicts", "What is wrong", "Transactions", "How long each phase took", "Throughput",
-        "What is there", "Partitions",
+        "Transactions", "Verdicts", "What is wrong", "How long each phase took", "Throughput",
+        "What is there", "Partitions", "How it was counted",
     ]  # fmt: skip
     assert "prefers-color-scheme: dark" in text
     assert str(folder.resolve()) in text, "a relative path says nothing to who was not there"
@@ -164,34 +163,17 @@ def test_a_corrupt_segment_is_told_and_the_rest_audited(
     assert "holds       atomicity" in said
 
 
-def test_progress_is_told_with_an_estimate_of_the_end() -> None:
-    now = [100.0]
-    out = io.StringIO()
-    progress = WrittenProgress(out, 4_000_000, lambda: now[0])
-    progress.begin("reading orders-0")
-    assert out.getvalue() == "", "a short audit has no need of it"
-    now[0] += 11
-    progress.read(1_000_000)
-    assert out.getvalue() == " 25% of 4 MB, 33 s left, reading orders-0\n"
-    now[0] += 5
-    progress.read(1_000_000)
-    assert out.getvalue().count("\n") == 1, "a line every ten seconds"
-    now[0] += 6
-    progress.read(2_000_000)
-    assert out.getvalue().endswith("\n100% of 4 MB, reading orders-0\n")
-
-
 def test_progress_counts_each_byte_once(clean_folder: Path) -> None:
     """Once for all logs, and once more for a program's own topics."""
     read: list[int] = []
 
-    class Counting(NoProgress):
-        def read(self, size: int) -> None:
-            read.append(size)
+    class Counting(Progress):
+        def advance(self, parts: float = 1) -> None:
+            read.append(int(parts))
 
     wishes = Wishes(transform=Transform(GROUP, ORDERS, INVOICES))
     logs = DataDirectory([clean_folder])
-    run_audit(logs, wishes, Counting())
+    run_audit(logs, wishes, Counting(0, "bytes", None))
     assert sum(read) == bytes_to_read(wishes, logs)
 
 

@@ -3,12 +3,9 @@
 Behaviour: the controller decides about changes. DescribeClientQuotas reads this broker's metadata;
 it returns the quotas as they were set, not the quota that applies to one client.
 
-Byte rates are enforced, with Kafka's precedence and windows
-(:mod:`fencepost_broker.network.client_quotas`). A client of a listener without authentication is
-user ANONYMOUS.
-
-Not done: request_percentage, controller_mutation_rate and connection_creation_rate are stored and
-described, but not enforced.
+Quotas are enforced with Kafka's precedence and windows: controller_mutation_rate by the controller,
+the others by each broker (:mod:`fencepost_broker.network.client_quotas`). A client of a listener
+without authentication is user ANONYMOUS.
 """
 
 from __future__ import annotations
@@ -29,8 +26,16 @@ from fencepost_protocol.generated.describe_client_quotas import (
 )
 
 from fencepost_broker.apis.request import Answer, Request
-from fencepost_broker.controller.client_quotas import IP, KINDS, quotas_by_entity
+from fencepost_broker.controller.client_quotas import KINDS, quotas_by_entity
 from fencepost_broker.controller.context import Refusal, invalid_request
+from fencepost_broker.metadata.image.client_quotas import (
+    CONNECTION_CREATION_RATE,
+    CONSUMER_BYTE_RATE,
+    CONTROLLER_MUTATION_RATE,
+    IP,
+    PRODUCER_BYTE_RATE,
+    REQUEST_PERCENTAGE,
+)
 
 if TYPE_CHECKING:
     from fencepost_broker.apis.context import HandlerContext
@@ -38,11 +43,11 @@ if TYPE_CHECKING:
 
 _EXACTLY, _DEFAULT, _ANY = range(3)
 _KEYS: Final = (
-    "producer_byte_rate",
-    "consumer_byte_rate",
-    "connection_creation_rate",
-    "controller_mutation_rate",
-    "request_percentage",
+    PRODUCER_BYTE_RATE,
+    CONSUMER_BYTE_RATE,
+    CONNECTION_CREATION_RATE,
+    CONTROLLER_MUTATION_RATE,
+    REQUEST_PERCENTAGE,
 )
 """The order of quotas in Apache Kafka's responses; entities have no order there (a hash map's)."""
 _Condition = Callable[[str | None], bool]

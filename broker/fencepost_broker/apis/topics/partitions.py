@@ -13,9 +13,8 @@ INVALID_TOPIC_EXCEPTION for that topic only.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
-from fencepost_protocol.apis import Message
 from fencepost_protocol.errors import ErrorCode
 from fencepost_protocol.generated.create_partitions import CreatePartitionsRequest
 from fencepost_protocol.generated.describe_topic_partitions import (
@@ -28,12 +27,15 @@ from fencepost_protocol.generated.describe_topic_partitions import (
 
 from fencepost_broker.apis.authorized_operations import TOPIC_OPERATIONS
 from fencepost_broker.apis.request import Answer, Request
+from fencepost_broker.apis.topics.topics import decided
 from fencepost_broker.config.internal_topics import is_internal
 from fencepost_broker.metadata.image.model import Partition, Topic
 from fencepost_broker.metadata.names import name_problem
 
 if TYPE_CHECKING:
     from fencepost_broker.apis.context import BrokerContext, HandlerContext
+
+_STRICT_FROM: Final = 3
 
 
 def describe_topic_partitions(
@@ -103,8 +105,7 @@ def _page(topic: Topic, partitions: list[Partition]) -> DescribeTopicPartitionsR
 
 
 def create_partitions(
-    context: HandlerContext, _request: Request, message: CreatePartitionsRequest
+    context: HandlerContext, request: Request, message: CreatePartitionsRequest
 ) -> Answer:
     """Answer CreatePartitions, versions 0 to 3."""
-    answer: Message = context.controller.command(message)
-    return answer
+    return decided(context, request, message, _STRICT_FROM)

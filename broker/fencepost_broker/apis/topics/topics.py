@@ -15,19 +15,21 @@ from fencepost_protocol.generated.delete_topics import (
 )
 
 from fencepost_broker.apis.request import Answer, Request
+from fencepost_broker.controller.ports import TopicCommand
 
 if TYPE_CHECKING:
     from fencepost_broker.apis.context import HandlerContext
 
 _DISABLED_FROM: Final = 3
+_CREATION_STRICT_FROM: Final = 6
+_DELETION_STRICT_FROM: Final = 5
 
 
 def create_topics(
-    context: HandlerContext, _request: Request, message: CreateTopicsRequest
+    context: HandlerContext, request: Request, message: CreateTopicsRequest
 ) -> Answer:
     """Answer CreateTopics, versions 2 to 7."""
-    answer: Message = context.controller.command(message)
-    return answer
+    return decided(context, request, message, _CREATION_STRICT_FROM)
 
 
 def delete_topics(
@@ -42,5 +44,15 @@ def delete_topics(
         code = ErrorCode.TOPIC_DELETION_DISABLED if newer else ErrorCode.INVALID_REQUEST
         refused = [DeletableTopicResult(each.name, each.topic_id, code) for each in message.topics]
         return DeleteTopicsResponse(responses=refused)
-    answer: Message = context.controller.command(message)
+    return decided(context, request, message, _DELETION_STRICT_FROM)
+
+
+def decided(
+    context: HandlerContext, request: Request, message: Message, strict_from: int
+) -> Message:
+    """Let the controller decide; clients know the error of an exceeded quota since a version."""
+    is_strict = request.version >= strict_from
+    answer: Message = context.controller.command(
+        TopicCommand(request.peer.user, request.client_id or "", is_strict, message)
+    )
     return answer

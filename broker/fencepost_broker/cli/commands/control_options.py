@@ -41,6 +41,10 @@ def add_sending_options(parser: argparse.ArgumentParser) -> None:
         help="send metrics there by OTLP, OpenTelemetry's protocol, every ten seconds: the base of"
         " the receiver's addresses, such as http://127.0.0.1:4318",
     )  # fmt: skip
+    parser.add_argument(
+        "--otlp-traces", action="store_true",
+        help="with --otlp: send spans of requests and transactions, too",
+    )  # fmt: skip
 
 
 def _control_address(text: str) -> str:

@@ -10,6 +10,7 @@ from collections.abc import Callable
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any, Final
 
+from fencepost_client.commands.options import new_file
 from fencepost_client.commands.output import write, write_json
 from fencepost_protocol.commands import Command, number
 
@@ -31,6 +32,7 @@ examples:
   fencepost scenario list
   fencepost scenario explain late-end-txn
   fencepost scenario run late-end-txn --json
+  fencepost scenario run late-end-txn --report late.html
   fencepost scenario run late-end-txn --port 9092 --control 9093     and keep its broker running
   fencepost scenario run late-end-txn --control 127.0.0.1:9093       at a broker that runs
 exit code: 0 done, 1 it cannot happen at the broker that runs, 2 invalid arguments, 3 cannot listen
@@ -63,14 +65,19 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--control-token-file", metavar="FILE", help="a file with the control port's token"
     )
     parser.add_argument("--json", action="store_true", help="print JSON; with --port, one line")
+    parser.add_argument(
+        "--report", type=new_file, metavar="FILE",
+        help="with run: write what happened and what was seen as one HTML file",
+    )  # fmt: skip
 
 
 def run(options: argparse.Namespace) -> int:
     """List, explain or run, and return the exit code."""
     from fencepost_broker.server.scenarios import SCENARIOS
 
-    if options.port is not None and options.action != "run":
-        return _wrong("--port is for run")
+    for name in ("port", "report"):
+        if getattr(options, name) is not None and options.action != "run":
+            return _wrong(f"--{name} is for run")
     if options.control is not None:
         if options.action != "run":
             return _wrong("--control is for run")
@@ -92,7 +99,7 @@ def run(options: argparse.Namespace) -> int:
     elif options.control is not None:
         return _run_at(scenario, options)
     else:
-        _tell(asyncio.run(_run(scenario)), as_json=options.json)
+        _conclude(scenario, asyncio.run(_run(scenario)), options)
     return 0
 
 
@@ -115,8 +122,7 @@ def _run_at(scenario: Scenario, options: argparse.Namespace) -> int:
     from fencepost_broker.server.scenarios.running import CannotHappenError, play_at
 
     def at(port: ControlClient) -> None:
-        outcome = asyncio.run(play_at(scenario, attach_to(port)))
-        _tell(outcome, as_json=options.json)
+        _conclude(scenario, asyncio.run(play_at(scenario, attach_to(port))), options)
 
     options.control = parse_control_address(options.control)
     try:
@@ -170,10 +176,11 @@ def _serve(scenario: Scenario, options: argparse.Namespace) -> int:
     def ready() -> None:
         control = place.control
         if options.json:
+            _report(scenario, played.outcome, options)
             at = {"bootstrap": place.bootstrap, "control": control}
             write(json.dumps(at | asdict(played.outcome)))
         else:
-            _tell(played.outcome, as_json=False)
+            _conclude(scenario, played.outcome, options)
             write(f"\nready at {place.bootstrap}, until it is stopped")
             if control is not None:
                 write(f"console and control port at http://{control}")
@@ -219,6 +226,20 @@ def _explain(scenario: Scenario, *, as_json: bool) -> None:
         write(f"  KIP               {scenario.kip}")
     if scenario.issues:
         write(f"  reported in       {', '.join(scenario.issues)}")
+
+
+def _conclude(scenario: Scenario, outcome: Outcome, options: argparse.Namespace) -> None:
+    _tell(outcome, as_json=options.json)
+    _report(scenario, outcome, options)
+
+
+def _report(scenario: Scenario, outcome: Outcome, options: argparse.Namespace) -> None:
+    if options.report is not None:
+        from fencepost_broker.cli.scenario_report import scenario_page
+
+        options.report.write_text(scenario_page(scenario, outcome), encoding="utf-8")
+        if not options.json:
+            write(f"report: {options.report}")
 
 
 def _tell(outcome: Outcome, *, as_json: bool) -> None:

@@ -4,26 +4,27 @@ from __future__ import annotations
 
 import argparse
 import json
+import shlex
 import sys
 import time
 import traceback
-from collections import Counter
 from collections.abc import Callable, Iterator
 from functools import partial
 from importlib import import_module
 from multiprocessing import get_context
-from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from fencepost_client.commands.options import new_file
 from fencepost_client.commands.output import write
+from fencepost_client.progress import Progress
 from fencepost_protocol.commands import Command
 
 if TYPE_CHECKING:
+    from fencepost_broker.simulation.report import Totals
     from fencepost_broker.simulation.runs import Run
     from fencepost_broker.simulation.simulation import Program
 
-RIGHT: Final = "ok"
-_BAR: Final = 30
+WITHIN_S: Final = 3600.0
 EPILOG: Final = """\
 examples:
   fencepost simulate --program transactions --seeds 20
@@ -31,6 +32,7 @@ examples:
   fencepost simulate --program transactions --seeds 1000 --jobs 2
   fencepost simulate --program transactions --seed 17 --until 12.5 --tap
   fencepost simulate tests.my_program:program --picture failure.svg
+  fencepost simulate --program transactions --report simulation.html
 exit code: 0 all seeds were right, 1 one was not, 2 invalid arguments, 130 interrupted
 """
 
@@ -55,7 +57,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--first", type=int, default=0, metavar="SEED", help="the first one (0)")
     parser.add_argument("--seed", type=int, metavar="SEED", help="run this one only")
     parser.add_argument(
-        "--within", type=float, default=3600.0, metavar="SECONDS",
+        "--within", type=float, default=WITHIN_S, metavar="SECONDS",
         help="virtual time that a program may take (3600)",
     )  # fmt: skip
     parser.add_argument(
@@ -71,8 +73,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--no-shrink", action="store_true", help="do not look for the faults that a failure needs"
     )
     parser.add_argument(
-        "--picture", type=Path, metavar="FILE",
+        "--picture", type=new_file, metavar="FILE",
         help="write the timeline of a failure, or of --seed, as a picture (SVG)",
+    )  # fmt: skip
+    parser.add_argument(
+        "--report", type=new_file, metavar="FILE",
+        help="write one HTML file: what failed, with its timeline, faults by kind, steps reached",
     )  # fmt: skip
     parser.add_argument("--json", action="store_true", help="print a JSON line for each seed")
 
@@ -86,16 +92,24 @@ def run(options: argparse.Namespace) -> int:
         return 2
     if options.seed is not None:
         return _replay(program, options)
-    total = Total(options.seeds)
-    for run in _runs(program, options):
-        (_told_as_json if options.json else _told)(run)
-        total.add(run)
-        if run.verdict != RIGHT:
-            return _failed(program, run, options)
-    if not options.json:
-        for line in total.lines():
+    from fencepost_broker.simulation.report import Totals
+
+    totals, begun_s, failed = Totals(), time.monotonic(), None
+    with Progress(options.seeds, "seeds", sys.stderr) as progress:
+        for run in _runs(program, options):
+            progress.clear()
+            (_told_as_json if options.json else _told)(run)
+            totals.add(run)
+            progress.advance()
+            if not run.is_right:
+                failed = run
+                break
+    shown = [] if failed is None else [_failed(program, failed, options)]
+    if not shown and not options.json:
+        for line in _lines(totals, time.monotonic() - begun_s):
             write(line)
-    return 0
+    _report(totals, shown, options)
+    return 1 if shown else 0
 
 
 def _runs(program: Program, options: argparse.Namespace) -> Iterator[Run]:
@@ -118,23 +132,28 @@ def _run_elsewhere(options: argparse.Namespace, seed: int) -> Run:
 
 
 def _replay(program: Program, options: argparse.Namespace) -> int:
+    from fencepost_broker.simulation.report import Totals
     from fencepost_broker.simulation.runs import run_seed
 
     within_s = options.within if options.until is None else options.until
     tell = write if options.tap else None
     run = run_seed(program, options.seed, within_s, tell=tell)
     (_told_as_json if options.json else _told)(run)
+    totals = Totals()
+    totals.add(run)
     if options.until is not None and run.simulated_s >= within_s:
         _tell_timeline(run, options)
         return 0
-    if run.verdict != RIGHT:
-        return _failed(program, run, options)
+    if not run.is_right:
+        _report(totals, [_failed(program, run, options)], options)
+        return 1
     _draw(run, options)
+    _report(totals, [run], options)
     return 0
 
 
-def _failed(program: Program, run: Run, options: argparse.Namespace) -> int:
-    """Tell what has failed, with as few faults as it needs."""
+def _failed(program: Program, run: Run, options: argparse.Namespace) -> Run:
+    """Tell what has failed, and return the run with as few faults as it needs."""
     from fencepost_broker.simulation.runs import run_seed
     from fencepost_broker.simulation.shrinking import shrink
 
@@ -148,9 +167,34 @@ def _failed(program: Program, run: Run, options: argparse.Namespace) -> int:
         )
     sys.stderr.write("".join(traceback.format_exception(run.error)))
     _tell_timeline(run, options)
-    name = options.user_program or f"--program {options.program}"
-    sys.stderr.write(f"again: fencepost simulate {name} --seed {run.seed} --tap\n")
-    return 1
+    again = shlex.join([*_command(options), "--seed", str(run.seed), "--tap"])
+    sys.stderr.write(f"again: {again}\n")
+    return run
+
+
+def _command(options: argparse.Namespace) -> list[str]:
+    words = ["--program", options.program] if options.program else [options.user_program]
+    if options.brokers is not None:
+        words += ["--brokers", str(options.brokers)]
+    if options.within != WITHIN_S:
+        words += ["--within", f"{options.within:g}"]
+    return ["fencepost", "simulate", *words]
+
+
+def _report(totals: Totals, shown: list[Run], options: argparse.Namespace) -> None:
+    """Write the report, if one is wished for."""
+    if options.report is None:
+        return
+    from fencepost_broker.simulation.report import simulation_page
+
+    if options.seed is None:
+        seeds = ["--first", str(options.first), "--seeds", str(options.seeds)]
+    else:
+        seeds = ["--seed", str(options.seed)]
+    page = simulation_page(totals, shown, [*_command(options), *seeds])
+    options.report.write_text(page, encoding="utf-8")
+    if not options.json:
+        write(f"report: {options.report}")
 
 
 def _draw(run: Run, options: argparse.Namespace) -> None:
@@ -227,44 +271,17 @@ def _told_as_json(run: Run) -> None:
     sys.stdout.flush()
 
 
-class Total:
-    """What all seeds together have done; a progress line says how far they are."""
-
-    def __init__(self, seeds: int) -> None:
-        self._seeds = seeds
-        self._begun_s = time.monotonic()
-        self.runs = 0
-        self.simulated_s = 0.0
-        self.faults: Counter[str] = Counter()
-        self.steps: Counter[str] = Counter()
-
-    def add(self, run: Run) -> None:
-        """Count a run."""
-        self.runs += 1
-        self.simulated_s += run.simulated_s
-        self.faults.update(run.faults)
-        self.steps.update(run.steps)
-        if sys.stderr.isatty():
-            done = self.runs * _BAR // self._seeds
-            bar = "#" * done + "-" * (_BAR - done)
-            sys.stderr.write(
-                f"[{bar}] {self.runs} of {self._seeds} seeds, {self._rate():.2f} a second\r"
-            )
-
-    def _rate(self) -> float:
-        return self.runs / max(time.monotonic() - self._begun_s, 0.001)
-
-    def lines(self) -> list[str]:
-        """Return seeds, virtual time, faults by kind, and the steps that were reached."""
-        lines = [
-            f"{self.runs} seeds, {self._rate():.2f} a second,"
-            f" {self.simulated_s / 3600:.2f} virtual hours"
-        ]
-        for what, counts in (("faults", self.faults), ("steps of transactions", self.steps)):
-            if counts:
-                told = ", ".join(f"{name} {count}" for name, count in sorted(counts.items()))
-                lines.append(f"{what}: {told}")
-        return lines
+def _lines(totals: Totals, spent_s: float) -> list[str]:
+    """Return seeds, virtual time, faults by kind, and the steps that were reached."""
+    lines = [
+        f"{totals.runs} seeds, {totals.runs / max(spent_s, 0.001):.2f} a second,"
+        f" {totals.simulated_s / 3600:.2f} virtual hours"
+    ]
+    for what, counts in (("faults", totals.faults), ("steps of transactions", totals.steps)):
+        if counts:
+            told = ", ".join(f"{name} {count}" for name, count in sorted(counts.items()))
+            lines.append(f"{what}: {told}")
+    return lines
 
 
 COMMAND: Final = Command(

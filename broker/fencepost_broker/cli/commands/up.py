@@ -259,6 +259,8 @@ def _overrides(options: argparse.Namespace) -> dict[str, Value]:
         overrides["statsd.address"] = options.statsd
     if options.otlp is not None:
         overrides["otlp.endpoint"] = options.otlp
+    if options.otlp_traces:
+        overrides["otlp.traces"] = True
     if options.control_token_file is not None:
         overrides["control.token.file"] = options.control_token_file
     return overrides

@@ -252,13 +252,15 @@ def members_of(
         of_brokers += [] if path is None else [option, path]
     for name in _COPIED:
         given += ["-c", f"{name}={settings.shown(name)}"]
-    if options.kafka_defaults:
-        given.append("--kafka-defaults")
+    for flag, is_given in (
+        ("--kafka-defaults", options.kafka_defaults),
+        ("--otlp-traces", options.otlp_traces),
+        ("--recover-metadata", options.recover_metadata),
+    ):
+        given += [flag] if is_given else []
     alike = ("--as", options.release), ("--statsd", options.statsd), ("--otlp", options.otlp)
     for option, value in alike:
         given += [] if value is None else [option, value]
-    if options.recover_metadata:
-        given.append("--recover-metadata")
     if _is_controlled(options, settings):
         given += ["--control", "127.0.0.1:0", "--control-token-file", str(for_now / _CONTROL_FILE)]
         of_brokers += ["--counted-at", os.fspath(run_dir)]

@@ -203,6 +203,11 @@ class OwnSettings:
         check=check_http_url,
         range_text="a URL",
     )
+    otlp_traces = boolean(
+        False,
+        "whether spans of requests and transactions are sent to otlp.endpoint, too, at /v1/traces",
+        own=True,
+    )
     control_token_file: Setting[str | None] = string(
         None,
         "a file with the token that requests to the control port must have; an address that other"

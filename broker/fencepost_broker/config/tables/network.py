@@ -144,10 +144,9 @@ class ConnectionSettings:
     )
     max_connection_creation_rate = integer(
         INT_MAX,
-        "how many connections a second may be opened",
+        "how many connections a second may be opened; with a listener's prefix, at that listener",
         scope=Scope.CLUSTER,
         at_least=0,
-        ignored=True,
     )
     connections_max_idle_ms = long(
         600_000, "how long a connection may be silent before it is closed; negative is for ever"
@@ -213,6 +212,26 @@ class ConnectionSettings:
         own=True,
         at_least=0,
     )
+
+
+class QuotaSettings:
+    """Windows over which the rates of clients are measured."""
+
+    quota_window_num = integer(
+        11, "how many windows the rates of quotas are measured over", at_least=1
+    )
+    quota_window_size_seconds = integer(
+        1,
+        "how long each of them is; no client is held back longer than one because of its requests'"
+        " time or its connections",
+        at_least=1,
+    )
+    controller_quota_window_num = integer(
+        11,
+        "how many windows of controller_mutation_rate a client may use up at once",
+        at_least=1,
+    )
+    controller_quota_window_size_seconds = integer(1, "how long each of them is", at_least=1)
 
 
 class RequestSettings:

@@ -25,11 +25,13 @@ from fencepost_broker.config.setting import (
 )
 from fencepost_broker.config.tables.without_effect import UnusedSecuritySettings
 from fencepost_broker.config.values.units import DAY_MS, HOUR_MS
+from fencepost_broker.security.authentication.principal_mapping import check_rules
 
 PLAIN: Final = "PLAIN"
 LISTENER_PREFIX: Final = "listener.name."
 JAAS: Final = "sasl.jaas.config"
 REAUTHENTICATION: Final = "connections.max.reauth.ms"
+CONNECTION_RATE: Final = "max.connection.creation.rate"
 MODULES: Final = {
     PLAIN: PLAIN_MODULE,
     "SCRAM-SHA-256": SCRAM_MODULE,
@@ -136,8 +138,10 @@ class SecuritySettings:
     )
     ssl_principal_mapping_rules = string(
         "DEFAULT",
-        "how a user's name is derived from a certificate's: it is the whole name",
-        one_of=("DEFAULT",),
+        "how the name of a user is derived from the one in a certificate: the first rule counts;"
+        " DEFAULT is the whole name",
+        check=check_rules,
+        range_text="DEFAULT or RULE:PATTERN/REPLACEMENT/ with L or U after it, in a list",
     )
 
 
@@ -195,12 +199,15 @@ _JAAS_SETTING: Final[AnySetting] = password(
     range_text='MODULE required name="value" ...;',
     scope=Scope.PER_BROKER,
 )
-_OF_LISTENERS: Final = tuple(
-    name.replace("_", ".")
-    for name in (*vars(SecuritySettings), *vars(UnusedSecuritySettings))
-    if name.startswith("ssl_")
-    or name
-    in ("sasl_enabled_mechanisms", "sasl_server_max_receive_size", "principal_builder_class")
+_OF_LISTENERS: Final = (
+    CONNECTION_RATE,
+    *(
+        name.replace("_", ".")
+        for name in (*vars(SecuritySettings), *vars(UnusedSecuritySettings))
+        if name.startswith("ssl_")
+        or name
+        in ("sasl_enabled_mechanisms", "sasl_server_max_receive_size", "principal_builder_class")
+    ),
 )
 _OF_MECHANISMS: Final = (
     JAAS,
@@ -262,8 +269,8 @@ def explain_own(name: str) -> str | None:
     if read_own_name(name.lower()) is not None:
         return f"{name} must be in lower case"
     return (
-        f"{name} cannot be set: a listener has only ssl.*, sasl.* and {REAUTHENTICATION} of its "
-        f"own, and {JAAS} belongs to a mechanism "
+        f"{name} cannot be set: a listener has only ssl.*, sasl.*, {REAUTHENTICATION} and "
+        f"{CONNECTION_RATE} of its own, and {JAAS} belongs to a mechanism "
         f"({LISTENER_PREFIX}NAME.plain.{JAAS})"
     )
 

@@ -21,7 +21,7 @@ LOGIN: Final = "the broker logs in with PLAIN or SCRAM, by code of its own"
 JAVA_TLS: Final = "OpenSSL does TLS here, and has no such choice"
 METRICS: Final = "metrics are not reported by classes of Java"
 POLICIES: Final = "classes of Java are not loaded, so no policy refuses a topic or a setting"
-QUOTAS: Final = "quotas of clients alone have an effect, over Kafka's default windows"
+QUOTAS: Final = "quotas of clients alone have an effect"
 VOTERS: Final = "there is one controller"
 MEASURE: Final = "the controller does not measure itself"
 FOR_TESTS: Final = "it is for Kafka's own tests"
@@ -231,8 +231,6 @@ class UnusedServerSettings:
     controller_quorum_auto_join_enable = kept(Kind.BOOLEAN, False, VOTERS)
     controller_quorum_fetch_max_bytes = kept(Kind.INT, 1_048_576, VOTERS, at_least=1)
     controller_quorum_fetch_snapshot_max_bytes = kept(Kind.INT, 1_048_576, VOTERS, at_least=1)
-    controller_quota_window_num = kept(Kind.INT, 11, QUOTAS, at_least=1)
-    controller_quota_window_size_seconds = kept(Kind.INT, 1, QUOTAS, at_least=1)
     create_topic_policy_class_name = kept(Kind.CLASS, None, POLICIES)
     internal_metadata_delete_delay_millis = kept(Kind.LONG, 60000, FOR_TESTS, internal=True)
     internal_metadata_log_segment_bytes = kept(Kind.INT, None, FOR_TESTS, internal=True)
@@ -246,8 +244,6 @@ class UnusedServerSettings:
     metrics_num_samples = kept(Kind.INT, 2, METRICS, at_least=1)
     metrics_recording_level = kept(Kind.STRING, "INFO", METRICS)
     metrics_sample_window_ms = kept(Kind.LONG, 30000, METRICS, at_least=1)
-    quota_window_num = kept(Kind.INT, 11, QUOTAS, at_least=1)
-    quota_window_size_seconds = kept(Kind.INT, 1, QUOTAS, at_least=1)
     replication_quota_window_num = kept(Kind.INT, 11, QUOTAS, at_least=1)
     replication_quota_window_size_seconds = kept(Kind.INT, 1, QUOTAS, at_least=1)
     server_max_startup_time_ms = kept(Kind.LONG, LONG_MAX, STARTUP, at_least=0, internal=True)

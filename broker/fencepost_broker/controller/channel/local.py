@@ -18,7 +18,7 @@ from fencepost_broker.config import Settings
 from fencepost_broker.controller.bootstrap import first_records
 from fencepost_broker.controller.channel.standstill import StandstillClock
 from fencepost_broker.controller.machine import Controller, StoodStill
-from fencepost_broker.controller.ports import ControllerSettings, TokenCommand, TokenSettings
+from fencepost_broker.controller.ports import ControllerCommand, ControllerSettings, TokenSettings
 from fencepost_broker.controller.unwritten_decision import withdraw
 from fencepost_broker.metadata.decision import Decision
 from fencepost_broker.metadata.image.changes import Changes
@@ -109,7 +109,7 @@ class LocalController:
 
     # -- deciding ------------------------------------------------------------------------------
 
-    def command(self, message: Message | TokenCommand) -> Any:
+    def command(self, message: ControllerCommand) -> Any:
         """Decide a request and apply the decision.
 
         A decision that cannot be written is withdrawn, and the answer has the error.
@@ -214,6 +214,9 @@ def make_machine(
             if settings.auto_leader_rebalance_enable
             else None,
             producer_id_brokers=frozenset(map(int, settings.controller_producer_ids_brokers)),
+            mutation_window_ms=settings.controller_quota_window_num
+            * settings.controller_quota_window_size_seconds
+            * 1000,
             tokens=_token_settings(settings),
         ),
     )

@@ -19,7 +19,7 @@ from fencepost_broker.metadata.log.metadata_log import MetadataLog
 from fencepost_broker.metadata.publishing import MetadataPublisher
 
 if TYPE_CHECKING:
-    from fencepost_broker.controller.ports import TokenCommand
+    from fencepost_broker.controller.ports import ControllerCommand
 
 
 class Wire(Protocol):
@@ -68,7 +68,7 @@ class RemoteController:
             else:
                 self._publisher.on_changes(self.image.apply(record.message, offset))
 
-    def command(self, message: Message | TokenCommand) -> Any:
+    def command(self, message: ControllerCommand) -> Any:
         """Never called: requests go to the other process."""
         name = type(message).__name__
         raise AssertionError(f"{name} is for the controller, which is another process")

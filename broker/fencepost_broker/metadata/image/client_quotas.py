@@ -3,15 +3,47 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
 
 from fencepost_broker.metadata.image.changes import Change, Changes, ClientQuotasChanged
 
 if TYPE_CHECKING:
     from fencepost_protocol.generated.client_quota_record import ClientQuotaRecord
 
-QuotaKey: TypeAlias = tuple[tuple[tuple[str, str | None], ...], str]
-"""An entity, whose parts are in order, and the name of one of its quotas."""
+USER: Final = "user"
+CLIENT_ID: Final = "client-id"
+IP: Final = "ip"
+Entity: TypeAlias = tuple[tuple[str, str | None], ...]
+"""Kinds and names, in the order of kinds; ``None`` as a name is the default."""
+QuotaKey: TypeAlias = tuple[Entity, str]
+"""An entity and the name of one of its quotas."""
+
+PRODUCER_BYTE_RATE: Final = "producer_byte_rate"
+CONSUMER_BYTE_RATE: Final = "consumer_byte_rate"
+REQUEST_PERCENTAGE: Final = "request_percentage"
+CONTROLLER_MUTATION_RATE: Final = "controller_mutation_rate"
+CONNECTION_CREATION_RATE: Final = "connection_creation_rate"
+
+_NAME, _DEFAULT, _NONE = range(3)
+_PRECEDENCE: Final = (
+    (_NAME, _NAME),
+    (_NAME, _DEFAULT),
+    (_NAME, _NONE),
+    (_DEFAULT, _NAME),
+    (_DEFAULT, _DEFAULT),
+    (_DEFAULT, _NONE),
+    (_NONE, _NAME),
+    (_NONE, _DEFAULT),
+)
+"""The entities of quotas, by user and client id, the most specific first."""
+
+
+class Sharing(NamedTuple):
+    """What clients have in common that share a quota."""
+
+    key: str
+    user: str | None
+    client_id: str | None
 
 
 class ClientQuotasImage:
@@ -30,6 +62,33 @@ class ClientQuotasImage:
         else:
             self.records[entity, record.key] = record
         return (ClientQuotasChanged(),)
+
+    def keys(self) -> frozenset[str]:
+        """Return the kinds of quotas that are set for any client."""
+        return frozenset(key for _, key in self.records)
+
+    def of_client(self, key: str, user: str, client_id: str) -> tuple[Sharing, float] | None:
+        """Return a client's quota, the most specific one, and with whom it is shared."""
+        for by_user, by_client in _PRECEDENCE:
+            named: dict[str, str | None] = {}
+            if by_user != _NONE:
+                named[USER] = user if by_user == _NAME else None
+            if by_client != _NONE:
+                named[CLIENT_ID] = client_id if by_client == _NAME else None
+            record = self.records.get((tuple(sorted(named.items())), key))
+            if record is not None:
+                users, ids = USER in named, CLIENT_ID in named
+                sharing = Sharing(key, user if users else None, client_id if ids else None)
+                return sharing, record.value
+        return None
+
+    def of_address(self, address: str) -> float | None:
+        """Return how many connections a second an address may open."""
+        for name in (address, None):
+            record = self.records.get((((IP, name),), CONNECTION_CREATION_RATE))
+            if record is not None:
+                return record.value
+        return None
 
     def differences(self, later: ClientQuotasImage) -> Iterator[Change]:
         """Yield what leads to a later image."""

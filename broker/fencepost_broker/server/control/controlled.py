@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from fencepost_broker.observability.logging import LazyLogs
     from fencepost_broker.ports import Address
     from fencepost_broker.server.control.client import ControlClient
-    from fencepost_broker.server.process import BrokerProcess
+    from fencepost_broker.server.control.watching import WatchedBroker
 
 
 class Controlled:
@@ -67,31 +67,22 @@ class Controlled:
 
 
 def controlled_broker(
-    process: BrokerProcess, addresses: Sequence[Address], logs: LazyLogs, embedded: Embedded
+    watched: WatchedBroker, addresses: Sequence[Address], logs: LazyLogs, embedded: Embedded
 ) -> Controlled:
     """Return a broker or a controller; ``addresses`` are those for its clients."""
-    events, log = EventHub(), process.logs.area("server")
-    sampled = SampledRequests(process.socket_server, events, process.socket_server)
-    node_id = process.server.identity.node_id
-    is_broker = "broker" in process.settings.process_roles
+    process = watched.process
     context = ControlContext(
         ROUTES,
-        events,
-        RequestsSeen(sampled, events, log, lambda _: node_id),
-        TransactionSteps(
-            sampled,
-            events,
-            lambda: process.fault_rules.states,
-            lambda _: node_id,
-            lambda: process.broker.coordinators if is_broker else None,
-        ),
+        watched.events,
+        watched.requests,
+        watched.steps,
         lambda: process.fault_rules,
         process.clock.now_ms,
         process,
         addresses,
         embedded,
     )
-    return Controlled(context, logs, node_id)
+    return Controlled(context, logs, watched.node_id)
 
 
 def controlled_proxy(clients: Watched[Any], rules: FaultRules, logs: LazyLogs) -> Controlled:

@@ -57,6 +57,8 @@ class EventHub:
 
     def __init__(self) -> None:
         self._readers: set[Reader] = set()
+        self.listeners: list[Callable[[Struct], None]] = []
+        """Called with all events, as they are; of requests that were left out, with a ``Lost``."""
 
     @property
     def readers(self) -> int:
@@ -68,7 +70,9 @@ class EventHub:
         return any(reader.wants(kind) for reader in self._readers)
 
     def publish(self, event: Struct) -> None:
-        """Tell an event to all readers that want its kind, which is its tag."""
+        """Tell an event to all listeners, and to the readers that want its kind, its tag."""
+        for listener in self.listeners:
+            listener(event)
         kind = str(event.__struct_config__.tag)
         if self.wants(kind):
             encoded = encode_event(event)
@@ -78,6 +82,8 @@ class EventHub:
 
     def leave_out(self, requests: Mapping[str, int]) -> None:
         """Tell how many requests of each API were left out, to readers of requests and steps."""
+        for listener in self.listeners:
+            listener(Lost(sum(requests.values()), dict(requests)))
         for reader in self._readers:
             if any(map(reader.wants, SAMPLED)):
                 reader.leave_out(requests)

@@ -6,8 +6,10 @@ from collections import OrderedDict
 from dataclasses import dataclass
 from typing import Any, Final
 
+from fencepost_protocol.apis import Message, response_class
 from fencepost_protocol.dissect.render import as_json
 from fencepost_protocol.dissect.tree import Exchange, request_tree, response_tree
+from fencepost_protocol.framing import read_response_head
 
 from fencepost_broker.apis.registry import SERVED
 from fencepost_broker.apis.request import Pieces, Request
@@ -16,12 +18,24 @@ FRAME_BYTES_MAX: Final = 1 << 16
 """Longer frames are cut."""
 _ALL_BYTES_MAX: Final = 16 << 20
 _SIZE_BYTES: Final = 4
+READ_BYTES_MAX: Final = 1 << 20
+"""Larger requests and answers are not read again to tell of them."""
 _SECRET: Final = frozenset(
     int(each.key)
     for each in SERVED
     if each.hides_in_request is not None or each.hides_in_response is not None
 )
 """APIs whose requests or answers have passwords or tokens: their bytes are not kept."""
+
+
+def read_answer(request: Request, pieces: Pieces) -> Message | None:
+    """Decode an answer again; ``None`` if there is none, or if it is too large for this."""
+    if not _SIZE_BYTES < sum(map(len, pieces)) <= READ_BYTES_MAX:
+        return None
+    frame = memoryview(b"".join(pieces))[_SIZE_BYTES:]
+    _, body = read_response_head(frame, request.api_key, request.version)
+    answer: Message = response_class(request.api_key).decode(frame, request.version, body)[0]
+    return answer
 
 
 @dataclass(slots=True)

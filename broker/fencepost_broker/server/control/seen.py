@@ -10,8 +10,6 @@ from collections.abc import Callable
 from time import perf_counter_ns
 from typing import Annotated, Any, Final, cast
 
-from fencepost_protocol.apis import response_class
-from fencepost_protocol.framing import read_response_head
 from fencepost_protocol.generated.index import APIS
 from msgspec import Meta, Struct
 
@@ -21,11 +19,9 @@ from fencepost_broker.network.watchers import Watched, unwatch, watch
 from fencepost_broker.observability.metrics import errors_in
 from fencepost_broker.server.clock import wall_ms
 from fencepost_broker.server.control.events import SAMPLED, BrokerId, EventHub, cut
-from fencepost_broker.server.control.frames import KeptFrames
+from fencepost_broker.server.control.frames import KeptFrames, read_answer
 
 KEPT_MAX: Final = 1_000
-_READ_BYTES_MAX: Final = 1 << 20
-"""Errors in a larger answer are not looked for."""
 _SIZE_BYTES: Final = 4
 KIND: Final = SAMPLED[0]
 
@@ -200,16 +196,12 @@ class RequestsSeen:
     def _errors(self, request: Request, pieces: Pieces, size: int) -> dict[str, int] | None:
         if not size:
             return {}
-        if size > _READ_BYTES_MAX:
-            return None
         try:
-            frame = memoryview(b"".join(pieces))[_SIZE_BYTES:]
-            _, body = read_response_head(frame, request.api_key, request.version)
-            answer, _ = response_class(request.api_key).decode(frame, request.version, body)
+            answer = read_answer(request, pieces)
         except Exception:  # noqa: BLE001 (told; a watcher's bug must not fail a request)
             self._log.exception("an answer cannot be read again: please report this")
             return None
-        return errors_in(answer)
+        return None if answer is None else errors_in(answer)
 
 
 def _key(request: Request) -> tuple[Connection, int]:

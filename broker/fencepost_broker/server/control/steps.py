@@ -10,9 +10,8 @@ from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, cast
 
-from fencepost_protocol.apis import request_class, response_class
+from fencepost_protocol.apis import request_class
 from fencepost_protocol.exceptions import RemoteProtocolError
-from fencepost_protocol.framing import read_response_head
 from fencepost_protocol.generated.index import APIS, ApiKey
 from fencepost_protocol.generated.produce import (
     ProduceRequest,
@@ -34,6 +33,7 @@ from fencepost_broker.network.watchers import Watched, unwatch, watch
 from fencepost_broker.observability.metrics import errors_in
 from fencepost_broker.server.clock import wall_ms
 from fencepost_broker.server.control.events import SAMPLED, BrokerId, EventHub, cut
+from fencepost_broker.server.control.frames import READ_BYTES_MAX, read_answer
 from fencepost_broker.server.control.seen import address_of
 
 if TYPE_CHECKING:
@@ -56,9 +56,6 @@ _TOLD: Final = frozenset(
     }
 )
 _SERVED: Final = {int(each.key): each for each in SERVED if each.key in _TOLD}
-_SIZE_BYTES: Final = 4
-_FRAME_BYTES_MAX: Final = 1 << 20
-"""Larger requests and answers are not read again for this."""
 _PARTITIONS_MAX: Final = 100
 KEPT_MAX: Final = 4_000
 """So many of the last steps are kept for those who ask later."""
@@ -122,6 +119,7 @@ class TransactionSteps:
         self._coordinators = coordinators
         self._node_id = -1
         self._streams = 0
+        self._streams_with_requests = 0
         self._count = 0
         self._open: dict[tuple[Connection, int], TransactionStep] = {}
         """Requests without an answer, by connection and correlation id."""
@@ -131,23 +129,27 @@ class TransactionSteps:
         """Return the last steps that streams were told, the oldest first."""
         return list(self._kept)[-count:] if count else []
 
-    def stream(self) -> Callable[[], None]:
+    def stream(self, *, with_requests: bool = True) -> Callable[[], None]:
         """Watch for a stream; returns the function that ends this."""
         self._streams += 1
-        watch(self._server, self)
-        self._listen()
+        self._streams_with_requests += with_requests
+        if with_requests:
+            watch(self._server, self)
+        self.listen()
 
         def end() -> None:
             self._streams -= 1
-            if not self._streams:
+            self._streams_with_requests -= with_requests
+            if not self._streams_with_requests:
                 unwatch(self._server, self)
                 self._open.clear()
-                if (coordinators := self._coordinators()) is not None:
-                    coordinators.listener = None
+            if not self._streams and (coordinators := self._coordinators()) is not None:
+                coordinators.listener = None
 
         return end
 
-    def _listen(self) -> None:
+    def listen(self) -> None:
+        """Hear of states and markers; those who see requests call this, as a restore ends it."""
         coordinators = self._coordinators()
         if coordinators is not None and coordinators.listener is not self:
             coordinators.listener = self
@@ -203,8 +205,8 @@ class TransactionSteps:
         """Tell a request, if it belongs to a transaction or writes records."""
         connection = cast("Connection", request.peer)
         self._node_id = self._node_of(connection)
-        self._listen()
-        if request.api_key not in _TOLD or len(request.frame) > _FRAME_BYTES_MAX:
+        self.listen()
+        if request.api_key not in _TOLD or len(request.frame) > READ_BYTES_MAX:
             return
         kind = request_class(request.api_key)
         try:
@@ -246,13 +248,10 @@ class TransactionSteps:
         step = self._open.pop(_key(request), None)
         if step is None:
             return
-        size = sum(map(len, pieces))
-        if not _SIZE_BYTES < size <= _FRAME_BYTES_MAX:
+        answer = read_answer(request, pieces)
+        if answer is None:
             self._tell(_after(step, "answer", self._now_ms()))
             return
-        frame = memoryview(b"".join(pieces))[_SIZE_BYTES:]
-        _, body = read_response_head(frame, request.api_key, request.version)
-        answer, _ = response_class(request.api_key).decode(frame, request.version, body)
         told: dict[str, Any] = {"errors": errors_in(answer)}
         if step.api == "InitProducerId":
             told["producer_id"] = cast("Any", answer).producer_id

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping
 from os import PathLike
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Final, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Final, Self
 
 from fencepost_broker.config import Value
 from fencepost_broker.server.embedded.broker import Broker
@@ -30,13 +30,6 @@ if TYPE_CHECKING:
 
 CONTROLLER_ID: Final = 100
 """The controller's node id; brokers have 1 and on."""
-_SETTINGS: Final[Mapping[str, Value]] = {
-    "broker.heartbeat.interval.ms": 200,
-    "broker.session.timeout.ms": 2000,
-    "replica.fetch.backoff.ms": 20,
-    "replica.fetch.wait.max.ms": 100,
-}
-"""A broker that was killed is noticed after two seconds."""
 _REPLICAS: Final = (
     "default.replication.factor",
     "offsets.topic.replication.factor",
@@ -105,6 +98,14 @@ class Cluster:
           port        port of the first broker; the others have the next ones. By default, free ones
     """
 
+    _intervals: ClassVar[Mapping[str, Value]] = {
+        "broker.heartbeat.interval.ms": 200,
+        "broker.session.timeout.ms": 2000,
+        "replica.fetch.backoff.ms": 20,
+        "replica.fetch.wait.max.ms": 100,
+    }
+    """Shorter than Kafka's, so that a broker that was killed is noticed after two seconds."""
+
     def __init__(
         self,
         *,
@@ -119,7 +120,7 @@ class Cluster:
         if not 1 <= brokers < CONTROLLER_ID:
             raise ValueError(f"brokers={brokers}: a cluster has 1 to {CONTROLLER_ID - 1}")
         replicas = dict.fromkeys(_REPLICAS, min(brokers, 3))
-        self._settings: dict[str, Value] = {**_SETTINGS, **replicas, **(settings or {})}
+        self._settings: dict[str, Value] = {**self._intervals, **replicas, **(settings or {})}
         self._topics = topics
         self.log_level = log_level
         """The lowest level of its log lines."""

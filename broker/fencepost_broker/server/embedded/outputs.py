@@ -32,14 +32,18 @@ class Outputs:
 
         Raises ``ListenError``, and ``SettingsError`` for a file or a library that is missing.
         """
-        found = None
+        found, watched, log = None, None, self._logs.area("server")
+        if settings.control_address is not None or settings.otlp_traces:
+            from fencepost_broker.server.control.watching import WatchedBroker
+
+            watched = WatchedBroker(process)
         if settings.control_address is not None:
             from fencepost_broker.server.control.controlled import controlled_broker
             from fencepost_broker.server.control.port import ControlPort
 
-            made = controlled_broker(process, addresses, self._logs, of)
-            token_file, log = settings.control_token_file, self._logs.area("server")
-            port = ControlPort(settings.control_address, token_file, made, log)
+            assert watched is not None
+            made = controlled_broker(watched, addresses, self._logs, of)
+            port = ControlPort(settings.control_address, settings.control_token_file, made, log)
             self._control_port = port
             found = await port.open(), port.listens_at
         if settings.statsd_address is not None:
@@ -49,7 +53,8 @@ class Outputs:
         if settings.otlp_endpoint is not None:
             from fencepost_broker.server.otlp.sending import OtlpSending
 
-            self._otlp = OtlpSending(settings.otlp_endpoint, process, self._logs.area("server"))
+            traced = watched if settings.otlp_traces else None
+            self._otlp = OtlpSending(settings.otlp_endpoint, process, traced, log)
         return found
 
     async def close(self) -> None:

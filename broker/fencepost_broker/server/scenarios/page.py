@@ -26,6 +26,7 @@ def page() -> str:
         "it started keeps running for clients and HTTP. With `--control` alone, it happens at the",
         "broker or the cluster that has this control port, if that is new and as the scenario",
         "needs it; `POST /v1/scenarios/NAME/run` does the same by HTTP.",
+        "`--report FILE` [writes](../how-to/share-a-report.md) what happened as an HTML file.",
         "[In pytest](../how-to/test-with-pytest.md), a mark names the scenario:",
         "`@pytest.mark.fencepost(scenario=NAME)`.",
     ]

@@ -15,6 +15,8 @@ _TARGET: Final = "invoices"
 _PARTITIONS: Final = 3
 _WORKERS: Final = 3
 _REST_S: Final = 0.2
+_QUIET_S: Final = 35.0
+"""Longer than a dead worker is a member, and than its transaction lives."""
 
 
 async def consume_transform_produce(sim: Simulation, brokers: int = 3) -> None:
@@ -30,7 +32,7 @@ async def consume_transform_produce(sim: Simulation, brokers: int = 3) -> None:
     await asyncio.sleep(FAULTS_S)
     is_over.set()
     await source
-    await sim.quiet()
+    await sim.quiet(_QUIET_S)
     report = sim.check.exactly_once(source=_SOURCE, target=_TARGET, names="invoice of (.*)")
     assert report.transactions, "nothing was processed"
 

@@ -12,7 +12,7 @@ FAULTS_S: Final = 20.0
 _SETTINGS: Final[Mapping[str, Value]] = {
     "broker.session.timeout.ms": 3000,
     "broker.heartbeat.interval.ms": 300,
-    "replica.fetch.wait.max.ms": 500,
+    "replica.fetch.backoff.ms": 100,
 }
 
 
@@ -23,6 +23,7 @@ def settings_for(brokers: int) -> dict[str, Value]:
         **_SETTINGS,
         "min.insync.replicas": min_isr,
         "transaction.state.log.min.isr": min_isr,
+        "share.coordinator.state.topic.min.isr": min_isr,
         # A single broker that answers before it has synced may lose that without power.
         "fsync": "always" if brokers == 1 else "interval",
     }

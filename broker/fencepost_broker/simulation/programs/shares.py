@@ -29,6 +29,7 @@ from fencepost_client import (
 )
 
 from fencepost_broker.config import Value
+from fencepost_broker.simulation.programs.settings import FAULTS_S, settings_for
 from fencepost_broker.simulation.simulation import Simulation
 
 _TOPIC: Final = "mails"
@@ -36,12 +37,8 @@ _PARTITIONS: Final = 2
 _GROUP: Final = "senders"
 _MEMBERS: Final = 3
 _LIMIT: Final = 4
-_FAULTS_S: Final = 20.0
 _REST_S: Final = 0.05
 _SETTINGS: Final[Mapping[str, Value]] = {
-    "broker.session.timeout.ms": 3000,
-    "broker.heartbeat.interval.ms": 300,
-    "replica.fetch.wait.max.ms": 500,
     "group.share.min.heartbeat.interval.ms": 500,
     "group.share.heartbeat.interval.ms": 500,
     "group.share.min.session.timeout.ms": 2000,
@@ -155,20 +152,15 @@ def _has_ended_again(ends: list[_End]) -> bool:
 
 async def shares(sim: Simulation, brokers: int = 3) -> None:
     """Members of a share group accept, release and reject while brokers and members are killed."""
-    min_isr = min(2, brokers)
-    settings: dict[str, Value] = {
-        "min.insync.replicas": min_isr,
-        "share.coordinator.state.topic.min.isr": min_isr,
-        "fsync": "interval" if brokers > 1 else "always",  # one broker may lose power, too
-    }
-    cluster = await sim.cluster(brokers, {_TOPIC: _PARTITIONS}, {**_SETTINGS, **settings})
+    settings = {**settings_for(brokers), **_SETTINGS}
+    cluster = await sim.cluster(brokers, {_TOPIC: _PARTITIONS}, settings)
     async with Admin(cluster.bootstrap) as admin:
         await admin.alter_configs({ConfigResource(ResourceKind.GROUP, _GROUP): _OF_GROUP})
     queue = _Queue(sim)
     writer = sim.start(queue.write(cluster.bootstrap), "writer")
     for number in range(_MEMBERS):
         sim.start(lambda: queue.read(cluster.bootstrap), f"member-{number}", restart=True)
-    sim.start_faults(for_s=_FAULTS_S)
+    sim.start_faults(for_s=FAULTS_S)
     await sim.quiet(rest_s=0)
     queue.is_over.set()
     await writer

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Final
 
 from fencepost_client import Consumer, KafkaError, Producer, TopicPartition
 
+from fencepost_broker.simulation.faults import KINDS
 from fencepost_broker.simulation.programs.settings import FAULTS_S, settings_for
 from fencepost_broker.simulation.simulation import Simulation
 
@@ -16,6 +17,8 @@ _PARTITIONS: Final = 2
 _WRITERS: Final = 2
 _REST_S: Final = 0.2
 _ABORT_CHANCE: Final = 0.2
+_QUIET_S: Final = 5.0
+"""How long nothing is written at the end, after the last transaction was ended."""
 
 
 class _AbortError(Exception):
@@ -71,7 +74,7 @@ class _Writer:
             self.committed.append(self.unknown.pop())
 
 
-async def transactions(sim: Simulation, brokers: int = 3) -> None:
+async def transactions(sim: Simulation, brokers: int = 3, kinds: Iterable[str] = KINDS) -> None:
     """Writers commit and abort while faults happen; then every partition is read and compared."""
     topics = dict.fromkeys(_TOPICS, _PARTITIONS)
     cluster = await sim.cluster(brokers, topics, settings_for(brokers))
@@ -81,44 +84,31 @@ async def transactions(sim: Simulation, brokers: int = 3) -> None:
         sim.start(each.run(cluster.bootstrap, is_over), f"writer-{number}")
         for number, each in enumerate(writers)
     ]
-    sim.start_faults(for_s=FAULTS_S)
+    sim.start_faults(for_s=FAULTS_S, kinds=kinds)
     await sim.quiet(rest_s=0)
     await asyncio.sleep(5)
     is_over.set()
     for task in tasks:
         await task
-    read = {
-        TopicPartition(topic, partition): await _read(
-            cluster.bootstrap, TopicPartition(topic, partition)
-        )
-        for topic in _TOPICS
-        for partition in range(_PARTITIONS)
+    await sim.quiet(_QUIET_S)  # transactions without a producer time out
+    _check(writers, await _read(cluster.bootstrap))
+
+
+async def _read(bootstrap: str) -> dict[TopicPartition, list[bytes]]:
+    """Return what is committed in each partition."""
+    found: dict[TopicPartition, list[bytes]] = {
+        TopicPartition(topic, number): [] for topic in _TOPICS for number in range(_PARTITIONS)
     }
-    _check(writers, read)
-
-
-async def _read(bootstrap: str, where: TopicPartition) -> list[bytes]:
-    """Return what is committed in a partition."""
     async with Consumer(
         bootstrap, isolation_level="read_committed", auto_offset_reset="earliest"
     ) as consumer:
-        consumer.assign([where])
-        found: list[bytes] = []
-        end = await _end_when_stable(consumer, where)
-        while await consumer.position(where) < end:
-            found += [bytes(each.value or b"") for each in await consumer.getmany(timeout_ms=500)]
-        return found
-
-
-async def _end_when_stable(consumer: Consumer, where: TopicPartition) -> int:
-    """Wait until no transaction is open there: those without a producer time out."""
-    last = -1
-    while True:
-        end = (await consumer.end_offsets([where]))[where]
-        if end == last:
-            return end
-        last = end
-        await asyncio.sleep(60)
+        consumer.assign(list(found))
+        ends = await consumer.end_offsets(list(found))
+        while any([await consumer.position(each) < end for each, end in ends.items()]):
+            for record in await consumer.getmany(timeout_ms=500):
+                where = TopicPartition(record.topic, record.partition)
+                found[where].append(bytes(record.value or b""))
+    return found
 
 
 def _check(writers: list[_Writer], read: Mapping[TopicPartition, list[bytes]]) -> None:

@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+import shlex
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import UTC, datetime
 from html import escape
 from pathlib import Path
 from typing import Final
 
 from fencepost_client import report_page
+from fencepost_client.report_page import Html, Status, facts, figure, how, outcome, table
 
 from fencepost_pipeline.audit.audit_run import Audit
 from fencepost_pipeline.audit.checks.last_stable_offset import stable_offset_now
-from fencepost_pipeline.audit.findings import Finding, Status, answers
-from fencepost_pipeline.audit.partition_scan import SLOT_MS
+from fencepost_pipeline.audit.findings import Finding, Verdict, answers
+from fencepost_pipeline.audit.findings import Status as Judged
+from fencepost_pipeline.audit.partition_scan import SLOT_MS, Scanned
 from fencepost_pipeline.audit.phases import phase_times
 from fencepost_pipeline.audit.report.findings_bytes import bytes_of
 from fencepost_pipeline.audit.report.plots import (
@@ -32,7 +35,7 @@ BYTES_SHOWN: Final = 10
 IDS_DRAWN: Final = 40
 STRIPS_DRAWN: Final = 60
 PARTITIONS_SHOWN: Final = 500
-_KINDS: Final = {Status.HOLDS: "good", Status.FAILS: "bad", Status.NOT_JUDGED: "none"}
+_KINDS: Final = {Judged.HOLDS: "good", Judged.FAILS: "bad", Judged.NOT_JUDGED: "none"}
 
 
 def write_report(found: Audit, path: Path, sources: Iterable[str]) -> Path:
@@ -43,17 +46,25 @@ def write_report(found: Audit, path: Path, sources: Iterable[str]) -> Path:
 
 def make_page(found: Audit, sources: Iterable[str]) -> str:
     """The whole page as text."""
+    paths = list(sources)
     body = "\n".join(
         part
         for section in (
-            _head(found, sources),
+            _head(found, paths),
+            _timeline(found),
             _verdicts(found),
             _findings(found),
-            _timeline(found),
             _phases(found),
             _throughput(found),
             _gaps(found),
             _partitions(found),
+            how(
+                [
+                    "Counted is what the log files hold, all of their batches, and nothing that a "
+                    "broker or a client says. Times are those that the batches carry."
+                ],
+                shlex.join(["fencepost", "audit", *map(str, paths)]),
+            ),
         )
         for part in section
     )
@@ -67,14 +78,13 @@ def _head(found: Audit, sources: Iterable[str]) -> Iterator[str]:
     yield "<h1>Did exactly-once hold?</h1>"
     paths = ", ".join(f"<code>{escape(str(Path(source).resolve()))}</code>" for source in sources)
     yield f'<p class="soft">An audit of the log files in {paths}.</p>'
-    yield '<div class="outcome">'
-    for answer in answers(found.verdicts):
-        first, rest = answer.question.capitalize(), escape(answer.text)
-        yield f'<div class="{_KINDS[answer.status]}">{first}: {rest}.</div>'
-    yield "</div>"
+    yield outcome(
+        Status(f"{answer.question.capitalize()}: {answer.text}.", _KINDS[answer.status])
+        for answer in answers(found.verdicts)
+    )
     times = [s.first_time for s in summaries if s.first_time >= 0]
     last = max((s.last_time for s in summaries), default=-1)
-    facts = {
+    yield facts({
         "partitions": f"{len(summaries):,}",
         "bytes": f"{sum(s.bytes for s in summaries):,}",
         "records": f"{sum(s.records for s in summaries):,}",
@@ -82,10 +92,7 @@ def _head(found: Audit, sources: Iterable[str]) -> Iterator[str]:
         "transactions": f"{found.transactions.num_rows:,}",
         "from": _when(min(times, default=-1)),
         "to": _when(last),
-    }
-    yield "<dl>"
-    yield "".join(f"<div><dt>{name}</dt><dd>{value}</dd></div>" for name, value in facts.items())
-    yield "</dl>"
+    })  # fmt: skip
 
 
 def _verdicts(found: Audit) -> Iterator[str]:
@@ -99,17 +106,16 @@ def _verdicts(found: Audit) -> Iterator[str]:
         "<em>marker</em>, commit or abort, as its <em>coordinator</em> decided and wrote down "
         "in a log of its own.</p>"
     )
-    yield '<div class="wide"><table><tr><th>verdict</th><th>what must hold</th>'
-    yield '<th class="n">looked at</th><th class="n">offences</th></tr>'
-    for verdict in found.verdicts:
-        notes = "".join(f'<br><span class="soft">{escape(note)}</span>' for note in verdict.notes)
-        offences = f"{verdict.count:,}" if verdict.count else ""
-        yield (
-            f'<tr><td class="status {_KINDS[verdict.status]}">{verdict.status}</td>'
-            f"<td>{escape(verdict.meaning)} <code class=soft>{verdict.invariant}</code>{notes}</td>"
-            f'<td class="n">{verdict.checked:,}</td><td class="n">{offences}</td></tr>'
-        )
-    yield "</table></div>"
+    yield table(
+        ("verdict", "what must hold", "looked at", "offences"), map(_verdict, found.verdicts)
+    )
+
+
+def _verdict(verdict: Verdict) -> Sequence[object]:
+    notes = "".join(f'<br><span class="soft">{escape(note)}</span>' for note in verdict.notes)
+    what = Html(f'{escape(verdict.meaning)} <code class="soft">{verdict.invariant}</code>{notes}')
+    status = Status(verdict.status, _KINDS[verdict.status])
+    return status, what, verdict.checked, verdict.count or ""
 
 
 def _findings(found: Audit) -> Iterator[str]:
@@ -120,17 +126,20 @@ def _findings(found: Audit) -> Iterator[str]:
     for verdict in failed:
         yield f"<details open><summary>{escape(verdict.meaning)}: "
         yield f"{_counted(verdict.count, 'offence')}</summary>"
-        yield '<div class="wide"><table><tr><th>where</th><th>what</th><th>file</th></tr>'
-        for number, finding in enumerate(verdict.findings[:FINDINGS_SHOWN]):
-            yield _finding(finding, with_bytes=number < BYTES_SHOWN)
-        yield "</table></div>"
+        yield table(
+            ("where", "what", "file"),
+            (
+                _finding(finding, with_bytes=number < BYTES_SHOWN)
+                for number, finding in enumerate(verdict.findings[:FINDINGS_SHOWN])
+            ),
+        )
         if verdict.count > FINDINGS_SHOWN:
             rest = verdict.count - FINDINGS_SHOWN
             yield f'<p class="soft">And {rest:,} more: <code>findings.parquet</code>.</p>'
         yield "</details>"
 
 
-def _finding(finding: Finding, *, with_bytes: bool) -> str:
+def _finding(finding: Finding, *, with_bytes: bool) -> Sequence[object]:
     owner = ""
     if finding.transactional_id and finding.topic:
         owner = f" <span class=soft>({escape(finding.transactional_id)})</span>"
@@ -142,8 +151,9 @@ def _finding(finding: Finding, *, with_bytes: bool) -> str:
             f"<details><summary>its bytes in {file}</summary><pre>{escape(content)}</pre></details>"
         )
     return (
-        f"<tr><td><code>{escape(finding.place)}</code></td><td>{escape(finding.text)}{owner}</td>"
-        f"<td>{file}</td></tr>"
+        Html(f"<code>{escape(finding.place)}</code>"),
+        Html(f"{escape(finding.text)}{owner}"),
+        Html(file),
     )
 
 
@@ -173,12 +183,12 @@ def _timeline(found: Audit) -> Iterator[str]:
     ]
     outcomes = Counter(row["outcome"] for row in rows)
     told = ", ".join(
-        f'<span class="key" style="background:var(--{kind})"></span>{outcomes[kind]:,} {word}'
+        f'<span class="key {kind}"></span>{outcomes[kind]:,} {word}'
         for kind, word in (("commit", "committed"), ("abort", "aborted"), ("open", "open"))
     )
     rest = f" The {IDS_DRAWN} busiest of {len(often):,} ids." if len(often) > IDS_DRAWN else ""
-    yield f"<figure><figcaption>From begin to completion, a row for each transactional id:{told}."
-    yield f"{rest}</figcaption>{timeline(spans, start, end)}</figure>"
+    caption = f"From begin to completion, a row for each transactional id:{told}.{rest}"
+    yield figure(Html(caption), timeline(spans, start, end))
 
 
 def _phases(found: Audit) -> Iterator[str]:
@@ -192,7 +202,7 @@ def _phases(found: Audit) -> Iterator[str]:
         "marker. The first write has the producer's clock, all others are brokers' clocks; a write "
         "that itself began its transaction counts as 0 ms behind the begin.</p>"
     )
-    yield "<figure>" + "".join(histogram(each, name) for name, each in times.items()) + "</figure>"
+    yield figure("", "".join(histogram(each, name) for name, each in times.items()))
 
 
 def _throughput(found: Audit) -> Iterator[str]:
@@ -204,8 +214,8 @@ def _throughput(found: Audit) -> Iterator[str]:
     if not slots:
         return
     yield "<h2>Throughput</h2>"
-    yield "<figure><figcaption>Records per second by their own times, internal topics left out."
-    yield f"</figcaption>{throughput(slots, SLOT_MS)}</figure>"
+    caption = "Records per second by their own times, internal topics left out."
+    yield figure(caption, throughput(slots, SLOT_MS))
 
 
 def _gaps(found: Audit) -> Iterator[str]:
@@ -230,9 +240,10 @@ def _gaps(found: Audit) -> Iterator[str]:
         return
     rest = f" {len(shown)} of {len(strips)} partitions." if len(shown) < len(strips) else ""
     yield "<h2>What is there</h2>"
-    yield (
-        "<figure><figcaption>Each partition from offset 0 to its end. Hatched: not there, taken by "
-        f"retention or compaction. Red: what is wrong.{rest}</figcaption>{gap_map(shown)}</figure>"
+    yield figure(
+        "Each partition from offset 0 to its end. Hatched: not there, taken by retention or "
+        f"compaction. Red: what is wrong.{rest}",
+        gap_map(shown),
     )
 
 
@@ -242,18 +253,18 @@ def _partitions(found: Audit) -> Iterator[str]:
         "<p><em>Stable</em> is the last stable offset by the log alone: read-committed consumers "
         "get no further, since the transaction that begins there is open.</p>"
     )
-    names = ("start", "end", "stable", "batches", "records", "bytes", "producers")
-    head = "".join(f'<th class="n">{name}</th>' for name in names)
-    yield f'<div class="wide"><table><tr><th>partition</th>{head}</tr>'
-    for scanned in found.partitions[:PARTITIONS_SHOWN]:
-        s = scanned.summary
-        numbers = (max(s.start_offset, 0), s.end_offset, stable_offset_now(scanned), s.batches,
-                   s.records, s.bytes, len(s.producer_ids))  # fmt: skip
-        cells = "".join(f'<td class="n">{number:,}</td>' for number in numbers)
-        yield f"<tr><td><code>{escape(s.topic)}-{s.partition}</code></td>{cells}</tr>"
-    yield "</table></div>"
+    headings = ("partition", "start", "end", "stable", "batches", "records", "bytes", "producers")
+    yield table(headings, map(_partition, found.partitions[:PARTITIONS_SHOWN]))
     if len(found.partitions) > PARTITIONS_SHOWN:
         yield '<p class="soft">All are in <code>partitions.parquet</code>.</p>'
+
+
+def _partition(scanned: Scanned) -> Sequence[object]:
+    s = scanned.summary
+    return (
+        f"{s.topic}-{s.partition}", max(s.start_offset, 0), s.end_offset,
+        stable_offset_now(scanned), s.batches, s.records, s.bytes, len(s.producer_ids),
+    )  # fmt: skip
 
 
 def _counted(count: int, thing: str) -> str:

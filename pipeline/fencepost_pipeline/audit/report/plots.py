@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from html import escape
 from typing import Final, NamedTuple
 
 import numpy as np
+from fencepost_client.report_pictures import WIDTH, svg
 from numpy.typing import NDArray
 
-WIDTH: Final = 1000
 LEFT: Final = 190
 RIGHT: Final = 16
 ROW: Final = 18
@@ -59,7 +59,7 @@ def timeline(spans: Sequence[Span], start: int, end: int) -> str:
             f'<rect class="{span.kind}" x="{x:.1f}" y="{at[span.row] + 4}" width="{width:.1f}" '
             f'height="{ROW - 8}" rx="1.5"><title>{escape(span.text)}</title></rect>'
         )
-    return _svg(height, "Transactions over time", parts)
+    return svg(WIDTH, height, "Transactions over time", parts)
 
 
 def histogram(times: NDArray[np.int64], title: str) -> str:
@@ -97,7 +97,7 @@ def histogram(times: NDArray[np.int64], title: str) -> str:
     parts.append(f'<text class="name" x="0" y="30">{escape(title)}</text>')
     for y, line in zip((46, 60, 74), _numbers(times), strict=True):
         parts.append(f'<text x="0" y="{y}">{line}</text>')
-    return _svg(height, title, parts)
+    return svg(WIDTH, height, title, parts)
 
 
 def throughput(slots: dict[int, int], slot_ms: int) -> str:
@@ -129,7 +129,7 @@ def throughput(slots: dict[int, int], slot_ms: int) -> str:
         points.append(f"L{LEFT + (number + 1) * scale:.1f} {y:.1f}")
     points.append(f"L{WIDTH - RIGHT} 160Z")
     parts.append(f'<path class="area" d="{"".join(points)}"/>')
-    return _svg(height, "Records per second", parts)
+    return svg(WIDTH, height, "Records per second", parts)
 
 
 def gap_map(strips: Sequence[Strip]) -> str:
@@ -155,7 +155,7 @@ def gap_map(strips: Sequence[Strip]) -> str:
                 f"<title>{escape(text)}</title></path>"
             )
         parts.append(f'<text x="{LEFT + room + 8}" y="{y + 13}">{_short(strip.end)} offsets</text>')
-    return _svg(height, "What is there of each partition", parts)
+    return svg(WIDTH, height, "What is there of each partition", parts)
 
 
 def _box(kind: str, start: int, end: int, y: int, scale: float, text: str) -> str:
@@ -212,11 +212,3 @@ def _short(number: float) -> str:
         if number >= limit:
             return f"{number / limit:.3g}{unit}"
     return f"{number:.3g}"
-
-
-def _svg(height: float, title: str, parts: Iterable[str]) -> str:
-    return (
-        f'<svg viewBox="0 0 {WIDTH} {height}" role="img" aria-label="{escape(title, quote=True)}">'
-        + "".join(parts)
-        + "</svg>"
-    )
