@@ -128,7 +128,7 @@ personas: $(STAMP) ## ask Apache Kafka 2.8 to 4.3 for the table of `up --as`, th
 GOLDEN_ROUNDS ?= 20000
 .PHONY: golden
 golden: $(STAMP) ## golden bytes with GOLDEN_ROUNDS random messages per API and version
-	FENCEPOST_TEST_GOLDEN_ROUNDS=$(GOLDEN_ROUNDS) $(BIN)/pytest -m conformance tests/conformance/test_golden_bytes.py
+	FENCEPOST_TEST_GOLDEN_ROUNDS=$(GOLDEN_ROUNDS) $(BIN)/pytest -s -m conformance tests/conformance/test_golden_bytes.py
 
 .PHONY: clients
 clients: $(STAMP) ## only unmodified clients of seven kinds against our broker
@@ -151,6 +151,12 @@ transform-cluster: $(STAMP) ## the same and our SDK on three brokers while these
 	@.ci/missing-tools
 	$(BIN)/python -m tests.conformance.clients.cluster_rounds --rounds $(TRANSFORM_CLUSTER_ROUNDS) \
 		--out docs/proofs/clients-cluster.md
+
+# Not in CI: whole suites take minutes each.
+.PHONY: suites
+suites: $(STAMP) ## test suites of other projects; SUITES='--suite kgo --place kafka' runs some; writes docs/proofs/suites.md
+	@.ci/missing-tools
+	$(BIN)/python -m tests.conformance.suites $(SUITES)
 
 .PHONY: clients-cluster
 clients-cluster: $(STAMP) ## unmodified clients of seven kinds against three brokers and a controller
@@ -252,6 +258,12 @@ kill-executors: $(STAMP) ## kill -9 for an executor of Spark's in the middle of 
 	@.ci/missing-tools
 	$(BIN)/python -m tests.pipeline.kill.executors
 
+# Not in CI: ten JVMs take minutes.
+GB ?= 1
+.PHONY: spark-cluster
+spark-cluster: $(STAMP) ## pipelines on Spark's standalone cluster, with GB (1) of logs and kills; writes docs/bench/spark-cluster.md
+	$(BIN)/python -m tests.bench.pipeline.spark_cluster --gb $(GB) --out docs/bench/spark-cluster.md
+
 # Not in CI: two lives of Spark with two queries each take minutes beside other tests.
 .PHONY: worked-pipeline
 worked-pipeline: $(STAMP) ## examples/pipeline: the broker (FENCEPOST_TEST_BROKER=kafka) and Spark are killed, totals and audit agree
@@ -277,6 +289,10 @@ bench-cluster: $(STAMP) ## a cluster beside Apache Kafka's (up to 45 minutes); d
 .PHONY: bench-audit
 bench-audit: $(STAMP) ## the audit at 0.1, 1 and 10 GB (5 to 25 minutes); writes docs/bench/audit.md
 	$(BIN)/python -m tests.bench.pipeline.audit --out docs/bench/audit.md $(BENCH)
+
+.PHONY: bench-report
+bench-report: $(STAMP) ## the benchmarks that are kept as one HTML file: build/bench.html
+	$(BIN)/python -m tests.bench.report
 
 .PHONY: bench-pipeline
 bench-pipeline: $(STAMP) ## log files as Arrow tables (5 to 10 minutes); writes docs/bench/pipeline.md
@@ -334,7 +350,7 @@ console-check: console/node_modules/.installed ## fail when the built page is no
 
 .PHONY: console-pictures
 console-pictures: $(STAMP) console/node_modules/.installed ## pictures of the console for docs/, by its tests
-	FENCEPOST_TEST_PICTURES=docs/pictures $(BIN)/pytest tests/console/test_pages.py -k bytes_have_names
+	FENCEPOST_TEST_PICTURES=docs/pictures $(BIN)/pytest tests/console -k "bytes_have_names or names_the_open"
 
 .PHONY: console-all
 console-all: $(STAMP) console/node_modules/.installed ## every scenario in the browser beside the broker's steps, and 10,000 partitions
@@ -391,6 +407,11 @@ image: binary ## build dist/fencepost-image.tar, a container image in place of a
 release: $(STAMP) ## all that a release publishes, in dist/release; built twice and compared; nothing is published
 	$(BIN)/python -m pip install --quiet --editable '.[release]'
 	$(BIN)/python .ci/release.py --python $(PYTHON)
+
+# Not in CI: it needs Go, and builds the linter.
+.PHONY: workflows
+workflows: ## lint .github/workflows, which run only on GitHub
+	go run github.com/rhysd/actionlint/cmd/actionlint@v1.7.12
 
 .PHONY: public-names
 public-names: $(STAMP) ## write the list of public names, which a test compares

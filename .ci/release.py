@@ -1,6 +1,6 @@
 """Makes all that a release publishes, in dist/release, and publishes nothing: `make release`.
 
-Wheels, sdists and the single file are built twice, and have to be equal byte by byte.
+Wheels, sdists, the single file and the image are built twice, and have to be equal byte by byte.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ import re
 import shutil
 import subprocess
 import sys
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -48,8 +49,14 @@ def main() -> int:
     (OUT / "CHANGES.md").write_text(changes, encoding="utf-8")
     inside = environment_of_the_file(python, first)
     run(inside, ROOT / ".ci/licences.py")
-    libraries = bundled_libraries(BUILT / "first-binary/frozen/fencepost/_internal")
-    (OUT / "fencepost.cdx.json").write_text(sbom(inside, libraries, version), encoding="utf-8")
+    in_file = packages_of(
+        sorted((BUILT / "first-binary/frozen/fencepost/_internal").glob("lib*.so*"))
+    )
+    in_image = packages_of(outside_of_the_file(BUILT / "first-image/root"))
+    libraries = in_image | in_file
+    (OUT / "fencepost.cdx.json").write_text(
+        sbom(inside, in_file, in_image, version), encoding="utf-8"
+    )
     (OUT / "LICENSES.txt").write_text(licences(inside, libraries), encoding="utf-8")
     published = sorted(path for path in OUT.iterdir())
     sums = [f"{hashlib.sha256(path.read_bytes()).hexdigest()}  {path.name}\n" for path in published]
@@ -87,13 +94,18 @@ def changes_of(version: str) -> str:
 
 
 def build(python: str, folder: Path) -> Path:
-    """Build wheels, sdists and the single file in this folder."""
+    """Build wheels, sdists, the single file and the image in this folder."""
     folder.mkdir()
     for project in (SOURCE, SOURCE / "client"):
         run(sys.executable, "-m", "build", "--outdir", folder, project)
+    binary, image = (folder.with_name(f"{folder.name}-{what}") for what in ("binary", "image"))
     run(
         sys.executable, SOURCE / ".ci/binary/build.py", "--python", python, "--wheels", folder,
-        "--work", folder.with_name(f"{folder.name}-binary"), "--out", folder / "fencepost",
+        "--work", binary, "--out", folder / "fencepost",
+    )  # fmt: skip
+    run(
+        sys.executable, SOURCE / ".ci/image/build.py", "--frozen", binary / "frozen/fencepost",
+        "--work", image, "--out", folder / "fencepost-image.tar",
     )  # fmt: skip
     return folder
 
@@ -119,10 +131,10 @@ def environment_of_the_file(python: str, wheels: Path) -> Path:
     return folder / "bin/python"
 
 
-def bundled_libraries(folder: Path) -> dict[str, str]:
-    """Return the system's libraries that are in the single file, each with Debian's package."""
+def packages_of(paths: Iterable[Path]) -> dict[str, str]:
+    """Return the names of files that come from this system, each with Debian's package."""
     found = {}
-    for path in sorted(folder.glob("lib*.so*")):
+    for path in paths:
         if path.name.startswith("libpython"):
             continue
         listed = subprocess.run(
@@ -132,8 +144,15 @@ def bundled_libraries(folder: Path) -> dict[str, str]:
     return found
 
 
-def sbom(python: Path, libraries: dict[str, str], version: str) -> str:
-    """Return the CycloneDX list of what is in the single file: packages, CPython, libraries."""
+def outside_of_the_file(root: Path) -> list[Path]:
+    """Return the programs and libraries of the image that are not the single file's."""
+    libraries = [each for each in root.glob("lib*/**/*.so*") if each.is_file()]
+    programs = [root / "bin/bash-static", root / "bin/busybox"]
+    return sorted([*libraries, *programs])
+
+
+def sbom(python: Path, in_file: dict[str, str], in_image: dict[str, str], version: str) -> str:
+    """Return the CycloneDX list: packages and CPython, libraries, and what only the image has."""
     told: dict[str, Any] = json.loads(
         run(sys.executable, "-m", "cyclonedx_py", "environment", "--output-reproducible",
             "--pyproject", ROOT / "pyproject.toml", "--output-format", "JSON", python)
@@ -141,18 +160,20 @@ def sbom(python: Path, libraries: dict[str, str], version: str) -> str:
     told["metadata"]["component"]["version"] = version
     cpython = run(python, "-c", "import platform; print(platform.python_version())").strip()
     told["components"].append({"type": "framework", "name": "CPython", "version": cpython})
-    for name, package in libraries.items():
+    for name, package in (in_image | in_file).items():
         listed = subprocess.run(
             ["dpkg-query", "--showformat", "${Version}", "--show", package],
             check=False, capture_output=True, text=True,
         )  # fmt: skip
         component = {"type": "library", "name": name, "version": listed.stdout or "unknown"}
-        told["components"].append(component | {"description": f"of Debian's package {package}"})
+        where = "in the file and the image" if name in in_file else "only in the image"
+        description = f"of Debian's package {package}, {where}"
+        told["components"].append(component | {"description": description})
     return json.dumps(told, indent=2) + "\n"
 
 
 def licences(python: Path, libraries: dict[str, str]) -> str:
-    """Return the licence texts of all that is in the single file."""
+    """Return the licence texts of all that is in the single file and the image."""
     texts: dict[str, str] = {}
     [packages] = python.parents[1].glob("lib/python*/site-packages")
     for info in sorted(packages.glob("*.dist-info")):

@@ -8,11 +8,15 @@ needed, and no daemon.
 from __future__ import annotations
 
 import argparse
+import hashlib
+import io
+import json
 import os
 import re
 import shutil
 import subprocess
 import sys
+import tarfile
 from pathlib import Path
 
 HERE = Path(__file__).parent
@@ -75,7 +79,8 @@ def put_together(root: Path, frozen: Path) -> None:
 
 def libraries(frozen: Path) -> list[str]:
     """Return the paths of the system's libraries that the folder's files need."""
-    found = {"/lib/x86_64-linux-gnu/libnss_dns.so.2", "/lib/x86_64-linux-gnu/libresolv.so.2"}
+    names = ("libnss_dns.so.2", "libresolv.so.2")  # opened by name
+    found = {str(path) for name in names for path in Path("/lib").glob(f"*-linux-gnu/{name}")}
     inside = os.environ | {"LD_LIBRARY_PATH": str(frozen / "_internal")}
     # The program itself sets that path, so it does not have it.
     found |= outside(frozen / "fencepost", dict(os.environ))
@@ -101,11 +106,42 @@ def build(work: Path, out: Path) -> None:
          "--timestamp", TIMESTAMP, "--file", HERE / "Containerfile", "--tag", "fencepost", work],
         check=True,
     )  # fmt: skip
-    out.unlink(missing_ok=True)
+    pushed = work / "pushed.tar"
     subprocess.run(
-        [*buildah, "push", "--quiet", "fencepost", f"docker-archive:{out}:fencepost:latest"],
+        [*buildah, "push", "--quiet", "fencepost", f"docker-archive:{pushed}:fencepost:latest"],
         check=True,
     )
+    with tarfile.open(pushed) as one, tarfile.open(out, "w") as other:
+        rewrite(one, other)
+
+
+def rewrite(pushed: tarfile.TarFile, out: tarfile.TarFile) -> None:
+    """Copy an image without the names of the container that built it, which are random."""
+    [image] = json.loads(read(pushed, "manifest.json"))
+    config = json.loads(read(pushed, image["Config"]))
+    del config["container"]
+    for part in ("config", "container_config"):
+        config[part]["Hostname"] = ""
+    data = json.dumps(config).encode()
+    image["Config"] = f"{hashlib.sha256(data).hexdigest()}.json"
+    for layer in image["Layers"]:
+        add(out, layer, read(pushed, layer))
+    add(out, image["Config"], data)
+    add(out, "manifest.json", json.dumps([image]).encode())
+
+
+def read(archive: tarfile.TarFile, name: str) -> bytes:
+    """Return a file's content."""
+    file = archive.extractfile(name)
+    assert file is not None
+    return file.read()
+
+
+def add(archive: tarfile.TarFile, name: str, data: bytes) -> None:
+    """Add a file without a time and an owner."""
+    entry = tarfile.TarInfo(name)
+    entry.size = len(data)
+    archive.addfile(entry, io.BytesIO(data))
 
 
 if __name__ == "__main__":

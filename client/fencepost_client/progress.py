@@ -11,7 +11,7 @@ from typing import Final, Self, TextIO
 
 TERMINAL_EVERY_S: Final = 0.2
 LINES_EVERY_S: Final = 10.0
-_BAR: Final = 30
+_BAR_MIN, _BAR_MAX = 10, 30
 _SHARE_MIN: Final = 0.05
 """From here on, the end is estimated."""
 
@@ -19,8 +19,8 @@ _SHARE_MIN: Final = 0.05
 class Progress:
     """How far work is that has ``total`` parts, and when it will end; 0: nobody knows how many.
 
-    It goes to ``out``, standard error for commands; without one, nothing is said. The first line is
-    due after an interval, so short work says nothing.
+    It goes to ``out``, standard error for commands; without one, nothing is said. Elsewhere than
+    in a terminal, the first line is due after an interval, so short work says nothing.
     """
 
     def __init__(
@@ -37,7 +37,8 @@ class Progress:
         self._step = ""
         self._is_shown = False
         self._began_s = self._due_s = now_s()
-        self._due_s += self._every_s
+        if not self._is_terminal:
+            self._due_s += self._every_s
 
     def __enter__(self) -> Self:
         return self
@@ -70,6 +71,14 @@ class Progress:
             self._out.write("\r\x1b[K")
             self._out.flush()
 
+    def say(self, line: str) -> None:
+        """Write a line to the same output; the bar stays below it."""
+        if self._out is not None:
+            self.clear()
+            self._out.write(f"{line}\n")
+            self._out.flush()
+            self._tell()
+
     def _tell(self) -> None:
         now_s = self._now_s()
         if self._out is None or now_s < self._due_s:
@@ -95,9 +104,10 @@ class Progress:
         return f"{text}, {self._step}" if self._step else text
 
     def _with_bar(self, text: str, columns: int) -> str:
-        if self._total and len(text) + _BAR + 3 <= columns:
-            filled = int(min(self._done / self._total, 1.0) * _BAR)
-            text = f"[{'#' * filled}{'-' * (_BAR - filled)}] {text}"
+        width = min(columns - len(text) - len("[] "), _BAR_MAX)
+        if self._total and width >= _BAR_MIN:
+            filled = int(min(self._done / self._total, 1.0) * width)
+            text = f"[{'#' * filled}{'-' * (width - filled)}] {text}"
         return text[:columns]
 
 

@@ -12,11 +12,11 @@ STYLE: Final = """
 :root { color-scheme: light;
   --paper: #ffffff; --ink: #1d2127; --soft: #5c6672; --line: #d8dde3; --panel: #f5f7f9;
   --commit: #2468c9; --abort: #c96a12; --open: #7c4fc4; --good: #17733f; --bad: #c3262b;
-  --bar: #4a7fc1; --none: #8a949f; }
+  --bar: #4a7fc1; --none: #646e79; }
 @media screen and (prefers-color-scheme: dark) { :root { color-scheme: dark;
   --paper: #14171b; --ink: #e3e7ec; --soft: #98a3af; --line: #333a43; --panel: #1c2126;
   --commit: #6aa5f5; --abort: #eda04f; --open: #b693f0; --good: #58c98a; --bad: #ff7a76;
-  --bar: #6d9bd8; --none: #77818d; } }
+  --bar: #6d9bd8; --none: #98a3af; } }
 * { box-sizing: border-box; }
 body { margin: 0 auto; padding: 2rem 1.25rem 4rem; max-width: 72rem; background: var(--paper);
   color: var(--ink); font: 15px/1.5 system-ui, "Segoe UI", Roboto, "Helvetica Neue", sans-serif; }
@@ -40,7 +40,7 @@ td.status { font-weight: 600; white-space: nowrap; }
 code { font: .88em ui-monospace, "SF Mono", Menlo, Consolas, monospace; overflow-wrap: anywhere; }
 details { margin: .5rem 0; padding: .5rem .8rem; background: var(--panel); border-radius: .4rem; }
 summary { cursor: pointer; font-weight: 600; overflow-wrap: anywhere; }
-a { color: var(--bar); }
+a { color: var(--commit); }
 td details { margin: 0; padding: 0; background: none; } td summary { font-weight: 400; }
 pre { overflow-x: auto; font: .75rem/1.45 ui-monospace, "SF Mono", Menlo, Consolas, monospace; }
 figure { margin: .75rem 0 0; overflow-x: auto; }
@@ -64,6 +64,7 @@ svg .hatch { stroke: var(--soft); stroke-width: 1.5; }
 svg .good { fill: var(--good); } svg .bad { fill: var(--bad); }
 svg .none { fill: var(--none); }
 svg .goal { stroke: var(--ink); stroke-width: 1.5; }
+@page { margin: 15mm; }
 @media print {
   body { max-width: none; padding: 0; font-size: 10pt; }
   .wide, figure, pre { overflow: visible; }

@@ -22,6 +22,7 @@ _BOX: Final = 620
 _NAMES: Final = 330
 """How wide the names at the left are."""
 _NAME_CHARACTERS: Final = 50
+_NAME_HEAD: Final = 18
 _TEXT_AT: Final = 330
 _TEXT_CHARACTERS: Final = 100
 _TIMES_SHOWN: Final = 8
@@ -163,7 +164,9 @@ def goals(rows: Sequence[tuple[str, Sequence[Mark]]], label: str) -> str:
 
 
 def _name(name: str, y: float) -> str:
-    shown = textwrap.shorten(name, _NAME_CHARACTERS, placeholder="…")
+    shown = name
+    if len(name) > _NAME_CHARACTERS:  # the end says most
+        shown = f"{name[:_NAME_HEAD]}…{name[_NAME_HEAD + 1 - _NAME_CHARACTERS :]}"
     return (
         f'<text class="name" x="{_NAMES - 10}" y="{y + 14:g}" text-anchor="end">{escape(shown)}'
         f"<title>{escape(name)}</title></text>"

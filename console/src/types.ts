@@ -71,6 +71,7 @@ export interface BrokerState {
   listeners: Record<string, string>;
   ready: boolean;
   here: boolean;
+  producer_ids: [number, number][] | null;
 }
 
 export interface Brokers {

@@ -9,8 +9,11 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Callable, Iterable, Sequence
+from itertools import product
 from pathlib import Path
 from typing import Any, Final
+
+from fencepost_client.progress import Progress
 
 from tests.bench.protocol_batches import batch_rows
 from tests.bench.protocol_cases import Case, all_cases, values
@@ -63,12 +66,14 @@ def run(effort: Effort, *, brief: bool, only: str = "") -> Report:
     """Measure every case in both directions."""
     peers, missing = contenders()
     report = Report({peer.name: peer.version for peer in peers}, remarks=missing)
-    for case in all_cases():
-        if (
-            brief and not case.brief
-        ) or only.lower() not in f"{case.label} v{case.version}".lower():
-            continue
-        for kind in ("decode", "encode"):
+    cases = [
+        case
+        for case in all_cases()
+        if (case.brief or not brief) and only.lower() in f"{case.label} v{case.version}".lower()
+    ]
+    kinds = ("decode", "encode")
+    with Progress(len(cases) * len(kinds), "rows", sys.stderr) as progress:
+        for case, kind in product(cases, kinds):
             operations, notes = checked(case, peers, kind)
             if kind == "decode":
                 operations.pop(PIECES, None)
@@ -76,7 +81,8 @@ def run(effort: Effort, *, brief: bool, only: str = "") -> Report:
             size = len(case.wire())
             row = Row(case.label, case.name, case.version, kind, size, timings, notes)
             report.rows.append(row)
-            print(f"{row.title}: {row.us(OURS):.2f} µs", file=sys.stderr)
+            progress.say(f"{row.title}: {row.us(OURS):.2f} µs")
+            progress.advance()
     if not only:
         report.batches = batch_rows(effort, brief=brief)
     return report

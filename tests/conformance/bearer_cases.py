@@ -154,7 +154,9 @@ async def _told(bootstrap: str, now_s: int, message: bytes) -> str:
             told.append(min(known, key=lambda name: abs(known[name] - ends_s)))
             told.append("asked" if await peer.ask(MetadataRequest(), 12) else "closed")
         elif answer.auth_bytes:
-            told.append(bytes(answer.auth_bytes).decode())
+            told.append(text := bytes(answer.auth_bytes).decode())
             again = await peer.token(b"\1")
             told.append("closed" if again is None else ErrorCode(again.error_code).name)
+            if again is not None and again.error_message == text:
+                told.append("the same text")
         return ", ".join(told)

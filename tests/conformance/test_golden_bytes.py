@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import os
+import sys
 from collections import deque
 from collections.abc import Iterator
 from contextlib import closing
@@ -16,6 +17,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import pytest
+from fencepost_client.progress import Progress
 from fencepost_protocol.apis import message_class
 from fencepost_protocol.generated.end_txn import EndTxnRequest, EndTxnTopic
 from fencepost_protocol.schema.model import Message
@@ -44,6 +46,14 @@ def peer() -> Iterator[GoldenPeer]:
         pytest.skip(str(error))
 
 
+@pytest.fixture(scope="module")
+def progress() -> Iterator[Progress]:
+    """It is seen where pytest leaves standard error alone, as ``make golden`` asks it to."""
+    versions = sum(len(list(schema.valid)) for schema in all_schemas())
+    with Progress(versions, "versions of messages", sys.stderr) as shown:
+        yield shown
+
+
 @dataclass(frozen=True, slots=True)
 class Expected:
     """One message, our bytes of it, and its JSON, as a text, too: most answers are the same one."""
@@ -56,11 +66,12 @@ class Expected:
 
 
 @pytest.mark.parametrize("schema", all_schemas(), ids=lambda schema: schema.name)
-def test_bytes_are_kafkas(peer: GoldenPeer, schema: Message) -> None:
+def test_bytes_are_kafkas(peer: GoldenPeer, progress: Progress, schema: Message) -> None:
     expected: deque[Expected] = deque()
 
     def questions() -> Iterator[str]:
         for version in schema.valid:
+            progress.begin(f"{schema.name} v{version}")
             maker = MessageMaker(schema, seeded(schema.name, version, 10), own_tags=False)
             for _ in range(ROUNDS):
                 message = maker.make(version)
@@ -71,10 +82,12 @@ def test_bytes_are_kafkas(peer: GoldenPeer, schema: Message) -> None:
                 expected.append(Expected(version, message, out, json_object, text))
                 yield f"encode\t{schema.name}\t{version}\t{text}"
                 yield decode_question(schema.name, version, out)
+            progress.advance()
 
     with closing(peer.ask(questions())) as answers:
         compare(answers, expected, schema)
     assert not expected
+    progress.clear()
 
 
 def compare(answers: Iterator[str], expected: deque[Expected], schema: Message) -> None:

@@ -75,7 +75,7 @@ STRICTER = {
     "ssl.enabled.protocols": "older versions of TLS are not spoken",
     "ssl.endpoint.identification.algorithm": "hosts are checked as for HTTPS, or not at all",
     "ssl.keystore.type": NO_STORES,
-    "ssl.principal.mapping.rules": "a user's name is the whole name of the certificate",
+    "ssl.principal.mapping.rules": "rules that do not parse are refused at the start",
     "ssl.truststore.type": NO_STORES,
     "log.cleaner.io.buffer.load.factor": NO_NUMBER,
     "log.cleaner.io.max.bytes.per.second": NO_NUMBER,

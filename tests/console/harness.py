@@ -36,6 +36,11 @@ WIDTH, HEIGHT = 1280, 900
 WAIT_MS: Final = 10_000
 
 
+def pictures(otherwise: Path) -> Path:
+    """Where to put pictures: those of the documentation with FENCEPOST_TEST_PICTURES."""
+    return Path(os.environ.get("FENCEPOST_TEST_PICTURES", otherwise))
+
+
 class Console:
     """A page of the console that is open in the browser, and what it complained about."""
 

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 from fencepost_broker.blocking import Broker
 
-from tests.console.harness import PAGES, THEMES, opened, work
+from tests.console.harness import PAGES, THEMES, opened, pictures, work
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
@@ -66,8 +65,7 @@ def test_the_keyboard_alone_reaches_every_page(browser: Browser, worked: Broker)
 
 
 def test_a_request_is_chosen_and_its_bytes_have_names(browser: Browser, tmp_path: Path) -> None:
-    """With FENCEPOST_TEST_PICTURES, its pictures are those of the documentation."""
-    folder = Path(os.environ.get("FENCEPOST_TEST_PICTURES", tmp_path))
+    folder = pictures(tmp_path)
     with (
         Broker(topics={"orders": 3, "invoices": 1}, control=0, log_level="error") as broker,
         opened(browser, broker.control or "") as console,

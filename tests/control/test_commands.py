@@ -54,7 +54,8 @@ def test_the_clock_is_shown_and_advanced(
     broker: Broker, capsys: pytest.CaptureFixture[str]
 ) -> None:
     before = json.loads(told(capsys, "clock", "--control", at(broker), "--json"))
-    assert before == {"now_ms": broker.clock.now_ms(), "manual": True}
+    now_ms = broker.clock.now_ms()
+    assert before == {"now_ms": now_ms, "manual": True, "next_deadline_ms": None}
     assert "UTC, and it stands still" in told(
         capsys, "clock", "advance", "8d", "--control", at(broker)
     )

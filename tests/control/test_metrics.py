@@ -12,8 +12,19 @@ from typing import Any
 
 import pytest
 from fencepost_broker.server.metrics.reading import FIGURES
+from fencepost_protocol.apis import Message
+from fencepost_protocol.generated.consumer_group_heartbeat import ConsumerGroupHeartbeatRequest
 from fencepost_protocol.generated.end_txn import EndTxnRequest
 from fencepost_protocol.generated.fetch import FetchPartition, FetchRequest, FetchTopic
+from fencepost_protocol.generated.find_coordinator import FindCoordinatorRequest
+from fencepost_protocol.generated.join_group import JoinGroupRequest, JoinGroupRequestProtocol
+from fencepost_protocol.generated.offset_commit import (
+    OffsetCommitRequest,
+    OffsetCommitRequestPartition,
+    OffsetCommitRequestTopic,
+)
+from fencepost_protocol.generated.share_group_heartbeat import ShareGroupHeartbeatRequest
+from fencepost_protocol.generated.sync_group import SyncGroupRequest, SyncGroupRequestAssignment
 from prometheus_client.parser import text_string_to_metric_families
 
 from tests.control.harness import ControlClient, begun, controlled
@@ -26,6 +37,7 @@ OUR_DASHBOARD = Path(__file__).parents[2] / "docs/reference/fencepost-dashboard.
 ON_LINUX_ONLY = "kafka_server_kafkaserver_linux_"
 NAME = 'lost "once" \\ é'
 """Of a fault rule: it is escaped."""
+_TYPES = ("classic", "consumer", "share", "streams")
 TRAFFIC = "kafka_server_brokertopicmetrics_"
 
 
@@ -150,6 +162,55 @@ async def test_a_request_that_waits_is_seen_and_its_time_is_counted() -> None:
     waits = {"request": "Fetch", "quantile": "0.99"}
     assert scrape.value("kafka_network_requestmetrics_remotetimems", **waits) > 0
     assert scrape.value("kafka_network_requestmetrics_totaltimems", **waits) > 0
+
+
+async def test_groups_are_counted_by_type_and_state() -> None:
+    prefix = "kafka_server_group_coordinator_metrics_"
+    topic = OffsetCommitRequestTopic("t", partitions=[OffsetCommitRequestPartition(0, 1)])
+    requests: list[tuple[Message, int]] = [
+        (FindCoordinatorRequest("classic", 0), 3),
+        (OffsetCommitRequest("classic", topics=[topic]), 8),
+        (ShareGroupHeartbeatRequest("share", "m", 0, None, ["t"]), 1),
+        (ShareGroupHeartbeatRequest("left", "m", 0, None, ["t"]), 1),
+        (ShareGroupHeartbeatRequest("left", "m", -1), 1),
+        (
+            ConsumerGroupHeartbeatRequest(
+                "consumer", "m", 0, rebalance_timeout_ms=60_000, subscribed_topic_names=["t"],
+                topic_partitions=[],
+            ),
+            1,
+        ),
+    ]  # fmt: skip
+    async with controlled(topics={"t": 1}) as it, it.client() as client:
+        for request, version in requests:
+            answer = await client.ask(request, version)
+            assert not getattr(answer, "error_code", 0)
+        protocols = [JoinGroupRequestProtocol("p", b"")]
+        join = JoinGroupRequest("joined", 10_000, 10_000, "", None, "consumer", protocols)
+        member = await client.ask(join, 2)
+        assigned = [SyncGroupRequestAssignment(member.member_id, b"x")]
+        sync = SyncGroupRequest(
+            "joined", member.generation_id, member.member_id, assignments=assigned
+        )
+        assert not (await client.ask(sync, 2)).error_code
+        scrape = await scraped(it)
+    counts = {
+        each: scrape.value(f"{prefix}{each}_rebalance_count")
+        for each in ("group_completed", "consumer_group", "share_group", "streams_group")
+    }
+    assert counts == {
+        "group_completed": 1, "consumer_group": 1, "share_group": 2, "streams_group": 0,
+    }  # fmt: skip
+    by_type = {each: scrape.value(f"{prefix}group_count", protocol=each) for each in _TYPES}
+    assert by_type == {"classic": 2, "consumer": 1, "share": 2, "streams": 0}
+    share = f"{prefix}share_group_count"
+    assert [scrape.value(share, state=each) for each in ("Empty", "Stable", "Dead")] == [1, 1, 0]
+    consumer = f"{prefix}consumer_group_count"
+    assert sum(each.value for each in scrape.samples if each.name == consumer) == 1
+    assert scrape.value(consumer, state="Empty") == 0
+    assert {each["state"] for each in scrape.of(f"{prefix}streams_group_count")} == {
+        "Empty", "NotReady", "Assigning", "Reconciling", "Stable", "Dead",
+    }  # fmt: skip
 
 
 async def test_an_open_transaction_and_its_markers() -> None:

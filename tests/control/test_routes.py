@@ -49,7 +49,8 @@ async def test_the_description_is_valid_and_has_every_route() -> None:
 
 
 async def test_brokers_and_counters() -> None:
-    async with controlled(topics={"t": 2}) as it:
+    async with controlled(topics={"t": 2}) as it, it.client() as client:
+        producer_id, _ = await begun(client, "payments")
         told = await it.ask("GET", "/v1/brokers")
         assert told["bootstrap"] == it.broker.bootstrap
         [broker] = told["brokers"]
@@ -58,6 +59,7 @@ async def test_brokers_and_counters() -> None:
             "listeners": {"PLAINTEXT": it.broker.bootstrap},
             "ready": True,
             "here": True,
+            "producer_ids": [[producer_id + 1, 999]],
         }
         assert (await it.ask("GET", "/v1/stats"))["topics"]["t"]["partitions"] == 2
 
@@ -65,7 +67,8 @@ async def test_brokers_and_counters() -> None:
 async def test_the_clock_is_shown_and_advanced() -> None:
     async with controlled(clock="manual") as it:
         before = await it.ask("GET", "/v1/clock")
-        assert before == {"now_ms": it.broker.clock.now_ms(), "manual": True}
+        now_ms = it.broker.clock.now_ms()
+        assert before == {"now_ms": now_ms, "manual": True, "next_deadline_ms": None}
         after = await it.ask("POST", "/v1/clock/advance", {"days": 8, "hours": 0.5, "ms": 3})
         assert after["now_ms"] - before["now_ms"] == 8 * DAY_MS + DAY_MS // 48 + 3
         assert after["now_ms"] == it.broker.clock.now_ms()

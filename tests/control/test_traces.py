@@ -11,16 +11,24 @@ import pytest
 from fencepost_broker import Broker, Cluster
 from fencepost_broker.config.errors import SettingsError
 from fencepost_broker.server.control import sampling, watching
+from fencepost_broker.server.otlp import receiver as receiving
 from fencepost_broker.server.otlp import traces
+from fencepost_broker.server.otlp.trace_context import read_traceparent
 from fencepost_client import GroupMetadata, Producer, TopicPartition
 from fencepost_protocol.generated.end_txn import EndTxnRequest
 from fencepost_protocol.generated.fetch import FetchPartition, FetchRequest, FetchTopic
 from fencepost_protocol.generated.metadata import MetadataRequest
+from fencepost_protocol.generated.produce import (
+    PartitionProduceData,
+    ProduceRequest,
+    TopicProduceData,
+)
+from fencepost_protocol.records.writer import build_batch
 
-from tests.control.harness import begun
+from tests.control.harness import begun, controlled, events_in
 from tests.support.broker import Client
 from tests.support.otlp import OtlpReceiver, attributes_of, otlp_receiver
-from tests.support.waiting import until
+from tests.support.waiting import GIVEN_UP_S, until
 
 pytestmark = pytest.mark.asyncio
 
@@ -54,6 +62,12 @@ def children(receiver: OtlpReceiver, parent: Any) -> list[str]:
         if each.parent_span_id == parent.span_id and each.trace_id == parent.trace_id
     ]
     return [each.name for each in sorted(found, key=lambda each: each.start_time_unix_nano)]
+
+
+def state_of(broker: Broker) -> str:
+    explained = broker.explain_transaction("pay")
+    assert explained is not None
+    return explained.state
 
 
 def links(span: Any) -> list[tuple[bytes, bytes]]:
@@ -135,6 +149,30 @@ async def test_an_aborted_transaction_a_refused_request_and_one_that_stays_open(
     assert done.status.code == refused.status.STATUS_CODE_UNSET
 
 
+async def test_a_request_stays_in_its_transaction_when_that_ends_first() -> None:
+    async with traced() as (receiver, broker):
+        async with Client(broker.bootstrap) as client, Client(broker.bootstrap, "late") as late:
+            producer_id, epoch = await begun(client, "pay")
+            held = broker.faults.hold(api="Produce", client_id="late")
+            producer: dict[str, Any] = {
+                "producer_id": producer_id,
+                "producer_epoch": epoch,
+                "base_sequence": 1,
+            }
+            batch = bytes(build_batch(None, [b"y"], 1000, **producer, transactional=True))
+            data = [TopicProduceData("t", partition_data=[PartitionProduceData(0, batch)])]
+            request = ProduceRequest("pay", -1, 5000, data)
+            asking = asyncio.ensure_future(late.ask(request, 9))
+            await until(lambda: held.fired)
+            await client.ask(EndTxnRequest("pay", producer_id, epoch, committed=False), 3)
+            await until(lambda: state_of(broker) == "CompleteAbort")
+            held.release()
+            await asking
+        await broker.stop()
+    [transaction] = named(receiver, "transaction")
+    assert children(receiver, transaction).count("Produce") == 2
+
+
 async def test_records_join_a_request_to_their_clients_spans() -> None:
     async with traced() as (receiver, broker):
         for sent in (
@@ -175,7 +213,48 @@ async def test_a_span_says_that_a_request_waits_and_that_it_got_no_answer() -> N
     assert attributes_of(span)["messaging.destination.partition.id"] == "0"
 
 
-async def test_brokers_of_a_cluster_know_the_span_of_a_transaction() -> None:
+async def test_spans_are_made_beside_a_stream_and_after_a_reset() -> None:
+    async with otlp_receiver() as receiver:
+        settings = {"otlp.endpoint": receiver.url, "otlp.traces": True}
+        async with controlled(settings=settings, topics={"t": 1}) as it:
+            async with it.session.get(f"http://{it.address}/v1/events") as stream:
+                async with it.client() as client:
+                    await begun(client, "pay")
+                async for event in events_in(stream):
+                    if event["type"] == "step" and event["state"] == "Ongoing":
+                        break
+            await it.broker.reset()
+            async with it.client() as client:
+                producer_id, epoch = await begun(client, "pay")
+                await client.ask(EndTxnRequest("pay", producer_id, epoch, committed=True), 3)
+                await until(lambda: state_of(it.broker) == "CompleteCommit")
+            await it.broker.stop()
+    before, after = named(receiver, "transaction")
+    assert before.trace_id != after.trace_id
+    assert [each.name for each in before.events] == ["Ongoing"]
+    assert [each.name for each in after.events][-1] == "CompleteCommit"
+    assert children(receiver, after) == ["AddPartitionsToTxn", "Produce", "EndTxn"]
+
+
+async def test_a_producer_id_that_is_given_again_has_another_trace() -> None:
+    async with traced() as (receiver, broker):
+        for _ in range(2):
+            async with Producer(broker.bootstrap, transactional_id="pay") as producer:
+                async with producer.transaction() as transaction:
+                    await transaction.send("t", b"a")
+                await until(lambda: state_of(broker) == "CompleteCommit")
+            await broker.reset()
+        await broker.stop()
+    one, other = named(receiver, "transaction")
+    told, again = attributes_of(one), attributes_of(other)
+    assert told["kafka.producer.id"] == again["kafka.producer.id"]
+    assert one.trace_id != other.trace_id
+
+
+async def test_brokers_of_a_cluster_know_the_span_of_a_transaction(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(traces, "INTERVAL_S", 0.01)
     async with (
         otlp_receiver() as receiver,
         Cluster(
@@ -190,13 +269,37 @@ async def test_brokers_of_a_cluster_know_the_span_of_a_transaction() -> None:
         ):
             await transaction.send("t", b"a", partition=0)
             await transaction.send("t", b"b", partition=1)
+        await until(lambda: named(receiver, "transaction"))
         await cluster.stop()
     [transaction_span] = named(receiver, "transaction")
     produces = named(receiver, "Produce")
     assert {attributes_of(each)["kafka.broker.id"] for each in produces} == {1, 2}
-    assert children(receiver, transaction_span).count("Produce") == 2
+    under = children(receiver, transaction_span)
+    assert (under.count("Produce"), under.count("EndTxn")) == (2, 1)
+    assert under.count("WriteTxnMarkers") == 1, "one partition has its leader elsewhere"
     names = {attributes_of(each.resource)["service.instance.id"] for each in receiver.traces}
     assert names >= {"1", "2"}
+
+
+@pytest.mark.parametrize(
+    ("value", "is_read"),
+    [
+        (f"00-{'ab' * 16}-{'cd' * 8}-01", True),
+        (f"00-{'ab' * 16}-{'cd' * 8}-03", True),
+        (f"cc-{'ab' * 16}-{'cd' * 8}-01-what comes later", True),
+        (f"00-{'ab' * 16}-{'cd' * 8}-01-more", False),
+        (f"cc-{'ab' * 16}-{'cd' * 8}-01.more", False),
+        (f"ff-{'ab' * 16}-{'cd' * 8}-01", False),
+        (f"00-{'AB' * 16}-{'cd' * 8}-01", False),
+        (f"00-{'00' * 16}-{'cd' * 8}-01", False),
+        (f"00-{'ab' * 16}-{'00' * 8}-01", False),
+        (f"00-{'ab' * 16}-{'cd' * 8}-02", False),
+        (f"00-{'ab' * 15}-{'cd' * 8}-01", False),
+        ("", False),
+    ],
+)
+async def test_traceparent_is_read_as_w3c_says(value: str, is_read: bool) -> None:
+    assert read_traceparent(value.encode()) == (_MINE if is_read else None)
 
 
 # -- bounds ----------------------------------------------------------------------------------------
@@ -232,17 +335,29 @@ async def test_spans_wait_for_a_receiver_up_to_a_bound(monkeypatch: pytest.Monke
     assert first == list(range(21, 31)), "the last ten requests"
 
 
-async def test_a_receiver_that_never_answers_stops_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_receiver_that_is_slow_stops_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(receiving, "SECONDS_MAX", 10_000)
     monkeypatch.setattr(traces, "INTERVAL_S", 0.01)
+    monkeypatch.setattr(traces, "WAITING_MAX", 5)
     monkeypatch.setattr(traces, "CLOSING_S", 0.01)
     async with traced() as (receiver, broker):
         receiver.may_answer.clear()
         async with Client(broker.bootstrap) as client:
             await client.ask(MetadataRequest(), 9)
             await until(lambda: "/v1/traces" in receiver.requests)
+            for _ in range(20):
+                await client.ask(MetadataRequest(), 9)
+            receiver.may_answer.set()
+            await until(lambda: len(receiver.traces) > 1)
+            receiver.may_answer.clear()
+            seen = len(receiver.requests)
             await client.ask(MetadataRequest(), 9)
-        await broker.stop()
-        assert not receiver.traces
+            await until(lambda: "/v1/traces" in receiver.requests[seen:])
+        async with asyncio.timeout(GIVEN_UP_S):
+            await broker.stop()
+        first, *later = receiver.traces
+    assert sum(len(each.scope_spans[0].spans) for each in later) == 5
+    assert first.scope_spans[0].spans[0].name == "Metadata"
 
 
 async def test_without_traces_nothing_is_watched(monkeypatch: pytest.MonkeyPatch) -> None:

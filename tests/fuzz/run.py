@@ -15,10 +15,13 @@ import sys
 import time
 from pathlib import Path
 
+from fencepost_client.progress import Progress
+
 from tests.fuzz.mutate import mutated
 
 FOLDER = Path(__file__).parent
 OUTPUT = Path("build/fuzz")
+TOLD_EVERY_S = 1.0
 
 
 def with_atheris(name: str, seconds: int) -> None:
@@ -64,6 +67,18 @@ def with_mutator(name: str, seconds: int) -> None:
     print(f"{name}: {runs} runs, seed {seed}")
 
 
+def wait(command: list[str], progress: Progress, before_s: float, step: str) -> int:
+    """Run a target to its end, and return its exit code."""
+    begun_s = time.monotonic()
+    progress.begin(step)
+    with subprocess.Popen(command) as running:
+        while True:
+            try:
+                return running.wait(TOLD_EVERY_S)
+            except subprocess.TimeoutExpired:
+                progress.reach(before_s + time.monotonic() - begun_s)
+
+
 def main() -> int:
     """The command line."""
     parser = argparse.ArgumentParser(prog="python -m tests.fuzz.run")
@@ -78,12 +93,14 @@ def main() -> int:
         return 0
     engine = "atheris" if importlib.util.find_spec("atheris") else "mutator"
     failed = []
-    for name in targets:
-        print(f"{name}: {options.seconds} s with {engine}", flush=True)
-        command = [sys.executable, "-m", "tests.fuzz.run", "--here", engine]
-        done = subprocess.run([*command, "--seconds", str(options.seconds), name], check=False)
-        if done.returncode:
-            failed.append(name)
+    with Progress(options.seconds * len(targets), "seconds", sys.stderr) as progress:
+        for number, name in enumerate(targets):
+            progress.clear()
+            print(f"{name}: {options.seconds} s with {engine}", flush=True)
+            command = [sys.executable, "-m", "tests.fuzz.run", "--here", engine]
+            command += ["--seconds", str(options.seconds), name]
+            if wait(command, progress, options.seconds * number, f"{name} with {engine}"):
+                failed.append(name)
     for name in failed:
         print(f"FAILED: {name}; the input is in {OUTPUT / name}")
     return 1 if failed else 0

@@ -12,9 +12,13 @@ from multiprocessing import get_context
 from pathlib import Path
 
 from fencepost_broker.simulation.programs import PROGRAMS
+from fencepost_broker.simulation.report import Totals, simulation_page
 from fencepost_broker.simulation.runs import Run, run_seed
+from fencepost_client.progress import Progress
 
 BROKERS = 3
+SHOWN = 5
+"""So many wrong seeds have their timelines in the report."""
 TEXT = """\
 # Simulated clusters
 
@@ -76,35 +80,28 @@ def table(heading: str, counts: Counter[str]) -> str:
     return "\n".join([f"| {heading} | times |", "|---|---|", *rows])
 
 
-def page(runs: list[Run], jobs: int) -> str:
+def page(totals: Totals, first: int, jobs: int) -> str:
     """Return the page of what was run."""
-    faults: Counter[str] = Counter()
-    steps: Counter[str] = Counter()
-    for run in runs:
-        faults.update(run.faults)
-        steps.update(run.steps)
-    simulated_s, cpu_s = sum(run.simulated_s for run in runs), sum(run.cpu_s for run in runs)
-    wrong = [run for run in runs if run.verdict != "ok"]
     failures = [
         f"- `fencepost simulate --program {program_of(run.seed)} --seed {run.seed}`: {run.verdict}"
-        for run in wrong
+        for run in totals.wrong
     ]
     return TEXT.format(
         jobs="one job" if jobs == 1 else f"{jobs} jobs",
         programs=", ".join(f"`{each}`" for each in PROGRAMS),
         brokers=BROKERS,
         date=f"{datetime.now(UTC):%Y-%m-%d}",
-        first=runs[0].seed,
-        last=runs[-1].seed,
-        seeds=f"{len(runs):,}",
-        wrong=len(wrong),
-        hours=simulated_s / 3600,
-        cpu_s=cpu_s,
-        per_seed=cpu_s / len(runs),
-        speed=simulated_s / cpu_s,
-        events=sum(run.events for run in runs),
-        faults=table("fault", faults),
-        steps=table("step", steps),
+        first=first,
+        last=first + totals.runs - 1,
+        seeds=f"{totals.runs:,}",
+        wrong=len(totals.wrong),
+        hours=totals.simulated_s / 3600,
+        cpu_s=totals.cpu_s,
+        per_seed=totals.cpu_s / totals.runs,
+        speed=totals.simulated_s / totals.cpu_s,
+        events=totals.events,
+        faults=table("fault", totals.faults),
+        steps=table("step", totals.steps),
         failures="\n".join(failures) or "None.",
     )
 
@@ -117,19 +114,26 @@ def main() -> int:
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--minutes", type=float, help="begin no seed after so many minutes")
     parser.add_argument("--out", type=Path)
+    parser.add_argument("--report", type=Path, help="all of it as one HTML file, too")
     options = parser.parse_args()
     begun_s = time.monotonic()
-    runs: list[Run] = []
-    for run in run_all(range(options.first, options.first + options.seeds), options.jobs):
-        runs.append(run)
-        if run.verdict != "ok":
-            sys.stdout.write(f"seed {run.seed}: {run.verdict}\n")
-        if options.out is not None:
-            options.out.write_text(page(runs, options.jobs))
-        if options.minutes and time.monotonic() - begun_s > options.minutes * 60:
-            break
-    sys.stdout.write(f"{len(runs)} seeds in {time.monotonic() - begun_s:.0f} s\n")
-    return int(any(run.verdict != "ok" for run in runs))
+    totals = Totals()
+    with Progress(options.seeds, "seeds", sys.stderr) as progress:
+        for run in run_all(range(options.first, options.first + options.seeds), options.jobs):
+            totals.add(run)
+            if not run.is_right:
+                progress.clear()
+                sys.stdout.write(f"seed {run.seed}: {run.verdict}\n")
+            progress.advance()
+            if options.out is not None:
+                options.out.write_text(page(totals, options.first, options.jobs))
+            if options.minutes and time.monotonic() - begun_s > options.minutes * 60:
+                break
+    if options.report is not None:
+        command = f"make simulate SEEDS={options.seeds} JOBS={options.jobs}".split()
+        options.report.write_text(simulation_page(totals, totals.wrong[:SHOWN], command))
+    sys.stdout.write(f"{totals.runs} seeds in {time.monotonic() - begun_s:.0f} s\n")
+    return int(bool(totals.wrong))
 
 
 if __name__ == "__main__":

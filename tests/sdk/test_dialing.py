@@ -12,6 +12,7 @@ from fencepost_broker import Broker
 from fencepost_client import Admin, Consumer, NetworkError, NoBrokerError, Producer
 from fencepost_client.network.connector import Connector
 from fencepost_client.network.link import Link
+from fencepost_client.network.security import Security
 from fencepost_client.requests.connection import Connection
 
 from tests.support.apache_kafka import free_ports
@@ -52,7 +53,7 @@ def connector_of(timeout_ms: int = 10_000) -> tuple[Connector, list[Link]]:
     loop = asyncio.get_running_loop()
     opened: list[Link] = []
     made = Connector(
-        None,
+        Security(),
         timeout_ms,
         lambda peer: Link(Connection(peer, "me"), loop, lambda link: None),
         opened.append,

@@ -5,8 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 from tests.bench.client import report, results
-from tests.bench.client.results import MET, MISSED, OPEN, Kept, Samples, Stamp
+from tests.bench.client.results import Kept, Samples, Stamp
 from tests.bench.client.rows import BY_NAME, Goal, aiokafka, ours
+from tests.bench.judged import MET, MISSED, OPEN
 
 ROW = BY_NAME["transactions"]
 FASTER = Goal(ours, aiokafka, "rate", 3)

@@ -6,11 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from tests.bench.client.results import MET, MISSED, OPEN, Samples
+from tests.bench.client.results import Samples
 from tests.bench.cluster import results
 from tests.bench.cluster.__main__ import main
 from tests.bench.cluster.clusters import KAFKA, OURS
 from tests.bench.cluster.rows import ACKS_1, FIRST, P99, RATE, ROWS, TRANSACTIONS
+from tests.bench.judged import MET, MISSED, OPEN
 
 BY_NAME = {row.name: row for row in ROWS}
 
@@ -28,8 +29,8 @@ def of(*told: tuple[str, str, list[float]]) -> Samples:
 )
 def test_a_bound_is_for_our_median(values: list[float], verdict: str) -> None:
     samples = of((OURS, FIRST, values), (KAFKA, FIRST, [1]))
-    ((_, _, found),) = results.judged(BY_NAME["start"], samples)
-    assert found == verdict
+    (found,) = results.judged(BY_NAME["start"], samples)
+    assert found.verdict == verdict
 
 
 def test_more_is_better_of_rates_and_less_of_times() -> None:
@@ -38,8 +39,8 @@ def test_more_is_better_of_rates_and_less_of_times() -> None:
         (OURS, P99, [20, 10]), (KAFKA, P99, [10, 5]),
     )  # fmt: skip
     rate, p99 = results.judged(BY_NAME["replication"], samples)
-    assert rate[1:] == ("1.50 times", MET)
-    assert p99[1:] == ("0.50 times", MISSED)
+    assert (rate.result, rate.verdict) == ("1.50 times", MET)
+    assert (p99.result, p99.verdict) == ("0.50 times", MISSED)
 
 
 @pytest.mark.parametrize(

@@ -59,6 +59,24 @@ async def test_signed_tokens_are_accepted_and_refused_as_by_apache_kafka(tmp_pat
         assert "invalid_token" in told_now, "the file was read again"
 
 
+async def test_keys_are_read_once_at_a_start(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    keys = tmp_path / "keys.json"
+    signed_token_cases.write_keys(keys)
+    reads = 0
+    read_text = Path.read_text
+
+    def counted(path: Path, *args: Any, **kwargs: Any) -> str:
+        nonlocal reads
+        reads += path == keys
+        return read_text(path, *args, **kwargs)
+
+    monkeypatch.setattr(Path, "read_text", counted)
+    async with Broker(settings=signed_token_cases.settings(keys) | LISTENERS):
+        assert reads == 1
+
+
 @pytest.mark.parametrize(
     ("name", "value", "why"),
     [
@@ -96,6 +114,24 @@ async def test_our_client_logs_in_with_a_token_and_is_told_why_not() -> None:
                 await admin.describe_cluster()
         assert not tokens
         assert token() not in repr(caught.value)
+
+
+async def test_mechanisms_that_are_named_hold_beside_users_with_passwords() -> None:
+    mechanisms = {"sasl.enabled.mechanisms": "SCRAM-SHA-256,OAUTHBEARER"}
+    async with Broker(users={"alice": "wonder-land=7"}, settings=mechanisms) as broker:
+        logins: tuple[dict[str, Any], ...] = (
+            {"sasl_mechanism": "OAUTHBEARER", "sasl_oauth_token_provider": token},
+            {
+                "sasl_mechanism": "SCRAM-SHA-256",
+                "sasl_plain_username": "alice",
+                "sasl_plain_password": "wonder-land=7",
+            },
+        )
+        for login in logins:
+            async with Admin(
+                broker.bootstrap, security_protocol="SASL_PLAINTEXT", **login
+            ) as admin:
+                assert await admin.describe_cluster()
 
 
 async def test_librdkafka_and_aiokafka_log_in_with_a_token() -> None:

@@ -40,6 +40,7 @@ from fencepost_protocol.generated.offset_fetch import (
 )
 from fencepost_protocol.generated.sync_group import SyncGroupRequest, SyncGroupRequestAssignment
 
+from tests.conformance import group_operation_cases
 from tests.support.broker import Client, RunningBroker, running_broker
 from tests.support.waiting import until
 
@@ -266,3 +267,10 @@ async def test_groups_are_listed_described_and_deleted() -> None:
         codes = [each.error_code for each in answer.results]
         assert codes == [NONE, ErrorCode.GROUP_ID_NOT_FOUND]
         assert (await broker.ask(ListGroupsRequest(), 5)).groups == []
+
+
+async def test_what_may_be_done_with_groups_is_told_as_by_apache_kafka() -> None:
+    expected = Path(group_operation_cases.__file__).with_name("group_operations.txt")
+    async with running_broker() as broker:
+        lines = await group_operation_cases.script(f"{broker.host}:{broker.port}")
+    assert lines == expected.read_text(encoding="utf-8").splitlines()

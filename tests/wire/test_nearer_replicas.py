@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
 from typing import Any
 
 import pytest
@@ -18,6 +18,7 @@ from fencepost_protocol.generated.produce import (
 )
 from fencepost_protocol.records.writer import build_batch
 
+from tests.sdk.harness.rebalances import poll_until
 from tests.support.broker import RunningBroker
 from tests.support.cluster import Cluster, running_cluster
 from tests.support.waiting import until
@@ -128,3 +129,25 @@ async def test_a_refused_produce_says_who_leads(version: int) -> None:
             return
         assert (told.current_leader.leader_id, told.current_leader.leader_epoch) == (leader, 0)
         assert found == [(leader, cluster.broker(leader).port)]
+
+
+async def test_members_of_a_group_get_partitions_of_their_racks() -> None:
+    """By the client's own assignor (KIP-881); by name, the ranges would be the other way round."""
+    async with racks(factor=1) as (cluster, _, _), AsyncExitStack() as stack:
+        await cluster.create("u", 2)
+        leaders = await cluster.leaders("u")
+        bootstrap = cluster.broker(1).process.server.addresses[0].bootstrap
+        members = {}
+        for broker_id in (1, 2):
+            consumer = Consumer(
+                bootstrap, group_id="g", client_rack=f"r{broker_id}",
+                partition_assignment_strategy=["range"],
+                group_instance_id="ba"[leaders.index(broker_id)], heartbeat_interval_ms=200,
+            )  # fmt: skip
+            members[broker_id] = await stack.enter_async_context(consumer)
+            consumer.subscribe(["u"])
+        near = {broker_id: {TopicPartition("u", leaders.index(broker_id))} for broker_id in members}
+        await poll_until(
+            lambda: {name: each.assignment() for name, each in members.items()} == near,
+            *members.values(),
+        )

@@ -100,9 +100,12 @@ def test_a_failure_is_told_with_the_faults_that_it_needs(
 def test_a_report_of_right_seeds_counts_them_and_a_wrong_place_is_refused_first(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    right = ["simulate", "my_simulated_program:right", "--seeds", "2"]
+    right = ["simulate", "my_simulated_program:right", "--seeds", "2", "--within", "60"]
     assert main([*right, "--report", "right.html"]) == 0
-    assert "2 of 2 seeds were right." in Path("right.html").read_text(encoding="utf-8")
+    assert capsys.readouterr().out.endswith("report: right.html\n")
+    page = Path("right.html").read_text(encoding="utf-8")
+    assert "2 of 2 seeds were right." in page
+    assert "my_simulated_program:right --within 60 --first 0 --seeds 2" in page
     capsys.readouterr()
     with pytest.raises(SystemExit):
         main([*right, "--report", "none/right.html"])

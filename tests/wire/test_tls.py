@@ -15,7 +15,7 @@ from fencepost_broker.config import SettingsError, load
 from fencepost_broker.network import tls
 from fencepost_broker.server import process
 from fencepost_broker.server.clock import wall_ms
-from fencepost_client import Admin, Consumer, NewTopic, Producer
+from fencepost_client import Admin, Consumer, KafkaError, NewTopic, Producer
 from fencepost_client.errors import AuthorizationError
 
 from tests.support.broker import QuietLog, RunningBroker, running_broker
@@ -82,9 +82,17 @@ async def may_create(admin: Admin, topic: str) -> bool:
     return True
 
 
-@pytest.mark.parametrize("user", ["CN=client", "ANONYMOUS"])
-async def test_the_user_is_who_the_certificate_names(folder: Path, user: str) -> None:
+@pytest.mark.parametrize(
+    ("rules", "user"),
+    [
+        ("DEFAULT", "CN=client"),
+        ("DEFAULT", "ANONYMOUS"),
+        (r"RULE:^CN=(.*)$/$1/U,DEFAULT", "CLIENT"),
+    ],
+)
+async def test_the_user_is_who_the_certificate_names(folder: Path, rules: str, user: str) -> None:
     settings: dict[str, Any] = {
+        "ssl.principal.mapping.rules": rules,
         "ssl.client.auth": "requested",
         "ssl.truststore.location": str(folder / "ca.pem"),
         "authorizer.class.name": "org.apache.kafka.metadata.authorizer.StandardAuthorizer",
@@ -96,8 +104,25 @@ async def test_the_user_is_who_the_certificate_names(folder: Path, user: str) ->
         Admin(broker.bootstrap, **client(folder, own=True)) as named,
         Admin(broker.bootstrap, **client(folder)) as nobody,
     ):
-        assert await may_create(named, "a") is (user == "CN=client")
+        assert await may_create(named, "a") is (user != "ANONYMOUS")
         assert await may_create(nobody, "b") is (user == "ANONYMOUS")
+
+
+async def test_a_client_that_no_rule_names_is_not_let_in(folder: Path) -> None:
+    settings: dict[str, Any] = {
+        "ssl.client.auth": "requested",
+        "ssl.truststore.location": str(folder / "ca.pem"),
+        "ssl.principal.mapping.rules": "RULE:^OU=(.*)$/$1/",
+    }
+    certificate = {"tls_cert": folder / "broker.pem", "tls_key": folder / "broker.key"}
+    async with Broker(settings=settings, **certificate) as broker:  # type: ignore[arg-type]
+        async with Admin(broker.bootstrap, **client(folder)) as nobody:
+            await nobody.list_topics()
+        with pytest.raises(KafkaError):
+            async with Admin(
+                broker.bootstrap, default_api_timeout_ms=500, **client(folder, own=True)
+            ) as named:
+                await named.list_topics()
 
 
 def in_one_line_each(folder: Path, prefix: str) -> dict[str, Any]:
@@ -378,3 +403,39 @@ async def test_certificates_of_clients_are_for_ssl_unless_a_listener_asks(
         }
     )
     assert tls.server_context(broker.settings, "IN").verify_mode is mode
+
+
+async def test_a_renewed_certificate_is_shown_without_a_restart(
+    folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    shown, other = tmp_path / "shown.pem", tmp_path / "other"
+    other.mkdir()
+    make_certificates(other)
+    chain = "broker-chain.pem"
+    shown.write_text((folder / chain).read_text())
+    settings = {"listeners": "SSL://127.0.0.1:0", "ssl.keystore.location": str(shown)}
+
+    async def is_trusted(by: Path) -> bool:
+        try:
+            async with Admin(broker.bootstrap, default_api_timeout_ms=5000, **client(by)) as admin:
+                await admin.list_topics()
+        except KafkaError:
+            return False
+        return True
+
+    def replace(text: str) -> None:
+        (tmp_path / "new.pem").write_text(text)
+        (tmp_path / "new.pem").rename(shown)
+
+    async with Broker(settings=settings, log_level="info") as broker:
+        assert await is_trusted(folder)
+        async with Admin(broker.bootstrap, **client(folder)) as stays:
+            replace((other / chain).read_text())
+            assert await is_trusted(other)
+            assert not await is_trusted(folder)
+            await stays.list_topics()
+            replace((folder / chain).read_text()[:100])
+            assert await is_trusted(other)
+    told = capsys.readouterr().err
+    assert "the certificate of a listener has changed" in told
+    assert "the one before it stays" in told

@@ -37,7 +37,7 @@ def _body(scenario: Scenario, happened: Outcome) -> Iterator[str]:
         steps(happened.timeline, f"What happened in {scenario.name}"),
     )
     yield "<h2>What was seen</h2>"
-    yield table(("what", "result"), happened.facts.items())
+    yield table(("what", "result"), ((name, str(fact)) for name, fact in happened.facts.items()))
     yield "<h2>What it means</h2>"
     meaning: list[tuple[str, str]] = [
         ("what a user sees", scenario.seen),

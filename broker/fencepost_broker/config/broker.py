@@ -219,13 +219,13 @@ class DeclaredSettings(
 
         keys = given("sasl.oauthbearer.jwks.endpoint.url")
         if given("sasl.server.callback.handler.class") == SIGNED_TOKENS:
-            from fencepost_broker.security.authentication.signed_tokens import SignedTokens
+            from fencepost_broker.security.authentication.signed_tokens import signed_tokens
 
             if not isinstance(keys, str) or not keys.startswith(_FILE):
                 raise ValueError(
                     f"signed tokens need keys: set sasl.oauthbearer.jwks.endpoint.url={_FILE}/PATH"
                 )
-            return SignedTokens(
+            return signed_tokens(
                 Path(unquote(keys.removeprefix(_FILE))),
                 audiences=cast(
                     "tuple[str, ...]", given("sasl.oauthbearer.expected.audience") or ()

@@ -35,7 +35,6 @@ from fencepost_broker.network.receive_buffer import SharedBuffer
 from fencepost_broker.network.refusals import log_of, unserved
 from fencepost_broker.observability.metrics import TIMED_MASK, Histogram
 from fencepost_broker.ports import ReadyList
-from fencepost_broker.security.principals import ANONYMOUS
 
 ENVELOPE_BYTES: Final = 1024
 """More than an Envelope adds, so that a controller accepts all requests that brokers accept."""
@@ -53,10 +52,9 @@ _HEAD_BYTES: Final = 10
 
 
 if TYPE_CHECKING:
-    import ssl
-
     from fencepost_broker.network.faulted_request import Faults
     from fencepost_broker.network.tls import TlsListener
+    from fencepost_broker.network.watched_context import WatchedContext
 
 
 class SocketServer:
@@ -119,7 +117,7 @@ class SocketServer:
     async def listen(
         self, name: str, host: str, port: int,
         front: Callable[[], Dispatcher[Connection]] | None = None,
-        tls: ssl.SSLContext | None = None,
+        tls: WatchedContext | None = None,
     ) -> tuple[str, int]:  # fmt: skip
         """Bind one listener and return its address; ``serve`` starts to accept.
 
@@ -139,7 +137,7 @@ class SocketServer:
             from fencepost_broker.network.tls import listen_with_tls
 
             listener = await listen_with_tls(
-                host, port, limits.backlog, connection, self.connection_quotas, tls,
+                host, port, limits.backlog, connection, self.connection_quotas, tls.current,
                 limits.login_ms_max, self._log,
             )  # fmt: skip
         set_buffers(listener, limits.receive_buffer_bytes, limits.send_buffer_bytes)
@@ -412,9 +410,9 @@ class SocketServer:
         if self._idle is not None:
             return False  # the loop had accepted it already
         if connection.listener in self._names_users_by_certificate:
-            from fencepost_broker.network.tls import user_of
+            from fencepost_broker.network.tls import name_user
 
-            connection.user = user_of(connection.transport) or ANONYMOUS
+            name_user(connection, self._context.config.settings)
         if (excess := self.connection_quotas.open(connection)) is not None:
             if self._watcher is not None:
                 self._watcher.dropped(connection, excess)

@@ -18,6 +18,7 @@ from fencepost_broker.config.tables.security import names_of
 from fencepost_broker.network import pem
 from fencepost_broker.network.listeners import bound_sockets
 from fencepost_broker.security.authentication.distinguished_names import subject_of
+from fencepost_broker.security.authentication.principal_mapping import user_by_rules
 
 if TYPE_CHECKING:
     from fencepost_broker.config import Settings
@@ -44,6 +45,7 @@ _CHAIN: Final = "ssl.keystore.certificate.chain"
 _KEY: Final = "ssl.keystore.key"
 _TRUSTED_FILE: Final = "ssl.truststore.location"
 _TRUSTED: Final = "ssl.truststore.certificates"
+_RULES: Final = "ssl.principal.mapping.rules"
 _PLAIN: Final = "this is not TLS: the client connects in plain text (security.protocol)"
 _REASONS: Final = {
     "WRONG_VERSION_NUMBER": _PLAIN,
@@ -184,7 +186,7 @@ class TlsListener:
 
     def __init__(
         self, sockets: list[socket.socket], make: Callable[[], Connection],
-        quotas: ConnectionQuotas, context: ssl.SSLContext, patience_ms: int, log: Any,
+        quotas: ConnectionQuotas, context: Callable[[], ssl.SSLContext], patience_ms: int, log: Any,
     ) -> None:  # fmt: skip
         self.sockets = sockets
         self._make = make
@@ -264,7 +266,7 @@ class TlsListener:
             await loop.connect_accepted_socket(
                 lambda: connection,
                 peer,
-                ssl=self._context,
+                ssl=self._context(),
                 ssl_handshake_timeout=self._patience_s,
                 ssl_shutdown_timeout=_SHUTDOWN_S,
             )
@@ -297,15 +299,24 @@ def _why(error: OSError) -> str:
 
 async def listen_with_tls(
     host: str, port: int, backlog: int, make: Callable[[], Connection], quotas: ConnectionQuotas,
-    context: ssl.SSLContext, patience_ms: int, log: Any,
+    context: Callable[[], ssl.SSLContext], patience_ms: int, log: Any,
 ) -> TlsListener:  # fmt: skip
     """Bind a TLS listener that does not accept yet."""
     sockets = await bound_sockets(host, port, backlog)
     return TlsListener(sockets, make, quotas, context, patience_ms, log)
 
 
-def user_of(transport: asyncio.BaseTransport | None) -> str | None:
-    """Return the name in the client's certificate, if it sent one."""
+def name_user(connection: Connection, settings: Settings) -> None:
+    """Take the user from the client's certificate, if it sent one; close if no rule names it."""
+    transport = connection.transport
     found: Any = None if transport is None else transport.get_extra_info("ssl_object")
     certificate = None if found is None else found.getpeercert(binary_form=True)
-    return subject_of(certificate) if certificate else None
+    if not certificate:
+        return
+    name = subject_of(certificate)
+    rules = settings.of_listener(_RULES, connection.listener)
+    user = user_by_rules(str(rules), name)
+    if user is None:
+        connection.drop(f"no rule of {_RULES} matches the certificate of {name}")
+    else:
+        connection.user = user

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from fencepost_broker.config import Value
     from fencepost_broker.metadata.image.metadata_image import MetadataImage
 
+MECHANISMS: Final = "sasl.enabled.mechanisms"
 ITERATIONS: Final = 4096
 _SALT_BYTES: Final = 16
 _NAME: Final = re.compile(r"[\w.$-]+", re.ASCII)
@@ -41,7 +42,7 @@ def settings_for(users: Mapping[str, str]) -> dict[str, Value]:
     escaped = {name: re.sub(r'(["\\])', r"\\\1", password) for name, password in users.items()}
     options = " ".join(f'{USER_PREFIX}{name}="{word}"' for name, word in escaped.items())
     return {
-        "sasl.enabled.mechanisms": PASSWORD_MECHANISMS,
+        MECHANISMS: PASSWORD_MECHANISMS,
         f"{PLAIN.lower()}.{JAAS}": f"{MODULES[PLAIN]} required {options};",
     }
 

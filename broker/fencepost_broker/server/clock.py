@@ -112,7 +112,7 @@ class StateClock:
         if by_ms < 0:
             raise ValueError(f"time cannot pass backwards ({by_ms} ms): jump sets the clock back")
         target_ms = self.now_ms() + by_ms
-        while (due_ms := self._next_deadline_ms()) is not None and due_ms <= target_ms:
+        while (due_ms := self.next_deadline_ms()) is not None and due_ms <= target_ms:
             self._move_to(due_ms)
             for follower in self._followers.copy():
                 follower.expire()
@@ -148,7 +148,7 @@ class StateClock:
         if follower in self._followers:
             self._followers.remove(follower)
 
-    def _next_deadline_ms(self) -> int | None:
+    def next_deadline_ms(self) -> int | None:
         deadlines = [follower.deadline_ms() for follower in self._followers]
         return min((each for each in deadlines if each is not None), default=None)
 

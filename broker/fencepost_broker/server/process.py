@@ -38,10 +38,9 @@ from fencepost_broker.storage.log.checkpoints import cluster_id_of
 T = TypeVar("T")
 
 if TYPE_CHECKING:
-    import ssl
-
     from fencepost_broker.coordinator.runtime.steps import OnStep
     from fencepost_broker.faults.rules import FaultRules
+    from fencepost_broker.network.watched_context import WatchedContext
     from fencepost_broker.server.controller_server import ControllerServer
 
 MAINTENANCE_MS_MAX: Final = 1000
@@ -357,12 +356,13 @@ class BrokerProcess:
         entrance = Entrance.from_settings(self.settings, listener, self.clock.now_ms)
         return lambda: Gate(server, entrance)
 
-    def _tls(self, listener: str) -> ssl.SSLContext | None:
+    def _tls(self, listener: str) -> WatchedContext | None:
         if self.settings.protocol(listener) not in ("SSL", "SASL_SSL"):
             return None
-        from fencepost_broker.network.tls import not_valid_now, server_context
+        from fencepost_broker.network.tls import not_valid_now
+        from fencepost_broker.network.watched_context import WatchedContext
 
-        context = server_context(self.settings, listener)
+        context = WatchedContext(self.settings, listener, self.log)
         if told := not_valid_now(self.settings, listener, wall_ms()):
             self.log.warning("clients will refuse the certificate of a listener", **told)
         return context

@@ -46,7 +46,7 @@ class SimulatedCluster(Cluster):
     """A cluster whose brokers are processes of the simulation: ``broker-1`` and on."""
 
     _intervals: ClassVar[Mapping[str, Value]] = {}
-    """Kafka's: nobody waits for virtual time, and each heartbeat costs real time."""
+    """Kafka's: virtual time costs no one a wait, but each heartbeat costs real time."""
 
     def __init__(
         self,

@@ -2,8 +2,8 @@
 
 A connection has two ends. What an end writes arrives at the other after a latency, in order,
 sometimes in two pieces. A cut between two processes keeps back what is on its way until it is
-healed, as TCP does; a reset loses it. Code belongs to the process in whose context it runs
-(``current_process``); cuts and slow ways are between names of processes.
+healed, as TCP does, and delivers it even if its end was closed; a reset loses it. Code belongs to
+the process in whose context it runs (``current_process``); cuts and slow ways are between names.
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ HOST: Final = "127.0.0.1"
 FIRST_PORT: Final = 20_000
 SOCKET_BYTES: Final = 256 << 10
 """What lies between two ends, as in the buffers of two sockets, before the writer notices."""
+_RESET: Final = (104, "the other end has reset the connection")
 _HIGH_WATER: Final = 64 << 10
 _PIECE_BYTES: Final = 64 << 10
 """The most that a protocol is given at once."""
@@ -97,8 +98,7 @@ class Network:
         self, make: Callable[[], asyncio.BaseProtocol], port: int
     ) -> tuple[End, asyncio.BaseProtocol]:
         """Connect to a port; raises ``ConnectionRefusedError`` if nothing listens there."""
-        process = current_process.get()
-        name = process.name
+        name = current_process.get().name
         await asyncio.sleep(2 * self.draw_latency_s())
         server = self._servers.get(port)
         while server is not None and (
@@ -195,9 +195,7 @@ class Network:
 
     def draw_latency_s(self, source: str = "", target: str = "") -> float:
         """Draw how long bytes are on their way."""
-        least, greatest = self.latency_s
-        if self._slow:
-            least, greatest = self._slow.get((source, target), self.latency_s)
+        least, greatest = self._slow.get((source, target), self.latency_s)
         return least + (greatest - least) * self._random.random()
 
     def pieces(self, data: bytes) -> list[bytes]:
@@ -319,8 +317,8 @@ class End(asyncio.Transport):
         self._protocol: asyncio.BaseProtocol | None = None
         self._is_closing = False
         self._is_paused = False
-        self._arrived: deque[bytes | None] = deque()
-        """What has arrived; ``None`` is the end."""
+        self._arrived: deque[bytes | OSError | None] = deque()
+        """What has arrived; ``None`` is the end, and an error is a reset."""
         self._last_s = 0.0
         """When what was written last arrives."""
         self._unread = 0
@@ -362,7 +360,7 @@ class End(asyncio.Transport):
         """Give the protocol what has arrived, in its own process."""
         self._loop.call_soon(self.deliver, context=self._context)
 
-    def _arrives(self, data: bytes | None) -> None:
+    def _arrives(self, data: bytes | OSError | None) -> None:
         if not self._is_closing:
             self._arrived.append(data)
             self.deliver()
@@ -374,6 +372,9 @@ class End(asyncio.Transport):
         """Give the protocol what has arrived."""
         while self._arrived and self._may_read():
             data = self._arrived.popleft()
+            if isinstance(data, OSError):
+                self.lose(data)
+                return
             if data is None:
                 self._network.note(self.number, 1, b"")
                 protocol = self.get_protocol()
@@ -428,7 +429,7 @@ class End(asyncio.Transport):
         """Send bytes."""
         self.write(b"".join(list_of_data))
 
-    def _send(self, data: bytes | None) -> None:
+    def _send(self, data: bytes | OSError | None) -> None:
         gap_s = _DRIP_S if self._network.is_dripping else _GAP_S
         latency_s = self._network.draw_latency_s(self.process.name, self.other.process.name)
         self._last_s = max(self._loop.time() + latency_s, self._last_s + gap_s)
@@ -439,8 +440,7 @@ class End(asyncio.Transport):
         self._unread -= size
         if self._is_full and self._unread <= self._low + SOCKET_BYTES:
             self._is_full = False
-            if not self._is_closing:
-                self._loop.call_soon(self._resume_writing, context=self._context)
+            self._loop.call_soon(self._resume_writing, context=self._context)
 
     def _resume_writing(self) -> None:
         if not self._is_closing and not self._is_full:
@@ -475,16 +475,16 @@ class End(asyncio.Transport):
             self._end(None)
 
     def abort(self) -> None:
-        """Close at once; the other end sees a reset."""
+        """Close at once; the other end sees a reset, after all that the kernel was given."""
         if not self._is_closing:
-            self.reset_other()
+            self._send(ConnectionResetError(*_RESET))
             self._end(None)
 
     def reset_other(self) -> None:
-        """Let the other end see a reset."""
-        reset = ConnectionResetError(104, "the other end has reset the connection")
+        """Let the other end see a reset; what is on its way is lost."""
         latency_s = self._network.draw_latency_s(self.process.name, self.other.process.name)
-        self._loop.call_later(latency_s, self.other.lose, reset, context=self.other._context)
+        error = ConnectionResetError(*_RESET)
+        self._loop.call_later(latency_s, self.other.lose, error, context=self.other._context)
 
     def lose(self, error: OSError) -> None:
         """Lose the connection."""

@@ -18,7 +18,7 @@ def timeline_of(run: Run, heading: str = "") -> str:
         Moment(at_s, text, "abort" if text.startswith("fault ") else "none")
         for at_s, text in run.timeline
     ]
-    verdict = Moment(run.simulated_s, run.verdict, "good" if run.verdict == "ok" else "bad")
+    verdict = Moment(run.simulated_s, run.verdict, "good" if run.is_right else "bad")
     return timeline([*moments, verdict], run.simulated_s, _title(run), heading)
 
 

@@ -15,8 +15,6 @@ from fencepost_client.report_pictures import Bar, bars
 from fencepost_broker.simulation.picture import timeline_of
 from fencepost_broker.simulation.runs import Run
 
-RIGHT = "ok"
-
 
 @dataclass
 class Totals:
@@ -38,7 +36,7 @@ class Totals:
         self.events += run.events
         self.faults.update(run.faults)
         self.steps.update(run.steps)
-        if run.verdict != RIGHT:
+        if not run.is_right:
             self.wrong.append(run)
 
 
@@ -93,9 +91,9 @@ def _body(
         [
             "Each seed is one run in virtual time with its own mix of faults. It is right if the "
             "program's checks hold, and the invariants of all logs whenever one of them changes.",
-            "The CPU time is that of the process that ran the seed. The numbers are those of the "
-            "first run of each seed, those of a timeline of the run with the fewest faults that "
-            "fails in the same way.",
+            "The CPU time is that of the processes that ran the seeds. Faults, steps, events are "
+            "those of the first run of each seed; a timeline is that of the run with the fewest "
+            "faults that fails in the same way.",
         ],
         shlex.join(command),
     )

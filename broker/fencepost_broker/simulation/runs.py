@@ -57,6 +57,11 @@ class Run:
     """What the error was that another process has had."""
 
     @property
+    def is_right(self) -> bool:
+        """Whether all went as it should."""
+        return self.error is None and not self.told
+
+    @property
     def verdict(self) -> str:
         """``ok``, or the error in a line."""
         if self.error is None:

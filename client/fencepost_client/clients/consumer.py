@@ -68,6 +68,7 @@ def _member_settings(
             classic.group_instance_id,
             classic.rebalance_timeout_ms,
             remote_assignor,
+            classic.rack,
         )
     raise ConfigError(f"group_protocol is {protocol!r}; it can be classic or consumer")
 
@@ -147,6 +148,7 @@ class Consumer(PartitionReader):
             classic = MemberSettings(
                 group_id, group_instance_id, session_timeout_ms, max_poll_interval_ms
             )
+            classic.rack = client_rack or None
             classic.assignors = assignors_of(partition_assignment_strategy)
             self._member_settings = _member_settings(classic, group_protocol, group_remote_assignor)
         self._heartbeat_interval_ms = heartbeat_interval_ms

@@ -76,7 +76,7 @@ async def check_that_a_broker_answers(config: Mapping[str, Any], timeout_s: floa
         return Link(Connection(peer, _CLIENT_ID, security.login), loop, lambda _: None)
 
     opened: list[Link] = []
-    connector = Connector(security.context, int(timeout_s * 1000), link_to, opened.append)
+    connector = Connector(security, int(timeout_s * 1000), link_to, opened.append)
     failures = []
     try:
         for host, port in read_bootstrap(settings["bootstrap_servers"]):

@@ -122,12 +122,13 @@ class Production:
         self._open = 0
         """Records in the transaction that is open."""
         self._errors = 0
-        is_seen = sys.stderr.isatty() and not options.quiet
-        self._progress = Progress(0, "records taken", sys.stderr if is_seen else None)
+        self._progress = Progress(0, "records taken", None)
 
     async def run(self, fd: int) -> None:
         """All of it; raises ``NotDoneError`` if something is not written."""
         is_complete = False
+        if sys.stderr.isatty() and not os.isatty(fd) and not self._options.quiet:
+            self._progress = Progress(0, "records taken", sys.stderr)
         try:
             is_complete = await run_until_interrupted(self._take_all(fd))
             if self._options.transactional_id is None:

@@ -55,7 +55,7 @@ class Setting:
     @property
     def is_secret(self) -> bool:
         """Whether messages must not contain the value."""
-        return "password" in self.keyword or "jaas" in self.keyword
+        return any(word in self.keyword for word in ("password", "jaas", "secret"))
 
     @property
     def allowed(self) -> str:
@@ -196,6 +196,24 @@ COMMON: Final = _by_keyword(
     Setting(
         "", "sasl_oauth_token_provider", Kind.ANY,
         "for OAUTHBEARER: a function that returns a token; it is called at each login",
+    ),
+    Setting(
+        "sasl.oauthbearer.token.endpoint.url", "sasl_oauthbearer_token_endpoint_url", Kind.TEXT,
+        "for OAUTHBEARER: where to get tokens for client credentials (KIP-768), by http or https",
+    ),
+    Setting(
+        "sasl.oauthbearer.client.credentials.client.id",
+        "sasl_oauthbearer_client_credentials_client_id", Kind.TEXT,
+        "the id of this client at the token endpoint",
+    ),
+    Setting(
+        "sasl.oauthbearer.client.credentials.client.secret",
+        "sasl_oauthbearer_client_credentials_client_secret", Kind.TEXT,
+        "its secret there",
+    ),
+    Setting(
+        "sasl.oauthbearer.scope", "sasl_oauthbearer_scope", Kind.TEXT,
+        "the scope to ask the token endpoint for",
     ),
     Setting("", "ssl_context", Kind.ANY, "an ssl.SSLContext, instead of the files below"),
     Setting(

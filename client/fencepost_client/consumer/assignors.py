@@ -6,6 +6,8 @@ roundrobin          all partitions in turn
 sticky              even, and everybody keeps what it can (KIP-54)
 cooperative-sticky  the same, and nobody stops to read what it keeps (KIP-429)
 =================== =============================================================================
+
+All but roundrobin prefer members in the rack of a replica (KIP-881).
 """
 
 from __future__ import annotations
@@ -25,34 +27,18 @@ from fencepost_client.consumer.group_protocol import (
     write_cooperative_user_data,
     write_sticky_user_data,
 )
+from fencepost_client.consumer.racks import Racks
+from fencepost_client.consumer.range_assignor import assign_range
 from fencepost_client.consumer.sticky_assignor import assign_cooperative_sticky, assign_sticky
 from fencepost_client.errors import ConfigError
 from fencepost_client.types import TopicPartition
 
 
-def assign_range(members: Iterable[Member], partition_counts: Mapping[str, int]) -> Assignment:
-    """Give each member of a topic a range of its partitions, as Kafka's RangeAssignor does."""
-    ranked = by_rank(members)
-    assignment: Assignment = {member.member_id: [] for member in ranked}
-    for topic, count in sorted(partition_counts.items()):
-        readers = [member for member in ranked if topic in member.topics]
-        if not readers:
-            continue
-        each, left_over = divmod(count, len(readers))
-        first = 0
-        for index, member in enumerate(readers):
-            behind = first + each + (index < left_over)
-            assignment[member.member_id] += [
-                TopicPartition(topic, number) for number in range(first, behind)
-            ]
-            first = behind
-    return assignment
-
-
 def assign_round_robin(
-    members: Iterable[Member], partition_counts: Mapping[str, int]
+    members: Iterable[Member], partition_counts: Mapping[str, int], racks: Racks
 ) -> Assignment:
-    """Deal partitions out one by one, as Kafka's RoundRobinAssignor does."""
+    """Deal partitions out one by one, as Kafka's RoundRobinAssignor does; racks do not matter."""
+    del racks
     ranked = by_rank(members)
     assignment: Assignment = {member.member_id: [] for member in ranked}
     read = {topic for member in ranked for topic in member.topics}
@@ -73,7 +59,7 @@ class Assignor:
     """A way to share, and what members tell for it."""
 
     name: str
-    assign: Callable[[Iterable[Member], Mapping[str, int]], Assignment]
+    assign: Callable[[Iterable[Member], Mapping[str, int], Racks], Assignment]
     user_data: Callable[[Holding], bytes | None] = lambda _: None
     """What a member adds to its subscription about what it was assigned last."""
     owned: Callable[[Subscription], Holding] = lambda _: NOTHING

@@ -48,6 +48,7 @@ from fencepost_client.consumer.group_protocol import (
     write_assignment,
     write_subscription,
 )
+from fencepost_client.consumer.racks import Racks
 from fencepost_client.consumer.rebalance import AssignmentChange
 from fencepost_client.errors import RetriableError, consumer_error
 from fencepost_client.requests.backoff import Backoff, Chance
@@ -57,6 +58,7 @@ from fencepost_client.requests.procedures import (
     Coordinator,
     Moved,
     PartitionCounts,
+    PartitionRacks,
     Pause,
     Procedure,
 )
@@ -89,6 +91,7 @@ class MemberSettings:
     session_timeout_ms: int = 45_000
     rebalance_timeout_ms: int = 300_000
     assignors: tuple[Assignor, ...] = assignors_of(DEFAULT_ASSIGNORS)
+    rack: str | None = None
 
 
 class ClassicMember:
@@ -222,7 +225,7 @@ class ClassicMember:
         # By the generation in which it was assigned, which a rebalance that broke off is not.
         is_known = self.generation_id != NO_GENERATION
         holding = Holding(tuple(owned), self._last.generation_id if is_known else NO_GENERATION)
-        subscription = Subscription(tuple(self._topics), holding)
+        subscription = Subscription(tuple(self._topics), holding, rack=settings.rack)
         protocols = [
             JoinGroupRequestProtocol(
                 assignor.name,
@@ -260,7 +263,11 @@ class ClassicMember:
             told = read_subscription(member.metadata)
             members.append(
                 Member(
-                    member.member_id, member.group_instance_id, told.topics, assignor.owned(told)
+                    member.member_id,
+                    member.group_instance_id,
+                    told.topics,
+                    assignor.owned(told),
+                    told.rack or None,
                 )
             )
         topics = sorted({topic for member in members for topic in member.topics})
@@ -268,7 +275,10 @@ class ClassicMember:
         self._led = {topic: counts.get(topic, 0) for topic in topics}
         if joined.skip_assignment:
             return {}  # a static leader that came back: all go on with what they have (KIP-814)
-        return assignor.assign(members, counts)
+        racks: Racks = {}
+        if any(member.rack for member in members):
+            racks = yield PartitionRacks(tuple(counts))
+        return assignor.assign(members, counts, racks)
 
     def _sync_request(self, joined: JoinGroupResponse, assignments: Assignment) -> Ask:
         def build(version: int) -> SyncGroupRequest:

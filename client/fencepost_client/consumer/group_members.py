@@ -18,6 +18,7 @@ class Member:
     group_instance_id: str | None
     topics: tuple[str, ...]
     owned: Holding = NOTHING
+    rack: str | None = None
 
 
 Assignment: TypeAlias = dict[str, list[TopicPartition]]

@@ -8,6 +8,10 @@
 
 Where all members read the same topics there is a direct rule for 1 to 3: those that hold most keep
 one more than others if there are some left over.
+
+If racks matter (KIP-881), nobody keeps a partition to which another member is near and it is not,
+and what is handed out goes to members near to it first. Where members read different topics, racks
+only decide between members that have equally many.
 """
 
 from __future__ import annotations
@@ -18,37 +22,43 @@ from itertools import cycle
 from typing import TypeAlias
 
 from fencepost_client.consumer.group_members import Assignment, Member, by_rank
+from fencepost_client.consumer.racks import Racks, is_near, racks_matter
 from fencepost_client.types import TopicPartition
 
 Held: TypeAlias = dict[str, dict[TopicPartition, None]]
 """Member id -> its partitions, in order."""
+Near: TypeAlias = dict[TopicPartition, dict[str, None]]
+"""Partition -> ids of the members near to it."""
 
 
-def assign_sticky(members: Iterable[Member], partition_counts: Mapping[str, int]) -> Assignment:
+def assign_sticky(
+    members: Iterable[Member], partition_counts: Mapping[str, int], racks: Racks
+) -> Assignment:
     """Assign partitions evenly, and let each member keep as many as possible."""
     ranked = by_rank(members)
     held, free = _kept(ranked, partition_counts)
+    near = _near(ranked, partition_counts, racks)
     if len({frozenset(member.topics) for member in ranked}) == 1:
-        _share_among_equals(held, free)
+        _share_among_equals(ranked, held, free, near)
     else:
         readers = {
             topic: [member.member_id for member in ranked if topic in member.topics]
             for topic in partition_counts
         }
-        _hand_out(held, free, readers)
+        _hand_out(held, free, readers, near)
         _level(held, readers)
     return {member_id: sorted(partitions) for member_id, partitions in held.items()}
 
 
 def assign_cooperative_sticky(
-    members: Iterable[Member], partition_counts: Mapping[str, int]
+    members: Iterable[Member], partition_counts: Mapping[str, int], racks: Racks
 ) -> Assignment:
     """Sticky, but a partition moves only after its owner has given it up (KIP-429).
 
     The owner joins again when it has, and the next assignment gives it to the new one.
     """
     ranked = by_rank(members)
-    target = assign_sticky(ranked, partition_counts)
+    target = assign_sticky(ranked, partition_counts, racks)
     to_give_up = {
         partition
         for member in ranked
@@ -91,16 +101,48 @@ def _kept(
     return held, free
 
 
-def _share_among_equals(held: Held, free: list[TopicPartition]) -> None:
-    total = len(free) + sum(map(len, held.values()))
-    each, left_over = divmod(total, len(held))
-    quotas = {}
+def _near(members: Sequence[Member], partition_counts: Mapping[str, int], racks: Racks) -> Near:
+    """Which members are near to which partitions; nothing if racks do not matter."""
+    partitions = [
+        TopicPartition(topic, number)
+        for topic, count in partition_counts.items()
+        if topic in racks
+        for number in range(count)
+    ]
+    if not racks_matter(members, (racks[topic][number] for topic, number in partitions)):
+        return {}
+    return {
+        where: {
+            member.member_id: None
+            for member in members
+            if member.rack is not None and is_near(member, where, racks)
+        }
+        for where in partitions
+    }
+
+
+def _share_among_equals(
+    members: Sequence[Member], held: Held, free: list[TopicPartition], near: Near
+) -> None:
+    for member_id in [member.member_id for member in members if member.rack is not None]:
+        for where in [each for each in held[member_id] if member_id not in near.get(each, ())]:
+            if near.get(where):
+                del held[member_id][where]
+                free.append(where)
+    each, left_over = divmod(len(free) + sum(map(len, held.values())), len(held))
     for place, member_id in enumerate(sorted(held, key=lambda name: -len(held[name]))):
-        quota = quotas[member_id] = each + (place < left_over)
-        too_many = list(held[member_id])[quota:]
-        for where in too_many:
+        for where in list(held[member_id])[each + (place < left_over) :]:
             del held[member_id][where]
-        free += too_many
+            free.append(where)
+    # Those with few members near to them first: the others have more to choose from.
+    for where in sorted(free, key=lambda where: (len(near.get(where, ())), where)):
+        most = each + (sum(len(own) > each for own in held.values()) < left_over)
+        room = [member_id for member_id in near.get(where, ()) if len(held[member_id]) < most]
+        if room:
+            held[min(room, key=lambda member_id: len(held[member_id]))][where] = None
+            free.remove(where)
+    by_size = sorted(held, key=lambda name: -len(held[name]))
+    quotas = {name: each + (place < left_over) for place, name in enumerate(by_size)}
     turns = cycle(held)
     for where in sorted(free):
         member_id = next(turns)
@@ -109,10 +151,16 @@ def _share_among_equals(held: Held, free: list[TopicPartition]) -> None:
         held[member_id][where] = None
 
 
-def _hand_out(held: Held, free: list[TopicPartition], readers: Mapping[str, Sequence[str]]) -> None:
+def _hand_out(
+    held: Held, free: list[TopicPartition], readers: Mapping[str, Sequence[str]], near: Near
+) -> None:
     # Those with few readers first: the others can make up for what they bring about.
     for where in sorted(free, key=lambda where: (len(readers[where.topic]), where)):
-        least = min(readers[where.topic], key=lambda member_id: len(held[member_id]))
+        close = near.get(where, ())
+        least = min(
+            readers[where.topic],
+            key=lambda member_id: (len(held[member_id]), member_id not in close),
+        )
         held[least][where] = None
 
 

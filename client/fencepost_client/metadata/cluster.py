@@ -10,7 +10,7 @@ updater sends the requests.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
@@ -56,6 +56,8 @@ class Topic:
     topic_id: bytes = bytes(16)
     is_internal: bool = False
     leaders: dict[int, Leader] = field(default_factory=dict)
+    replicas: dict[int, list[int]] = field(default_factory=dict)
+    """The brokers that have a replica of each partition."""
 
     @property
     def partition_count(self) -> int:
@@ -193,7 +195,21 @@ class Cluster:
                 if leader.epoch < before.epoch:
                     leader = before
             topic.leaders[partition.partition_index] = leader
+            topic.replicas[partition.partition_index] = partition.replica_nodes
         return topic
+
+    def racks_of(self, topics: Iterable[str]) -> dict[str, list[frozenset[str]]]:
+        """Return the racks of the replicas of each partition, as far as they are known."""
+        racks = {node.id: node.rack for node in self.nodes.values() if node.rack}
+
+        def of(replicas: Sequence[int]) -> frozenset[str]:
+            return frozenset(racks[each] for each in replicas if each in racks)
+
+        return {
+            name: [of(replicas) for _, replicas in sorted(self.topics[name].replicas.items())]
+            for name in topics
+            if name in self.topics
+        }
 
     # -- looking up ----------------------------------------------------------------------------
 

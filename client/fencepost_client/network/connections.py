@@ -48,7 +48,7 @@ class Connections:
         self._last_features: dict[str, int] = {}
         self._closing: dict[Link, None] = {}
         self._connector = Connector(
-            settings.security.context,
+            settings.security,
             settings.connect_timeout_ms,
             self._new_link,
             self._closing.setdefault,

@@ -15,6 +15,7 @@ from typing import Any
 from fencepost_client.errors import AuthenticationError, KafkaError, NetworkError, TlsError
 from fencepost_client.network import log
 from fencepost_client.network.link import Link
+from fencepost_client.network.security import Security
 
 
 class Connector:
@@ -22,12 +23,13 @@ class Connector:
 
     def __init__(
         self,
-        context: ssl.SSLContext | None,
+        security: Security,
         timeout_ms: int,
         make_link: Callable[[str], Link],
         on_open: Callable[[Link], None],
     ) -> None:
-        self._context = context
+        self._context = security.context
+        self._tokens = security.tokens
         self._timeout_ms = timeout_ms
         self._make_link = make_link
         self._on_open = on_open
@@ -50,6 +52,8 @@ class Connector:
 
     async def _connect(self, peer: str, host: str, port: int) -> Link:
         loop = asyncio.get_running_loop()
+        if self._tokens is not None:
+            await self._tokens.prepare(self._timeout_ms / 1000)
         end = loop.time() + self._timeout_ms / 1000
         addresses = await self._resolve(host, port)
         failures = []

@@ -35,6 +35,7 @@ from fencepost_client.requests.procedures import (
     LeaderOf,
     Moved,
     NodeId,
+    PartitionRacks,
     Pause,
     Procedure,
     Target,
@@ -123,6 +124,8 @@ class NetworkClient:
                         try:
                             if isinstance(step, Ask):
                                 answer = await self.ask(step)
+                            elif isinstance(step, PartitionRacks):
+                                answer = self.cluster.racks_of(step.topics)
                             else:
                                 answer = await self.metadata.partition_counts(step.topics)
                         except KafkaError as error:

@@ -7,14 +7,23 @@ import ssl
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final, TypedDict, Unpack, cast
+from urllib.parse import urlsplit
 
 from fencepost_client.config.jaas import PLAIN_MODULE, SCRAM_MODULE, read_jaas
 from fencepost_client.config.settings import COMMON, SaslMechanism, SecurityProtocol, check_settings
 from fencepost_client.errors import ConfigError
+from fencepost_client.network.token_endpoint import ClientCredentials, Credentials
 from fencepost_client.requests.sasl import MECHANISMS, OAUTHBEARER, PLAIN, SCRAM_HASHES, Login
 
 _PROTOCOLS: Final = ("PLAINTEXT", "SASL_PLAINTEXT", "SSL", "SASL_SSL")
-_OF_OAUTHBEARER: Final = {"sasl_mechanism", "sasl_oauth_token_provider"}
+_OF_ENDPOINT: Final = (
+    "sasl_oauthbearer_token_endpoint_url",
+    "sasl_oauthbearer_client_credentials_client_id",
+    "sasl_oauthbearer_client_credentials_client_secret",
+)
+_OF_OAUTHBEARER: Final = {
+    "sasl_mechanism", "sasl_oauth_token_provider", *_OF_ENDPOINT, "sasl_oauthbearer_scope",
+}  # fmt: skip
 _LOGIN_MODULES: Final = {
     PLAIN_MODULE: (PLAIN,),
     SCRAM_MODULE: tuple(SCRAM_HASHES),
@@ -30,6 +39,10 @@ class SecuritySettings(TypedDict, total=False):
     sasl_plain_password: str
     sasl_jaas_config: str
     sasl_oauth_token_provider: Callable[[], str]
+    sasl_oauthbearer_token_endpoint_url: str
+    sasl_oauthbearer_client_credentials_client_id: str
+    sasl_oauthbearer_client_credentials_client_secret: str
+    sasl_oauthbearer_scope: str
     ssl_context: ssl.SSLContext
     ssl_ca_location: str
     ssl_certificate_location: str
@@ -44,6 +57,8 @@ class Security:
 
     login: Login | None = None
     context: ssl.SSLContext | None = None
+    tokens: ClientCredentials | None = None
+    """Where the login's tokens come from; it needs one before a connection is made."""
 
 
 def read_security(**settings: Unpack[SecuritySettings]) -> Security:
@@ -60,9 +75,12 @@ def read_security(**settings: Unpack[SecuritySettings]) -> Security:
                 f"{unused[0]} is set, but security_protocol is {protocol}: it needs "
                 f"{', '.join(name for name in _PROTOCOLS if wanted in name)}"
             )
+    login = _read_login(settings) if "SASL" in protocol else None
+    provider = None if login is None else login.provider
     return Security(
-        _read_login(settings) if "SASL" in protocol else None,
+        login,
         _read_context(settings) if "SSL" in protocol else None,
+        provider if isinstance(provider, ClientCredentials) else None,
     )
 
 
@@ -70,14 +88,8 @@ def _read_login(settings: SecuritySettings) -> Login:
     mechanism = settings.get("sasl_mechanism")
     if mechanism is None:
         raise ConfigError(f"sasl_mechanism is missing: set one of {', '.join(MECHANISMS)}")
-    provider = settings.get("sasl_oauth_token_provider")
-    if mechanism == OAUTHBEARER or provider is not None:
-        others = {name for name in settings if name.startswith("sasl_")} - _OF_OAUTHBEARER
-        if mechanism != OAUTHBEARER or provider is None or others:
-            raise ConfigError(
-                "sasl_mechanism OAUTHBEARER needs sasl_oauth_token_provider, and nothing else"
-            )
-        return Login(mechanism, "", "", secrets.token_urlsafe, provider=provider)
+    if mechanism == OAUTHBEARER or any(name.startswith("sasl_oauth") for name in settings):
+        return Login(mechanism, "", "", secrets.token_urlsafe, provider=_read_provider(settings))
     username, password = settings.get("sasl_plain_username"), settings.get("sasl_plain_password")
     is_token = False
     if "sasl_jaas_config" in settings:
@@ -91,6 +103,40 @@ def _read_login(settings: SecuritySettings) -> Login:
     if not username or not password:
         raise ConfigError("SASL needs sasl_plain_username and sasl_plain_password")
     return Login(mechanism, username, password, secrets.token_urlsafe, is_token)
+
+
+def _read_provider(settings: SecuritySettings) -> Callable[[], str]:
+    """A function that returns tokens: the user's, or one that asks a token endpoint."""
+    provider = settings.get("sasl_oauth_token_provider")
+    given = {name for name in settings if name.startswith("sasl_")}
+    of_endpoint = {name for name in given if name.startswith("sasl_oauthbearer_")}
+    if (
+        settings.get("sasl_mechanism") != OAUTHBEARER
+        or given - _OF_OAUTHBEARER
+        or (provider is not None) == bool(of_endpoint)
+    ):
+        raise ConfigError(
+            "sasl_mechanism OAUTHBEARER needs sasl_oauth_token_provider, or "
+            f"{', '.join(_OF_ENDPOINT)}, and nothing else but sasl_oauthbearer_scope"
+        )
+    if provider is not None:
+        return provider
+    missing = [name for name in _OF_ENDPOINT if not cast("dict[str, str]", settings).get(name)]
+    if missing:
+        raise ConfigError(f"{missing[0]} is missing: a token endpoint needs all of these")
+    url = settings["sasl_oauthbearer_token_endpoint_url"]
+    if urlsplit(url).scheme not in ("http", "https"):
+        raise ConfigError(
+            f"sasl_oauthbearer_token_endpoint_url {url!r:.200} does not begin with http or https"
+        )
+    return ClientCredentials(
+        Credentials(
+            url,
+            settings["sasl_oauthbearer_client_credentials_client_id"],
+            settings["sasl_oauthbearer_client_credentials_client_secret"],
+            settings.get("sasl_oauthbearer_scope"),
+        )
+    )
 
 
 def _read_context(settings: SecuritySettings) -> ssl.SSLContext:

@@ -102,7 +102,13 @@ class PartitionCounts(NamedTuple):
     topics: tuple[str, ...]
 
 
-Step: TypeAlias = Ask | Pause | Moved | PartitionCounts
+class PartitionRacks(NamedTuple):
+    """Ask for the racks of the replicas of each partition, as far as they are known."""
+
+    topics: tuple[str, ...]
+
+
+Step: TypeAlias = Ask | Pause | Moved | PartitionCounts | PartitionRacks
 Procedure: TypeAlias = Generator[Step, Any, T]
 
 

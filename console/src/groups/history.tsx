@@ -53,7 +53,7 @@ export function History(props: { group: string; now: string }) {
   return (
     <Card
       title="Who read which partition"
-      hint={`Each column is a change of the group, in order, as the coordinator's log has it. ${left.length ? `Shown: ${left.join(", ")}.` : ""}`}
+      hint={`Each column is a generation or epoch of the group, with its number and time, as the coordinator's log has it. ${left.length ? `Shown: ${left.join(", ")}.` : ""}`}
     >
       <Wrong problem={problem} />
       {data && partitions.length === 0 ? (
@@ -87,6 +87,7 @@ export function History(props: { group: string; now: string }) {
               ))}
             </tr>
           ))}
+          {epochs.some((each) => each.members.some((member) => member.epoch < each.epoch)) && (
           <tr>
             <th scope="row">not there yet</th>
             {epochs.map((each, at) => (
@@ -101,6 +102,7 @@ export function History(props: { group: string; now: string }) {
               </td>
             ))}
           </tr>
+          )}
         </Table>
       )}
     </Card>

@@ -1,9 +1,12 @@
 // The cluster: its brokers, the processes behind them, and what the log says.
 
+import { useEffect, useState } from "preact/hooks";
+
 import { path, tell } from "../api";
+import { linkTo } from "../route";
 import { about, logLines, useAnswer } from "../store";
-import { dateAndTime, timeOfDay } from "../text";
-import type { Brokers, ProcessState } from "../types";
+import { dateAndTime, many, timeOfDay } from "../text";
+import type { Brokers, ProcessState, TopicState } from "../types";
 import { Button, Card, Empty, Page, Table, Tag, Text, Wrong } from "../ui";
 
 const TONES: Record<string, "good" | "busy" | "bad"> = { up: "good", paused: "busy", starting: "busy", down: "bad" };
@@ -23,6 +26,7 @@ const CHANGES: Record<string, [string, string][]> = {
 export function ClusterPage() {
   const brokers = useAnswer<Brokers>("/v1/brokers");
   const isCluster = about.value?.kind === "cluster";
+  const partitions = usePartitions();
   const processes = useAnswer<{ processes: ProcessState[] }>(isCluster ? "/v1/processes" : null);
   return (
     <Page
@@ -35,15 +39,22 @@ export function ClusterPage() {
           title="Brokers"
           hint={
             <>
-              Cluster <code>{brokers.data.cluster_id}</code>, clients begin at <code>{brokers.data.bootstrap}</code>
+              Cluster <code>{brokers.data.cluster_id}</code>, clients begin at <code>{brokers.data.bootstrap}</code>.{" "}
+              {processes.data && `The controller is ${processes.data.processes.filter((each) => each.roles.includes("controller")).map((each) => `${each.label}, which is ${each.state}`).join("; ")}.`}
             </>
           }
         >
-          <Table label="Brokers" head={["Broker", "State", "Listeners"]}>
+          <Table label="Brokers" head={["Broker", "State", "Leads", "In sync", "Not in sync", "Producer ids left", "Listeners"]}>
             {brokers.data.brokers.map((each) => (
               <tr key={each.broker_id}>
                 <td class="number">{each.broker_id}</td>
                 <td>{each.ready ? <Tag tone="good">ready</Tag> : <Tag tone="bad">fenced</Tag>}</td>
+                <td class="number">{partitions.filter((at) => at.leader === each.broker_id).length}</td>
+                <td class="number">{partitions.filter((at) => at.isr.includes(each.broker_id)).length}</td>
+                <td class="number">{lagging(partitions, each.broker_id) > 0 ? <Tag tone="bad">{lagging(partitions, each.broker_id)}</Tag> : 0}</td>
+                <td>
+                  {each.producer_ids === null ? <span class="none">unknown</span> : each.producer_ids.map(([first, last]) => `${first} to ${last}`).join(", ") || "none"}
+                </td>
                 <td>
                   {Object.entries(each.listeners).map(([name, at]) => (
                     <code key={name}>
@@ -59,8 +70,111 @@ export function ClusterPage() {
       {processes.data && <Processes processes={processes.data.processes} again={processes.again} />}
       <Wrong problem={processes.problem} />
       {!isCluster && <Alone />}
+      <Troubled partitions={partitions} />
+      <Elections />
       <Log />
     </Page>
+  );
+}
+
+// -- partitions: who leads them, and who is in sync ---------------------------------------------
+
+interface Placed {
+  topic: string;
+  partition: number;
+  leader: number;
+  replicas: number[];
+  isr: number[];
+}
+
+interface Election {
+  at_ms: number;
+  topic: string;
+  partition: number;
+  from: number;
+  to: number;
+}
+
+/** A cluster with more partitions is asked less often. */
+const MANY = 1000;
+const LISTED = 50;
+const elections: Election[] = [];
+let leaders = new Map<string, number>();
+
+/** All partitions, asked for again and again; leaders that change are noted as elections. */
+function usePartitions(): Placed[] {
+  const [everyMs, setEvery] = useState(1500);
+  const { data } = useAnswer<{ topics: TopicState[] }>("/v1/topics", everyMs);
+  const placed = (data?.topics ?? []).flatMap((topic) => topic.partitions.map((each) => ({ topic: topic.name, ...each })));
+  useEffect(() => setEvery(placed.length > MANY ? 15_000 : 1500), [placed.length > MANY]);
+  if (data) {
+    const now = new Map(placed.map((each) => [`${each.topic}-${each.partition}`, each.leader]));
+    for (const each of placed) {
+      const before = leaders.get(`${each.topic}-${each.partition}`);
+      if (before !== undefined && before !== each.leader) elections.unshift({ at_ms: Date.now(), topic: each.topic, partition: each.partition, from: before, to: each.leader });
+    }
+    elections.length = Math.min(elections.length, 10 * LISTED);
+    leaders = now;
+  }
+  return placed;
+}
+
+/** How many partitions a broker has a replica of that is not in sync. */
+const lagging = (partitions: Placed[], broker: number): number =>
+  partitions.filter((each) => each.replicas.includes(broker) && !each.isr.includes(broker)).length;
+
+const nameOf = (broker: number): string => (broker < 0 ? "none" : `broker ${broker}`);
+
+function PartitionLink(props: { of: { topic: string; partition: number } }) {
+  const { topic, partition } = props.of;
+  return (
+    <a href={linkTo("topics", { topic, partition })}>
+      <Text of={`${topic}-${partition}`} />
+    </a>
+  );
+}
+
+/** The partitions that have no leader, or replicas that are not in sync. */
+function Troubled(props: { partitions: Placed[] }) {
+  const found = props.partitions.filter((each) => each.leader < 0 || each.isr.length < each.replicas.length);
+  if (found.length === 0) return null;
+  return (
+    <Card title={many(found.length, "partition") + " in trouble"} hint="They have no leader, or replicas that are not in sync: those must catch up before they can lead.">
+      <Table label="Partitions in trouble" head={["Partition", "Leader", "Replicas", "In sync"]}>
+        {found.slice(0, LISTED).map((each) => (
+          <tr key={`${each.topic}-${each.partition}`}>
+            <td>
+              <PartitionLink of={each} />
+            </td>
+            <td>{each.leader < 0 ? <Tag tone="bad">none</Tag> : each.leader}</td>
+            <td>{each.replicas.join(", ")}</td>
+            <td>{each.isr.join(", ")}</td>
+          </tr>
+        ))}
+      </Table>
+      {found.length > LISTED && <p class="hint">The first {LISTED} are shown.</p>}
+    </Card>
+  );
+}
+
+function Elections() {
+  if (elections.length === 0) return null;
+  return (
+    <Card title="Elections" hint="Partitions whose leader has changed while this page was open, the newest first.">
+      <Table label="Elections" head={["Time", "Partition", "From", "To"]}>
+        {elections.slice(0, LISTED).map((each, at) => (
+          <tr key={elections.length - at}>
+            <td class="time">{timeOfDay(each.at_ms)}</td>
+            <td>
+              <PartitionLink of={each} />
+            </td>
+            <td>{nameOf(each.from)}</td>
+            <td>{nameOf(each.to)}</td>
+          </tr>
+        ))}
+      </Table>
+      {elections.length > LISTED && <p class="hint">The last {LISTED} are shown.</p>}
+    </Card>
   );
 }
 

@@ -4,7 +4,7 @@ import { useState } from "preact/hooks";
 
 import { path, tell } from "../api";
 import { about, faultsFired, useAnswer } from "../store";
-import { dateAndTime, many, timeOfDay } from "../text";
+import { dateAndTime, duration, many, timeOfDay } from "../text";
 import { Scenarios } from "../scenarios";
 import { Button, Card, Empty, Field, Page, Table, Tag, Text, Wrong } from "../ui";
 
@@ -190,7 +190,8 @@ const STEPS: [string, Record<string, number>][] = [
 ];
 
 function Clock() {
-  const { data, problem, again } = useAnswer<{ now_ms: number; manual: boolean }>("/v1/clock", 1000);
+  const { data, problem, again } = useAnswer<{ now_ms: number; manual: boolean; next_deadline_ms: number | null }>("/v1/clock", 1000);
+  const left = data && data.next_deadline_ms !== null ? Math.max(0, data.next_deadline_ms - data.now_ms) : null;
   const doing = (what: string, body?: unknown) => async () => {
     await tell("POST", `/v1/clock/${what}`, body);
     again();
@@ -210,6 +211,14 @@ function Clock() {
             <Button do={doing("resume")}>Let it run</Button>
           ) : (
             <Button do={doing("pause")}>Let it stand still</Button>
+          )}
+          {left !== null && (
+            <Button
+              do={doing("advance", { ms: Math.max(1, left) })}
+              title="To the moment at which something is due: a timeout, the end of a session, a rebalance"
+            >
+              To the next deadline, in {duration(left)}
+            </Button>
           )}
           {STEPS.map(([name, step]) => (
             <Button key={name} do={doing("advance", step)} label={`Move state time forward by ${name}`}>

@@ -5,7 +5,9 @@ import { History } from "../groups/history";
 import { given, linkTo } from "../route";
 import { useAnswer } from "../store";
 import { duration, many } from "../text";
+import type { PartitionExplained } from "../types";
 import { Button, Card, Empty, Page, Table, Tag, Text, Wrong } from "../ui";
+import { Holder } from "./transactions";
 
 interface Listed {
   group_id: string;
@@ -76,6 +78,7 @@ function GroupShown(props: { id: string }) {
   };
   const readers = new Map(data.members.flatMap((each) => each.assignment.map((at) => [`${at.topic}-${at.partition}`, each])));
   const changed = JSON.stringify([data.state, data.group_epoch, data.members]);
+  const behind = data.offsets.filter((each) => (each.lag ?? 0) > 0);
   const lag = data.offsets.reduce((sum, each) => sum + (each.lag ?? 0), 0);
   return (
     <>
@@ -135,12 +138,11 @@ function GroupShown(props: { id: string }) {
           </Table>
         )}
       </Card>
-      {data.type !== "share" && <History group={props.id} now={changed} />}
       <Card title="Committed offsets" hint="Where a reader would go on. Lag is how many records are after that.">
         {data.offsets.length === 0 ? (
           <Empty>Nothing is committed yet.</Empty>
         ) : (
-          <Table label="Committed offsets" head={["Partition", "Read by", "Committed", "Log end", "Lag"]}>
+          <Table label="Committed offsets" head={["Partition", "Read by", "Committed", "Log end", "Lag", "Why it does not go on"]}>
             {data.offsets.map((each) => (
               <tr key={`${each.topic}-${each.partition}`}>
                 <td>
@@ -148,12 +150,13 @@ function GroupShown(props: { id: string }) {
                     <Text of={`${each.topic}-${each.partition}`} />
                   </a>
                 </td>
-                <td>
+                <td class="short">
                   <Text of={readers.get(`${each.topic}-${each.partition}`)?.client_id} none="nobody" />
                 </td>
                 <td class="number">{each.offset}</td>
                 <td class="number">{each.log_end_offset ?? ""}</td>
                 <td class="number">{each.lag === null ? "" : each.lag > 0 ? <Tag tone="busy">{each.lag}</Tag> : 0}</td>
+                <td>{(each.lag ?? 0) > 0 && behind.indexOf(each) < EXPLAINED && <Why of={each} isRead={readers.has(`${each.topic}-${each.partition}`)} isMoving={data.rebalance !== null} />}</td>
               </tr>
             ))}
           </Table>
@@ -165,8 +168,28 @@ function GroupShown(props: { id: string }) {
           </p>
         ))}
       </Card>
+      {data.type !== "share" && <History group={props.id} now={changed} />}
     </>
   );
+}
+
+/** For so many partitions, the broker is asked why their readers do not go on. */
+const EXPLAINED = 8;
+
+/** Why a group does not read on in a partition where it is behind. */
+function Why(props: { of: { topic: string; partition: number; offset: number }; isRead: boolean; isMoving: boolean }) {
+  const { topic, partition, offset } = props.of;
+  const { data } = useAnswer<PartitionExplained>(path`/v1/topics/${topic}/partitions/${partition}`, 2000);
+  if (props.isMoving) return <>A rebalance is under way, above.</>;
+  if (!props.isRead) return <>No member reads it.</>;
+  if (!data) return null;
+  if (data.holder && data.last_stable_offset <= offset)
+    return (
+      <>
+        A transaction is open: <Holder of={data} />. Consumers with <code>isolation.level=read_committed</code> stop here.
+      </>
+    );
+  return <span class="none">nothing at the broker: its consumer has not polled, or not committed</span>;
 }
 
 /** What a rebalance waits for, and on whom. */

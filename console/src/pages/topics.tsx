@@ -11,7 +11,7 @@ import { dateAndTime, many, size, visible } from "../text";
 import type { PartitionExplained, TopicState } from "../types";
 import { Button, Card, Empty, Field, Page, Table, Tag, Text, Wrong } from "../ui";
 import { LongList, LongTable } from "../virtual";
-import { Holder } from "./transactions";
+import { Holder, HolderButtons } from "./transactions";
 
 interface Offsets {
   partition: number;
@@ -199,6 +199,7 @@ function Records(props: { topic: string; partition: number; again: () => void })
         <p class="holder">
           <b>The last stable offset is held at {explained.data.last_stable_offset} by </b>
           <Holder of={explained.data} />
+          <HolderButtons of={explained.data} again={() => (explained.again(), again(), props.again())} />
         </p>
       )}
       <Produce url={`${base}/records`} again={() => (again(), props.again())} />
@@ -236,7 +237,7 @@ function rowsOf(batch: Batch, before: Batch | undefined, form: string, topic: st
       {size(batch.size_bytes)}
       {batch.compression !== "none" && `, ${batch.compression}`}
       {batch.producer_id >= 0 && `, producer ${batch.producer_id} epoch ${batch.producer_epoch}`}
-      {batch.base_sequence >= 0 && `, sequence ${batch.base_sequence}`}
+      {batch.producer_id >= 0 && batch.base_sequence >= 0 && `, sequence ${batch.base_sequence}`}
     </small>
   );
   if (batch.control || batch.problem)

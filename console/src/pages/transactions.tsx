@@ -2,9 +2,9 @@
 
 import { useMemo, useRef, useState } from "preact/hooks";
 
-import { path, perform } from "../api";
+import { path, perform, tell } from "../api";
 import { give, given, linkTo } from "../route";
-import { clearSteps, isOfBroker, steps, useAnswer } from "../store";
+import { about, clearSteps, isOfBroker, steps, useAnswer } from "../store";
 import { Watched } from "../scenarios";
 import { duration, many, timeOfDay } from "../text";
 import { TITLES, Timeline } from "../timeline/draw";
@@ -212,7 +212,7 @@ function Steps(props: { steps: Step[]; selected: number; onSelect: (at: number) 
   const first = Math.max(0, props.steps.length - LISTED);
   const listed = props.steps.slice(first).map((each, at) => ({ each, at: first + at })).reverse();
   return (
-    <Card title="Steps" hint="The same in words, the newest first.">
+    <Card title="Steps" hint="The same in words, the newest first. The broker tells steps while a page like this one is open, and keeps the last of them.">
       <Table label="Steps" head={["Time", "Who", "What", "API or state"]}>
         {listed.map(({ each, at }) => (
           <tr key={at} class={at === props.selected ? "pick picked" : "pick"} onClick={() => props.onSelect(at)}>
@@ -366,6 +366,44 @@ function why(data: TransactionExplained): string {
   return missing;
 }
 
+/** Buttons that end what holds a partition's last stable offset. */
+export function HolderButtons(props: { of: PartitionExplained; again: () => void }) {
+  const { holder, topic, partition, leader_id } = props.of;
+  if (!holder) return null;
+  const doing = (what: () => Promise<unknown>) => async () => (await what(), props.again());
+  const id = holder.transactional_id;
+  const isEnding = holder.state !== null && holder.state.startsWith("Prepare");
+  return (
+    <span class="actions">
+      {isEnding && (
+        <Button title="End all holds on markers" do={doing(() => perform("release-markers", {}))}>
+          Release markers
+        </Button>
+      )}
+      {id !== null && holder.state === "Ongoing" && (
+        <Button title="Abort it now, as its timeout does; its producer is fenced" do={doing(() => perform("time-out-transaction", { transactional_id: id }))}>
+          Abort
+        </Button>
+      )}
+      {holder.hangs && (
+        <Button title="Write an abort marker, as Admin.abortTransaction does" do={doing(() => perform("abort-hanging-transaction", { topic, partition, producer_id: holder.producer_id }))}>
+          Abort what hangs
+        </Button>
+      )}
+      {id !== null && !holder.hangs && (
+        <Button tone="bad" title="Fence the producer, as Admin.fenceProducers does" do={doing(() => perform("fence-producer", { transactional_id: id }))}>
+          Fence
+        </Button>
+      )}
+      {about.value?.kind === "cluster" && leader_id >= 0 && (
+        <Button tone="bad" title="SIGKILL to the leader of this partition: as a crash" do={doing(() => tell("POST", path`/v1/processes/${leader_id}/kill`))}>
+          Kill broker {leader_id}
+        </Button>
+      )}
+    </span>
+  );
+}
+
 export function Holder(props: { of: PartitionExplained }) {
   const { holder, lag } = props.of;
   if (!holder) return <span class="none">nobody: all committed records can be read</span>;
@@ -379,7 +417,7 @@ export function Holder(props: { of: PartitionExplained }) {
         </a>
       )}{" "}
       {holder.hangs ? <Tag tone="bad">hangs: no coordinator will end it</Tag> : holder.state && <Tag tone={toneOf(holder.state)}>{holder.state}</Tag>}
-      <small> {many(lag, "record")} after it cannot be read</small>
+      <small> {many(lag, "record")} from there on cannot be read</small>
     </>
   );
 }

@@ -8,8 +8,9 @@ from typing import Final
 
 from tests.bench.broker.peers import FENCEPOSTS, PEERS
 from tests.bench.broker.plot import Bars, plot
-from tests.bench.broker.results import BUSY, MET, MISSED, OPEN, Judged, Result, Stamp, number
+from tests.bench.broker.results import BUSY, Result, Stamp, number
 from tests.bench.broker.rows import PAGES
+from tests.bench.judged import MET, MISSED, OPEN, Judged
 from tests.bench.table import markdown_table, plain_table
 
 COMMAND: Final = "make bench-broker"

@@ -18,25 +18,13 @@ from tests.bench.broker.rows import (
     Row,
     Sample,
 )
+from tests.bench.judged import MET, MISSED, OPEN, Judged
 
 BUSY: Final = 0.9
 """A client that is so busy has measured itself."""
-MET: Final = "met"
-MISSED: Final = "MISSED"
-OPEN: Final = "not measured"
 
 Spreads: TypeAlias = dict[str, Spread]
 """By the metric."""
-
-
-@dataclass(frozen=True, slots=True)
-class Judged:
-    """A goal and how it went."""
-
-    row: str
-    text: str
-    result: str
-    verdict: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,15 +94,16 @@ class Result:
         ours = self.median(peer, goal.metric)
         match goal:
             case AtMost(bound=bound):
-                text, met = f"≤ {number(bound)} {unit}", ours is not None and ours <= bound
+                text, times = f"≤ {number(bound)} {unit}", bound / ours if ours else None
             case AtLeast(bound=bound):
-                text, met = f"≥ {number(bound)} {unit}", ours is not None and ours >= bound
-            case BestPeer(times=times):
-                return self._judge_by_peers(goal, peer, times)
+                text, times = f"≥ {number(bound)} {unit}", None if ours is None else ours / bound
+            case BestPeer(times=wanted):
+                return self._judge_by_peers(goal, peer, wanted)
         text = f"{peer}: {text}"
         if ours is None:
             return self._without_result(peer, text)
-        return self._verdict(text, f"{number(ours)} {unit}", met=met)
+        met = times is None or times >= 1  # nothing is at most anything
+        return self._verdict(text, f"{number(ours)} {unit}", times, met=met)
 
     def _judge_by_peers(self, goal: Goal, peer: str, times: float) -> Judged:
         text = f"{peer}: {times:g} × the best peer" if times != 1 else f"{peer}: above every peer"
@@ -124,14 +113,14 @@ class Result:
         if ratio is None or best is None:
             return Judged(self.row.name, text, "no peer took part", OPEN)
         met = ratio >= times if times != 1 else ratio > 1
-        return self._verdict(text, f"{ratio:.2f} × {best[1]}", met=met)
+        return self._verdict(text, f"{ratio:.2f} × {best[1]}", ratio / times, met=met)
 
     def _without_result(self, peer: str, text: str) -> Judged:
         reason = self.troubles.get(peer, "nothing was measured")
         return Judged(self.row.name, text, reason, MISSED if peer in self.failed else OPEN)
 
-    def _verdict(self, text: str, result: str, *, met: bool) -> Judged:
-        return Judged(self.row.name, text, result, MET if met else MISSED)
+    def _verdict(self, text: str, result: str, times: float | None, *, met: bool) -> Judged:
+        return Judged(self.row.name, text, result, MET if met else MISSED, times)
 
     def busy_clients(self) -> list[str]:
         """The brokers with which the client was at the end of its core."""

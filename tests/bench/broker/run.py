@@ -19,6 +19,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Final, Self
 
+from fencepost_client.progress import Progress
 from fencepost_protocol.exceptions import ProtocolError
 
 from tests.bench.broker import kept
@@ -253,15 +254,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
     broker_core, client_core = pair or (None, None)
     allow_many_files(FILES_MAX)
     now = Report()
-    with Contenders() as contenders:
+    with Contenders() as contenders, Progress(len(rows), "rows", sys.stderr) as progress:
         remarks = start_all(options, rows, broker_core, contenders)
         where = (
             "Broker and client have a core each" if pair else "Broker and client share all cores"
         )
         versions = {name: contenders[name].version() for name in contenders.names()}
-        for number_of_row, row in enumerate(rows, 1):
-            say(f"row {number_of_row} of {len(rows)}")
-            result = run_row(row, contenders, effort, client_core, say)
+        for row in rows:
+            progress.begin(row.name)
+            result = run_row(row, contenders, effort, client_core, progress.say)
+            progress.advance()
             lost = [
                 f"{name} could not be started again: {reason}"
                 for name, reason in contenders.lost.items()
@@ -280,11 +282,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
                 kept.write(report, options.out, readme)
     print(now.text())
     return 0
-
-
-def say(line: str) -> None:
-    """How it goes."""
-    print(line, file=sys.stderr, flush=True)
 
 
 if __name__ == "__main__":

@@ -13,11 +13,14 @@ from __future__ import annotations
 import argparse
 import datetime
 import os
+import sys
 import time
 from collections.abc import Callable, Iterable
 from importlib import metadata
 from pathlib import Path
 from typing import Final
+
+from fencepost_client.progress import Progress
 
 from tests.bench.broker.build import librdkafka_version
 from tests.bench.broker.kept import git
@@ -77,12 +80,12 @@ def _measure(kept: Kept, options: argparse.Namespace) -> None:
             results.write(kept, options.out)
             report.write(kept, options.out)
 
-    for broker in options.brokers:
-        rows = [row for row in ROWS if _is_wanted(row.name, options)]
-        if options.resume:
-            rows = [row for row in rows if not _is_done(kept.stamps.get(row.name, {}).get(broker))]
-        if rows:
-            _measure_rows(kept, rows, broker, (options.rounds, share), stamp, keep)
+    wanted = {broker: _rows_of(broker, kept, options) for broker in options.brokers}
+    with Progress(sum(map(len, wanted.values())), "rows", sys.stderr) as progress:
+        for broker, rows in wanted.items():
+            if rows:
+                effort = options.rounds, share
+                _measure_rows(kept, rows, broker, effort, stamp, keep, progress)
     done = options.resume and _is_done(kept.eos_stamp)
     if _is_wanted(EOS, options) and not done:
         measured = eos.measure(set(options.brokers), min(3, options.rounds), share)
@@ -94,6 +97,13 @@ def _measure(kept: Kept, options: argparse.Namespace) -> None:
         keep()
 
 
+def _rows_of(broker: str, kept: Kept, options: argparse.Namespace) -> list[Row]:
+    rows = [row for row in ROWS if _is_wanted(row.name, options)]
+    if options.resume:
+        rows = [row for row in rows if not _is_done(kept.stamps.get(row.name, {}).get(broker))]
+    return rows
+
+
 def _measure_rows(
     kept: Kept,
     rows: Iterable[Row],
@@ -101,14 +111,18 @@ def _measure_rows(
     effort: tuple[int, float],
     stamp: Stamp,
     keep: Callable[[], None],
+    progress: Progress,
 ) -> None:
     with run.broker(broker) as bootstrap:
         for row in rows:
             begin = time.monotonic()
+            progress.begin(f"{row.name} on {report.TITLES[broker]}")
             samples = run.measure(row, bootstrap, *effort)
             kept.put(row, broker, samples, stamp)
             keep()
+            progress.clear()
             _tell(row, broker, samples, time.monotonic() - begin)
+            progress.advance()
 
 
 def _tell(row: Row, broker: str, samples: Samples, seconds: float) -> None:

@@ -8,8 +8,9 @@ from typing import Final
 
 from tests.bench.broker.kept import put_between_marks
 from tests.bench.client.eos import PARTITIONS, THROUGHPUT, TRANSACTION_MS, Case, order
-from tests.bench.client.results import MISSED, Kept, Samples, Stamp
+from tests.bench.client.results import Kept, Samples, Stamp
 from tests.bench.client.rows import CONFLUENT, MORE_IS_BETTER, ROWS, Goal, Row
+from tests.bench.judged import MISSED, Judged
 from tests.bench.table import markdown_table
 
 COMMAND: Final = "make bench-client"
@@ -26,24 +27,31 @@ def write(kept: Kept, folder: Path) -> None:
 
 
 def _parts(kept: Kept) -> Iterator[str]:
-    judged = list(_judged(kept))
-    missed = sum(line[-1] == MISSED for line in judged)
-    yield f"### Goals: {missed} of {len(judged)} missed\n"
-    yield markdown_table(["row", "on", "goal", "measured", "verdict"], judged) + "\n"
+    found = list(judged(kept))
+    missed = sum(each.verdict == MISSED for each in found)
+    lines = [[each.row, each.on, each.text, each.result, each.verdict] for each in found]
+    yield f"### Goals: {missed} of {len(found)} missed\n"
+    yield markdown_table(["row", "on", "goal", "measured", "verdict"], lines) + "\n"
     for row in ROWS:
         if row.name in kept.rows:
             yield from _row(row, kept.rows[row.name])
     yield from _eos(kept)
-    yield from _when(kept)
+    yield "### When and where\n"
+    yield from (f"- {each}" for each in when(kept))
+    yield ""
 
 
-def _judged(kept: Kept) -> Iterator[list[str]]:
+def judged(kept: Kept) -> Iterator[Judged]:
+    """All goals, in the order of the rows."""
     for row in ROWS:
         for broker, samples in kept.rows.get(row.name, {}).items():
             for goal in row.goals:
                 times = samples.times(goal)
                 measured = "" if times is None else f"{times:.2f} ×"
-                yield [row.title, TITLES[broker], _text(row, goal), measured, samples.verdict(goal)]
+                yield Judged(
+                    row.title, _text(row, goal), measured, samples.verdict(goal),
+                    None if times is None else times / goal.times, TITLES[broker],
+                )  # fmt: skip
 
 
 def _text(row: Row, goal: Goal) -> str:
@@ -112,17 +120,15 @@ def _eos(kept: Kept) -> Iterator[str]:
 # -- when and where --------------------------------------------------------------------------------
 
 
-def _when(kept: Kept) -> Iterator[str]:
-    yield "### When and where\n"
+def when(kept: Kept) -> list[str]:
+    """When, of what and where each row was measured."""
     stamps: dict[str, list[str]] = {}
     for row in ROWS:
         for broker, stamp in kept.stamps.get(row.name, {}).items():
             stamps.setdefault(_stamp(stamp), []).append(f"{row.name} on {TITLES[broker]}")
     if kept.eos_stamp:
         stamps.setdefault(_stamp(kept.eos_stamp), []).append("pre-registration")
-    for text, rows in stamps.items():
-        yield f"- {text}: {', '.join(rows)}."
-    yield ""
+    return [f"{text}: {', '.join(rows)}." for text, rows in stamps.items()]
 
 
 def _stamp(stamp: Stamp) -> str:

@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any, Final
 
 from tests.bench.client.rows import MORE_IS_BETTER, Goal, Row
+from tests.bench.judged import MET, MISSED, OPEN
 
-MET, MISSED, OPEN = "met", "MISSED", "not measured"
 FILE: Final = "client.json"
 
 

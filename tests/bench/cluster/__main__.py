@@ -22,6 +22,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
+from fencepost_client.progress import Progress
+
 from tests.bench.broker.kept import git
 from tests.bench.broker.measure import allow_many_files
 from tests.bench.broker.peers import REPOSITORY_DIR
@@ -29,7 +31,7 @@ from tests.bench.client.results import Samples
 from tests.bench.cluster import results
 from tests.bench.cluster.clusters import CLUSTERS, Cluster
 from tests.bench.cluster.rows import QUICK, ROWS, Effort, Row
-from tests.bench.pipeline.rounds import Budget, say
+from tests.bench.pipeline.rounds import Budget
 from tests.bench.protocol_report import machine
 from tests.support.apache_kafka import KafkaFailedError, KafkaUnavailableError
 
@@ -86,19 +88,21 @@ def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
 def _measure(kept: results.Kept, options: argparse.Namespace, keep: Callable[[], None]) -> None:
     rows = [row for row in ROWS if any(part in row.name for part in options.only.split(","))]
     makers = [CLUSTERS[SHORT[name]] for name in options.clusters]
-    budget = Budget(options.minutes)
     left = len(rows)
-    with ExitStack() as stack:
+    with ExitStack() as stack, Progress(left, "rows", sys.stderr) as progress:
+        budget = Budget(options.minutes, tell=progress.say)
         running: list[Cluster] = []
         if not all(row.fresh for row in rows):
             running = [stack.enter_context(make()) for make in makers]
         for row in sorted(rows, key=lambda row: row.fresh):
             begin = time.monotonic()
+            progress.begin(row.name)
             if row.fresh:
                 stack.close()  # nothing else runs beside a start
             rounds = budget.rounds(min(row.rounds_max, options.effort.rounds), left, row.name)
-            samples = _row(row, options.effort, rounds, running, makers)
+            samples = _row(row, options.effort, rounds, running, makers, progress)
             left -= 1
+            progress.advance()
             kept.rows[row.name] = samples
             kept.stamps[row.name] = _stamp(options, samples, time.monotonic() - begin)
             keep()
@@ -110,6 +114,7 @@ def _row(
     rounds: Iterable[int],
     running: Sequence[Cluster],
     makers: Sequence[Callable[..., Cluster]],
+    progress: Progress,
 ) -> Samples:
     """All rounds of a row, the clusters by turns."""
     samples = Samples()
@@ -126,12 +131,12 @@ def _row(
                 raise
             except _TROUBLES as error:
                 samples.troubles[cluster.name] = f"{type(error).__name__}: {error}"[:300]
-                say(f"{row.name}: {cluster.name} fails: {samples.troubles[cluster.name]}")
+                progress.say(f"{row.name}: {cluster.name} fails: {samples.troubles[cluster.name]}")
                 continue
             for contender, values in told.items():
                 samples.add(contender, values)
                 text = ", ".join(f"{name} {results.number(each)}" for name, each in values.items())
-                say(f"{row.name}: {contender}: {text} ({time.monotonic() - begin:.0f} s)")
+                progress.say(f"{row.name}: {contender}: {text} ({time.monotonic() - begin:.0f} s)")
     return samples
 
 

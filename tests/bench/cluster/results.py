@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from tests.bench.broker.kept import put_between_marks
-from tests.bench.client.results import MET, MISSED, OPEN, Samples
+from tests.bench.client.results import Samples
 from tests.bench.cluster.clusters import CLUSTERS, KAFKA, OURS
 from tests.bench.cluster.rows import (
     ACKS_1,
@@ -23,6 +23,7 @@ from tests.bench.cluster.rows import (
     Row,
     TimesKafka,
 )
+from tests.bench.judged import MET, MISSED, OPEN, Judged
 from tests.bench.table import markdown_table
 
 FILE: Final = "cluster.json"
@@ -60,19 +61,29 @@ def write(kept: Kept, folder: Path) -> None:
 # -- goals -----------------------------------------------------------------------------------------
 
 
-def judged(row: Row, samples: Samples) -> Iterator[tuple[str, str, str]]:
+def judged(row: Row, samples: Samples) -> Iterator[Judged]:
     """A row's goals: what was to be reached, what was, and whether."""
     for goal in row.goals:
         unit = row.units[goal.metric]
         if isinstance(goal, AtMost):
             found = samples.median(OURS, goal.metric)
             verdict = OPEN if found is None else MET if found <= goal.value else MISSED
-            yield f"{unit}: at most {goal.value:,.0f}", number(found), verdict
+            text = f"{unit}: at most {goal.value:,.0f}"
+            times = goal.value / found if found else None
+            yield Judged(row.title, text, number(found), verdict, times)
             continue
         times = times_kafka(samples, goal)
         verdict = OPEN if times is None else MET if times >= goal.times else MISSED
         found_text = "" if times is None else f"{times:.2f} times"
-        yield f"{unit}: {goal.times:g} times as good as {KAFKA}", found_text, verdict
+        text = f"{unit}: {goal.times:g} times as good as {KAFKA}"
+        share = None if times is None else times / goal.times
+        yield Judged(row.title, text, found_text, verdict, share)
+
+
+def all_judged(kept: Kept) -> list[Judged]:
+    """All goals, in the order of the rows."""
+    rows = [row for row in ROWS if row.name in kept.rows]
+    return [each for row in rows for each in judged(row, kept.rows[row.name])]
 
 
 def times_kafka(samples: Samples, goal: TimesKafka) -> float | None:
@@ -114,13 +125,9 @@ def established(found: list[float]) -> bool:
 
 def parts(kept: Kept) -> Iterator[str]:
     """What stands between the marks."""
-    lines = [
-        [row.title, *goal]
-        for row in ROWS
-        if row.name in kept.rows
-        for goal in judged(row, kept.rows[row.name])
-    ]
-    missed = sum(line[-1] == MISSED for line in lines)
+    found = all_judged(kept)
+    lines = [[each.row, each.text, each.result, each.verdict] for each in found]
+    missed = sum(each.verdict == MISSED for each in found)
     yield f"### Goals: {missed} of {len(lines)} missed\n"
     yield markdown_table(["row", "goal", "median", "verdict"], lines) + "\n"
     for row in ROWS:

@@ -21,7 +21,11 @@ def say(text: str) -> None:
 class Budget:
     """How long a benchmark may take; rounds that have begun are ended."""
 
-    def __init__(self, minutes: float, clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(
+        self, minutes: float, clock: Callable[[], float] = time.monotonic,
+        tell: Callable[[str], None] = say,
+    ) -> None:  # fmt: skip
+        self._tell = tell
         self._clock = clock
         self._end = clock() + minutes * _MINUTE
 
@@ -34,9 +38,9 @@ class Budget:
         share_end = begin + max(self._end - begin, 0.0) / parts_left
         for number in range(wanted):
             if number and self._clock() >= share_end:
-                say(f"{name}: no time for more than {number} of {wanted} rounds")
+                self._tell(f"{name}: no time for more than {number} of {wanted} rounds")
                 return
-            say(f"{name}: round {number + 1} of {wanted}")
+            self._tell(f"{name}: round {number + 1} of {wanted}")
             yield number
 
 

@@ -28,7 +28,8 @@ import org.apache.kafka.common.TopicPartition;
 /**
  * Says what Kafka's own assignors decide, and what their members tell.
  *
- * <p>Reads one JSON object. {@code groups}: each with an assignor, the topics' partition counts, and
+ * <p>Reads one JSON object. {@code groups}: each with an assignor, the topics' partition counts, the
+ * racks of their replicas, and
  * members with an id, an instance id and the bytes of their subscription in hex; the answer is a map
  * of the members' partitions. {@code members}: each with an assignor, topics, and what it was
  * assigned in which generation; the answer is the subscription that it joins with, in hex.
@@ -66,8 +67,9 @@ public final class KafkaAssignors {
     private static Map<String, List<List<Object>>> assign(JsonNode group) {
         List<PartitionInfo> partitions = new ArrayList<>();
         group.get("counts").fields().forEachRemaining(entry -> {
+            JsonNode racks = group.get("racks").path(entry.getKey());
             for (int number = 0; number < entry.getValue().asInt(); number++) {
-                Node[] nodes = {NODE};
+                Node[] nodes = racks.has(number) ? nodes(racks.get(number)) : new Node[] {NODE};
                 partitions.add(new PartitionInfo(entry.getKey(), number, NODE, nodes, nodes));
             }
         });
@@ -93,6 +95,14 @@ public final class KafkaAssignors {
                 shared.put(id, told);
             });
         return shared;
+    }
+
+    private static Node[] nodes(JsonNode racks) {
+        List<Node> nodes = new ArrayList<>();
+        for (JsonNode rack : racks) {
+            nodes.add(new Node(nodes.size() + 1, "localhost", 9092, rack.asText()));
+        }
+        return nodes.toArray(new Node[0]);
     }
 
     private static String subscription(JsonNode member) {

@@ -46,13 +46,13 @@ class Client:
 
 
 def _java() -> list[str]:
-    java = _tool("java", "a Java runtime, 17 or later")
+    java = tool("java", "a Java runtime, 17 or later")
     folder = CLIENTS_DIR / "java"
     sources = ["pom.xml", *_below(folder, "src/**/*.java"), *_below(folder, "src/**/*.properties")]
 
     def package(_: Path) -> None:
-        _tool("javac", "a JDK, 17 or later")
-        _build(folder, [_tool("mvn", "Apache Maven"), "-q", "-B", "package"])
+        tool("javac", "a JDK, 17 or later")
+        build(folder, [tool("mvn", "Apache Maven"), "-q", "-B", "package"])
 
     build_once(folder, sources, "target", package)
     jars = os.pathsep.join(str(folder / "target" / name) for name in ("clients.jar", "lib/*"))
@@ -65,9 +65,9 @@ def _franz_go() -> list[str]:
     program = folder / "target" / ("client.exe" if sys.platform == "win32" else "client")
 
     def compile_(_: Path) -> None:
-        _build(folder, [new_enough(go), "build", "-o", str(program), "."], GO_ENVIRONMENT)
+        build(folder, [new_enough(go), "build", "-o", str(program), "."], GO_ENVIRONMENT)
 
-    go = _tool("go", "Go")
+    go = tool("go", "Go")
     build_once(folder, ["go.mod", "go.sum", *_below(folder, "*.go")], "target", compile_)
     return [str(program)]
 
@@ -80,12 +80,12 @@ def new_enough(go: str) -> str:
     """
     (wanted,) = re.findall(r"^go (\S+)$", _text("franz-go/go.mod"), re.MULTILINE)
     asked = ["GOVERSION", "GOOS", "GOARCH"]
-    found, system, machine = _build(CLIENTS_DIR, [go, "env", *asked], GO_ENVIRONMENT).split()
+    found, system, machine = build(CLIENTS_DIR, [go, "env", *asked], GO_ENVIRONMENT).split()
     if _numbers(found) >= _numbers(wanted):
         return go
     toolchain = f"golang.org/toolchain@v0.0.1-go{wanted}.{system}-{machine}"
     with tempfile.TemporaryDirectory() as outside_of_modules:
-        printed = _build(Path(outside_of_modules), [go, "mod", "download", "-json", toolchain])
+        printed = build(Path(outside_of_modules), [go, "mod", "download", "-json", toolchain])
     root = Path(json.loads(printed)["Dir"])
     for program in (*root.glob("bin/*"), *root.glob("pkg/tool/*/*")):
         program.chmod(0o755)  # modules hold no programs otherwise
@@ -93,15 +93,15 @@ def new_enough(go: str) -> str:
 
 
 def _kafkajs() -> list[str]:
-    node = _tool("node", "Node.js, 18 or later")
-    printed = _build(CLIENTS_DIR, [node, "--version"]).strip()
+    node = tool("node", "Node.js, 18 or later")
+    printed = build(CLIENTS_DIR, [node, "--version"]).strip()
     if _numbers(printed) < (18,):
         raise ClientUnavailableError(f"it needs Node.js 18 or later: this is {printed}")
     folder = CLIENTS_DIR / "kafkajs"
 
     def install(_: Path) -> None:
         # Scripts of packages are not needed here, and nobody has read them.
-        _build(folder, [_tool("npm", "npm"), "ci", "--ignore-scripts", "--no-audit", "--no-fund"])
+        build(folder, [tool("npm", "npm"), "ci", "--ignore-scripts", "--no-audit", "--no-fund"])
 
     build_once(folder, ["package.json", "package-lock.json"], "node_modules", install)
     return [node, str(folder / "client.mjs")]
@@ -115,8 +115,8 @@ def _python(module: str) -> Callable[[], list[str]]:
         python = str(environment / scripts / "python")
 
         def install(_: Path) -> None:
-            _build(folder, [sys.executable, "-m", "venv", str(environment)])
-            _build(folder, [python, "-m", "pip", "install", "-q", "-r", "requirements.txt"])
+            build(folder, [sys.executable, "-m", "venv", str(environment)])
+            build(folder, [python, "-m", "pip", "install", "-q", "-r", "requirements.txt"])
 
         build_once(folder, ["requirements.txt"], environment.name, install)
         return [python, "-m", f"tests.conformance.clients.python.{module}"]
@@ -125,11 +125,11 @@ def _python(module: str) -> Callable[[], list[str]]:
 
 
 def _kcat() -> list[str]:
-    _tool("kcat", "kcat")
+    tool("kcat", "kcat")
     return [sys.executable, "-m", "tests.conformance.clients.python.kcat_client"]
 
 
-def _tool(command: str, what: str) -> str:
+def tool(command: str, what: str) -> str:
     path = shutil.which(command)
     if path is None:
         raise ClientUnavailableError(f"it needs {what}: there is no '{command}' on the PATH")
@@ -144,7 +144,7 @@ def _below(folder: Path, pattern: str) -> list[str]:
     return sorted(path.relative_to(folder).as_posix() for path in folder.glob(pattern))
 
 
-def _build(folder: Path, command: list[str], environment: Mapping[str, str] = {}) -> str:
+def build(folder: Path, command: list[str], environment: Mapping[str, str] = {}) -> str:
     """What the command prints; raises when it fails."""
     result = subprocess.run(
         command,
@@ -183,7 +183,7 @@ def _pinned(file: str, pattern: str) -> Callable[[], str]:
 
 
 def _kcat_version() -> str:
-    printed = _build(CLIENTS_DIR, [_tool("kcat", "kcat"), "-V"])
+    printed = build(CLIENTS_DIR, [tool("kcat", "kcat"), "-V"])
     kcat, librdkafka = re.findall(r"(?:Version|librdkafka) ([\d.]+)", printed)
     return f"{kcat} (librdkafka {librdkafka})"
 

@@ -15,6 +15,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final
 
+from fencepost_client.progress import Progress
+
 from tests.kill.matrix.forms import BROKERS, FORMS, Form, Result, Size, Verdict, table
 from tests.kill.matrix.programs import JAVA, SDK
 from tests.kill.matrix.run import IN_SYNC_MIN, REPLICAS, run_form
@@ -102,14 +104,22 @@ def main() -> int:
     size = Size(messages=options.messages)
     exact = True
     options.rows.parent.mkdir(parents=True, exist_ok=True)
-    for client in (SDK, JAVA):
-        for form in FORMS:
-            is_wanted = options.client in (None, client) and options.form in (None, str(form))
-            if options.page_only or not is_wanted:
-                continue
+    wanted = [
+        (client, form)
+        for client in (SDK, JAVA)
+        for form in FORMS
+        if options.client in (None, client) and options.form in (None, str(form))
+    ]
+    if options.page_only:
+        wanted = []
+    with Progress(len(wanted), "runs", sys.stderr) as progress:
+        for client, form in wanted:
+            progress.begin(f"{form}, {_NAMES[client]}")
             with tempfile.TemporaryDirectory(prefix="fencepost-matrix-") as folder:
                 result = run_form(form, client, size, Path(folder))
+            progress.clear()
             print(result, flush=True)
+            progress.advance()
             with options.rows.open("a") as rows:
                 rows.write(json.dumps(asdict(result)) + "\n")
             exact = exact and result.is_exact

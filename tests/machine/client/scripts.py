@@ -6,7 +6,14 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeVar
 
 from fencepost_client.errors import KafkaError
-from fencepost_client.requests.procedures import Ask, Moved, PartitionCounts, Pause, Procedure
+from fencepost_client.requests.procedures import (
+    Ask,
+    Moved,
+    PartitionCounts,
+    PartitionRacks,
+    Pause,
+    Procedure,
+)
 from fencepost_protocol.apis import Message, request_class
 
 T = TypeVar("T")
@@ -38,6 +45,9 @@ class Script:
                 self.steps.append(step)
                 if isinstance(step, Pause | Moved):
                     step = procedure.send(None)
+                    continue
+                if isinstance(step, PartitionRacks):
+                    step = procedure.send({})
                     continue
                 if isinstance(step, PartitionCounts):
                     step = procedure.send(self._counts)

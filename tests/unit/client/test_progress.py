@@ -52,6 +52,8 @@ def test_elsewhere_a_line_every_ten_seconds_with_an_estimate_of_the_end(clock: C
 def test_a_terminal_has_one_line_with_a_bar_and_no_colour(clock: Clock) -> None:
     out = Terminal()
     with Progress(20, "seeds", out, clock) as progress:
+        progress.begin("")
+        assert last_line(out).endswith("] 0%, 0 of 20 seeds"), "a first step may be long"
         for _ in range(10):
             clock.now_s += 0.3
             progress.advance()
@@ -76,10 +78,27 @@ def test_a_line_of_somebody_elses_has_room_and_the_bar_comes_again_at_once(clock
     assert "2 of 20 seeds" in last_line(out)
 
 
+def test_a_line_is_said_above_the_bar_and_alone_elsewhere(clock: Clock) -> None:
+    terminal, file = Terminal(), io.StringIO()
+    for out in (terminal, file):
+        progress = Progress(2, "seeds", out, clock)
+        clock.now_s += 0.3
+        progress.advance()
+        progress.say("seed 0 ok")
+    assert "seed 0 ok\n\r\x1b[K[####" in terminal.getvalue()
+    assert file.getvalue() == "seed 0 ok\n"
+    Progress(2, "seeds", None, clock).say("to nobody")
+
+
 @pytest.mark.parametrize(
-    ("columns", "said"), [(60, "50%, 10 of 20 seeds, 3 s"), (12, "50%, 10 of ")]
+    ("columns", "said"),
+    [
+        (50, "[########---------] 50%, 10 of 20 seeds, 3 s left"),
+        (40, "50%, 10 of 20 seeds, 3 s left"),
+        (12, "50%, 10 of "),
+    ],
 )
-def test_a_narrow_terminal_has_no_bar_and_no_second_line(
+def test_a_narrow_terminal_has_a_short_bar_or_none_and_no_second_line(
     columns: int, said: str, clock: Clock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("COLUMNS", str(columns))
@@ -87,7 +106,7 @@ def test_a_narrow_terminal_has_no_bar_and_no_second_line(
     progress = Progress(20, "seeds", out, clock)
     clock.now_s += 3
     progress.advance(10)
-    assert last_line(out).startswith(said)
+    assert last_line(out) == said
     assert len(last_line(out)) < columns
 
 

@@ -15,7 +15,7 @@ NO_USE = {"tables", "checks.py"}
 BY_NAMES_PUT_TOGETHER = re.compile(
     r"compression\.(gzip|lz4|zstd)\.level|group\.(consumer|share|streams)\.(min|max)\..+"
 )
-ONLY_CHECKED = {"ssl.keystore.type", "ssl.truststore.type", "ssl.principal.mapping.rules"}
+ONLY_CHECKED = {"ssl.keystore.type", "ssl.truststore.type"}
 """One value is possible; others are refused."""
 
 

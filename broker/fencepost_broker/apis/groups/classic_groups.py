@@ -30,7 +30,14 @@ from fencepost_protocol.generated.sync_group import SyncGroupRequest, SyncGroupR
 
 from fencepost_broker.apis.coordinator_requests import answer_when_durable
 from fencepost_broker.apis.fetch.leaving import answer_fetches_of
-from fencepost_broker.apis.groups.requests import ParkedGroupRequest, ask, ask_all, ask_one, refusal
+from fencepost_broker.apis.groups.requests import (
+    ParkedGroupRequest,
+    ask,
+    ask_all,
+    ask_one,
+    refusal,
+    tell_operations,
+)
 from fencepost_broker.apis.request import Answer, Request
 from fencepost_broker.coordinator.group.share.commands import Errand
 
@@ -104,11 +111,11 @@ def describe_groups(
         for group_id, each in zip(message.groups, told, strict=True):
             code = refusal(each)
             groups += [DescribedGroup(code, None, group_id, _DEAD)] if code else each.groups
+        tell_operations(message, groups)
         return DescribeGroupsResponse(groups=groups)
 
-    authorized = message.include_authorized_operations
     parts = [
-        ask_one(context, request, group_id, DescribeGroupsRequest([group_id], authorized))
+        ask_one(context, request, group_id, DescribeGroupsRequest([group_id]))
         for group_id in message.groups
     ]
     return answer_when_durable(request, parts, answer)

@@ -50,13 +50,11 @@ def consumer_group_describe(
     context: BrokerContext, request: Request, message: ConsumerGroupDescribeRequest
 ) -> Answer | None:
     """Answer ConsumerGroupDescribe, versions 0 and 1."""
-    authorized = message.include_authorized_operations
     return describe_each(
         context,
         request,
         _FEATURE,
-        message.group_ids,
-        lambda group_id: ConsumerGroupDescribeRequest([group_id], authorized),
+        message,
         DescribedGroup,
         lambda groups: ConsumerGroupDescribeResponse(groups=groups),
     )

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from fencepost_protocol.apis import Message
 from fencepost_protocol.errors import ErrorCode
 
+from fencepost_broker.apis.authorized_operations import GROUP_OPERATIONS
 from fencepost_broker.apis.coordinator_requests import (
     Part,
     answer_when_durable,
@@ -35,28 +36,37 @@ def describe_each(
     context: BrokerContext,
     request: Request,
     feature: str,
-    group_ids: list[str],
-    question: Callable[[str], Message],
+    message: Any,
     group: Callable[[ErrorCode, str | None, str], Any],
     response: Callable[[list[Any]], Message],
 ) -> Answer | None:
-    """Describe groups, for clusters with a feature; ``question`` is asked for each of them.
+    """Describe the groups of a message, for clusters with a feature.
 
     ``group`` is the class of a described group, here of one with an error, and ``response`` makes
     the response of all of them.
     """
+    group_ids: list[str] = message.group_ids
 
     def answer(told: list[Any]) -> Answer:
         groups: list[Any] = []
         for group_id, each in zip(group_ids, told, strict=True):
             code = refusal(each)
             groups += [group(code, None, group_id)] if code else each.groups
+        tell_operations(message, groups)
         return response(groups)
 
     if not has_feature(context, feature):
         return answer([ErrorCode.UNSUPPORTED_VERSION] * len(group_ids))
-    parts = [ask_one(context, request, each, question(each)) for each in group_ids]
+    parts = [ask_one(context, request, each, type(message)([each])) for each in group_ids]
     return answer_when_durable(request, parts, answer)
+
+
+def tell_operations(message: Any, groups: list[Any]) -> None:
+    """Tell what may be done with groups, if the client asks; an authorizer removes some of it."""
+    if message.include_authorized_operations:
+        for group in groups:
+            if not group.error_code:
+                group.authorized_operations = GROUP_OPERATIONS
 
 
 class ParkedGroupRequest:

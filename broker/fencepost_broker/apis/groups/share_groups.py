@@ -75,8 +75,7 @@ def share_group_describe(
         context,
         request,
         FEATURE,
-        message.group_ids,
-        lambda group_id: ShareGroupDescribeRequest([group_id]),
+        message,
         DescribedGroup,
         lambda groups: ShareGroupDescribeResponse(groups=groups),
     )

@@ -54,8 +54,7 @@ def streams_group_describe(
         context,
         request,
         _FEATURE,
-        message.group_ids,
-        lambda group_id: StreamsGroupDescribeRequest([group_id]),
+        message,
         DescribedGroup,
         lambda groups: StreamsGroupDescribeResponse(groups=groups),
     )

@@ -174,13 +174,13 @@ def _serve(scenario: Scenario, options: argparse.Namespace) -> int:
     played = _Played(scenario, place)
 
     def ready() -> None:
-        _report(scenario, played.outcome, options)
         control = place.control
         if options.json:
+            _report(scenario, played.outcome, options)
             at = {"bootstrap": place.bootstrap, "control": control}
             write(json.dumps(at | asdict(played.outcome)))
         else:
-            _tell(played.outcome, as_json=False)
+            _conclude(scenario, played.outcome, options)
             write(f"\nready at {place.bootstrap}, until it is stopped")
             if control is not None:
                 write(f"console and control port at http://{control}")
@@ -229,8 +229,8 @@ def _explain(scenario: Scenario, *, as_json: bool) -> None:
 
 
 def _conclude(scenario: Scenario, outcome: Outcome, options: argparse.Namespace) -> None:
-    _report(scenario, outcome, options)
     _tell(outcome, as_json=options.json)
+    _report(scenario, outcome, options)
 
 
 def _report(scenario: Scenario, outcome: Outcome, options: argparse.Namespace) -> None:
@@ -238,6 +238,8 @@ def _report(scenario: Scenario, outcome: Outcome, options: argparse.Namespace) -
         from fencepost_broker.cli.scenario_report import scenario_page
 
         options.report.write_text(scenario_page(scenario, outcome), encoding="utf-8")
+        if not options.json:
+            write(f"report: {options.report}")
 
 
 def _tell(outcome: Outcome, *, as_json: bool) -> None:

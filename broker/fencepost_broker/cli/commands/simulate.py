@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from fencepost_broker.simulation.runs import Run
     from fencepost_broker.simulation.simulation import Program
 
-RIGHT: Final = "ok"
+WITHIN_S: Final = 3600.0
 EPILOG: Final = """\
 examples:
   fencepost simulate --program transactions --seeds 20
@@ -57,7 +57,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--first", type=int, default=0, metavar="SEED", help="the first one (0)")
     parser.add_argument("--seed", type=int, metavar="SEED", help="run this one only")
     parser.add_argument(
-        "--within", type=float, default=3600.0, metavar="SECONDS",
+        "--within", type=float, default=WITHIN_S, metavar="SECONDS",
         help="virtual time that a program may take (3600)",
     )  # fmt: skip
     parser.add_argument(
@@ -101,17 +101,15 @@ def run(options: argparse.Namespace) -> int:
             (_told_as_json if options.json else _told)(run)
             totals.add(run)
             progress.advance()
-            if run.verdict != RIGHT:
+            if not run.is_right:
                 failed = run
                 break
     shown = [] if failed is None else [_failed(program, failed, options)]
-    _report(totals, shown, options)
-    if shown:
-        return 1
-    if not options.json:
+    if not shown and not options.json:
         for line in _lines(totals, time.monotonic() - begun_s):
             write(line)
-    return 0
+    _report(totals, shown, options)
+    return 1 if shown else 0
 
 
 def _runs(program: Program, options: argparse.Namespace) -> Iterator[Run]:
@@ -146,7 +144,7 @@ def _replay(program: Program, options: argparse.Namespace) -> int:
     if options.until is not None and run.simulated_s >= within_s:
         _tell_timeline(run, options)
         return 0
-    if run.verdict != RIGHT:
+    if not run.is_right:
         _report(totals, [_failed(program, run, options)], options)
         return 1
     _draw(run, options)
@@ -175,10 +173,12 @@ def _failed(program: Program, run: Run, options: argparse.Namespace) -> Run:
 
 
 def _command(options: argparse.Namespace) -> list[str]:
-    if options.user_program:
-        return ["fencepost", "simulate", options.user_program]
-    brokers = [] if options.brokers is None else ["--brokers", str(options.brokers)]
-    return ["fencepost", "simulate", "--program", options.program, *brokers]
+    words = ["--program", options.program] if options.program else [options.user_program]
+    if options.brokers is not None:
+        words += ["--brokers", str(options.brokers)]
+    if options.within != WITHIN_S:
+        words += ["--within", f"{options.within:g}"]
+    return ["fencepost", "simulate", *words]
 
 
 def _report(totals: Totals, shown: list[Run], options: argparse.Namespace) -> None:
@@ -193,6 +193,8 @@ def _report(totals: Totals, shown: list[Run], options: argparse.Namespace) -> No
         seeds = ["--seed", str(options.seed)]
     page = simulation_page(totals, shown, [*_command(options), *seeds])
     options.report.write_text(page, encoding="utf-8")
+    if not options.json:
+        write(f"report: {options.report}")
 
 
 def _draw(run: Run, options: argparse.Namespace) -> None:

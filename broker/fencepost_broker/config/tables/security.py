@@ -25,6 +25,7 @@ from fencepost_broker.config.setting import (
 )
 from fencepost_broker.config.tables.without_effect import UnusedSecuritySettings
 from fencepost_broker.config.values.units import DAY_MS, HOUR_MS
+from fencepost_broker.security.authentication.principal_mapping import check_rules
 
 PLAIN: Final = "PLAIN"
 LISTENER_PREFIX: Final = "listener.name."
@@ -137,8 +138,10 @@ class SecuritySettings:
     )
     ssl_principal_mapping_rules = string(
         "DEFAULT",
-        "how a user's name is derived from a certificate's: it is the whole name",
-        one_of=("DEFAULT",),
+        "how the name of a user is derived from the one in a certificate: the first rule counts;"
+        " DEFAULT is the whole name",
+        check=check_rules,
+        range_text="DEFAULT or RULE:PATTERN/REPLACEMENT/ with L or U after it, in a list",
     )
 
 

@@ -78,13 +78,13 @@ def check_control_address(given: str) -> str | None:
 
 
 def check_http_url(given: str) -> str | None:
-    """Return what is wrong with the base of HTTP addresses, or ``None``."""
+    """Return what is wrong with the base of HTTP addresses, or ``None``; it has no password."""
     try:
         parts = urlsplit(given)
         is_right = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
     except ValueError:  # the port
         is_right = False
-    if is_right and not (parts.query or parts.fragment):
+    if is_right and not (parts.query or parts.fragment or "@" in parts.netloc):
         return None
     return f"{given} is not of the form http://HOST:PORT or https://HOST:PORT"
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass, field
 
 from fencepost_broker.coordinator.group.model import Group
@@ -33,6 +34,8 @@ class Context:
     timers: Timers = field(default_factory=Timers)
     new_topics_version: int = -1
     """Soft: the version of the metadata in which a topic was last created."""
+    rebalances: Counter[str] = field(default_factory=Counter)
+    """Soft: how many rebalances there were, by the type of the groups."""
 
     def number(self, group_id: str, name: str, of_broker: int) -> int:
         """Return a setting of a group: its own, or else the broker's."""

@@ -86,6 +86,7 @@ from fencepost_broker.coordinator.group.share.replay import REPLAYS as SHARE_REP
 from fencepost_broker.coordinator.group.soft import (
     MetadataChecked,
     NewTopics,
+    Rebalanced,
     SetTimer,
     SharesInitializing,
     Timer,
@@ -125,6 +126,7 @@ Soft = (
     | ClassicGroup
     | MetadataChecked
     | NewTopics
+    | Rebalanced
     | SharesInitializing
     | TopologyConfigured
     | EndpointsChanged
@@ -216,6 +218,8 @@ class GroupCoordinator:
                 ctx.timers.set(soft.key, soft.at_ms)
         elif isinstance(soft, ClassicGroup):
             ctx.groups[soft.group_id] = soft
+        elif isinstance(soft, Rebalanced):
+            ctx.rebalances[soft.group_type] += 1
         elif isinstance(soft, NewTopics):
             ctx.new_topics_version = soft.version
         else:

@@ -50,6 +50,13 @@ class MetadataChecked:
 
 
 @dataclass(slots=True)
+class Rebalanced:
+    """A heartbeat has begun a new epoch of a group of this type, or a classic one is stable."""
+
+    group_type: str
+
+
+@dataclass(slots=True)
 class SharesInitializing:
     """When a share group last gave partitions to the share coordinators to initialize."""
 

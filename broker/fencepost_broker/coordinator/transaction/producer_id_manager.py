@@ -60,6 +60,12 @@ class ProducerIdSource:
             self._call_later(0, self._prefetch)
         return ErrorCode.NONE, taken
 
+    @property
+    def left(self) -> list[range]:
+        """The ids that are not handed out yet: of the current block, and of the one after it."""
+        blocks = range(self._next, self._block.stop), self._following
+        return [each for each in blocks if each]
+
     def stop(self) -> None:
         """Send no further requests."""
         self._is_stopped = True

@@ -1,7 +1,8 @@
 """The broker's side of OAUTHBEARER (RFC 7628, KIP-255): a token says who the client is.
 
 Behaviour: as in Apache Kafka, a token that is refused is answered with a text in JSON; the login
-fails with the client's next message, which is one byte. A login lasts as long as its token.
+fails with the client's next message, which is one byte. The same text is the message of that
+error. A login lasts as long as its token.
 """
 
 from __future__ import annotations
@@ -60,7 +61,7 @@ class BearerExchange:
         """Check the token."""
         refusal, self._refusal = self._refusal, None
         if refusal is not None and token == _GIVEN_UP:
-            raise RefusedError(str(refusal))
+            raise RefusedError(str(refusal), refusal.answer.decode())
         other, bearer_token = _read(token)
         now_ms = self._now_ms()
         try:

@@ -44,6 +44,11 @@ _DELEGATED: Final = re.compile(r",tokenauth=true(?:,|$)", re.IGNORECASE)
 class RefusedError(Exception):
     """A login is refused; the text is for the log."""
 
+    def __init__(self, reason: str, told: str = "") -> None:
+        super().__init__(reason)
+        self.told = told
+        """The text for the client; empty: that user or password are wrong."""
+
 
 class Exchange(Protocol):
     """One login by one mechanism: tokens in and out until ``user`` is known."""

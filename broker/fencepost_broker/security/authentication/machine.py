@@ -199,7 +199,9 @@ class Login:
         except RefusedError as error:
             self._stage = _Stage.OVER
             code = ErrorCode.SASL_AUTHENTICATION_FAILED
-            return _refuse(head, SaslAuthenticateResponse(code, self._told()), self._why(error))
+            return _refuse(
+                head, SaslAuthenticateResponse(code, error.told or self._told()), self._why(error)
+            )
         response = SaslAuthenticateResponse(auth_bytes=answer_token)
         if not self.user:
             return Step(Act.ANSWER, _encoded(head, response), response=response)

@@ -7,6 +7,7 @@ Apache Kafka, ``iat`` may lie in the future, and any of the expected audiences i
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, Final
 
@@ -34,19 +35,29 @@ _SIGNATURE_ALONE: Final[Any] = dict.fromkeys(
 """What a token says is checked here, by the broker's clock."""
 
 
+def signed_tokens(
+    keys: Path, *, audiences: tuple[str, ...], issuer: str | None, user_claim: str, skew_ms: int
+) -> SignedTokens:
+    """Return what accepts such tokens, with the current keys; raises ValueError.
+
+    A listener's settings are checked before they are used, and the file is read only once.
+    """
+    found = _made(keys, audiences, issuer, user_claim, skew_ms)
+    found.read_keys()
+    return found
+
+
 class SignedTokens:
     """Accepts tokens that are signed with one of the keys in a file."""
 
     def __init__(
         self,
         keys: Path,
-        *,
-        audiences: tuple[str, ...] = (),
-        issuer: str | None = None,
-        user_claim: str = "sub",
-        skew_ms: int = 30_000,
+        audiences: tuple[str, ...],
+        issuer: str | None,
+        user_claim: str,
+        skew_ms: int,
     ) -> None:
-        """Read the file; raises ValueError."""
         self._path = keys
         self._audiences = audiences
         self._issuer = issuer
@@ -54,9 +65,9 @@ class SignedTokens:
         self._skew_ms = skew_ms
         self._read_as: tuple[int, int] | None = None
         self._keys: list[jwt.PyJWK] = []
-        self._read_keys()
 
-    def _read_keys(self) -> None:
+    def read_keys(self) -> None:
+        """Read the file, unless it is the same as last time; raises ValueError."""
         try:
             facts = self._path.stat()
             found = facts.st_mtime_ns, facts.st_size
@@ -94,7 +105,7 @@ class SignedTokens:
 
     def _verified(self, token: str) -> Mapping[str, Any]:
         try:
-            self._read_keys()
+            self.read_keys()
         except ValueError as error:
             refuse(str(error))
         try:
@@ -114,3 +125,6 @@ class SignedTokens:
         raise InvalidTokenError(
             f"no key verifies the token (kid {key_id!r:.50}, alg {algorithm!r:.20})"
         )
+
+
+_made: Final = lru_cache(16)(SignedTokens)

@@ -30,10 +30,13 @@ def settings_of(
     settings = given if isinstance(given, Settings) else Settings().with_overrides(given)
     made: dict[str, Value] = {}
     if users:
-        from fencepost_broker.server.bootstrap_users import check_users, settings_for
+        from fencepost_broker.server.bootstrap_users import MECHANISMS, check_users, settings_for
 
         check_users(users)
-        made |= settings_for(users)
+        of_users = settings_for(users)
+        if settings.given(MECHANISMS):
+            del of_users[MECHANISMS]  # such as OAUTHBEARER beside the users' passwords
+        made |= of_users
     if settings.given("listeners"):
         if host is not None or port is not None:
             made["listeners"] = str(_moved(settings, host, port))

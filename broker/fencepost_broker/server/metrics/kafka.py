@@ -21,10 +21,27 @@ from fencepost_broker.server.metrics.figure import (
 from fencepost_broker.server.metrics.requests import REQUESTS
 
 if TYPE_CHECKING:
+    from fencepost_broker.coordinator.group.model import Group
     from fencepost_broker.metadata.image import model
     from fencepost_broker.server.process import BrokerProcess
 
 _GROUP_STATES: Final = ("PreparingRebalance", "CompletingRebalance", "Stable", "Dead", "Empty")
+_TYPES: Final[dict[str, tuple[str, ...]]] = {
+    "Classic": (),
+    "Consumer": ("Empty", "Assigning", "Reconciling", "Stable", "Dead"),
+    "Share": ("Empty", "Stable", "Dead"),
+    "Streams": ("Empty", "NotReady", "Assigning", "Reconciling", "Stable", "Dead"),
+}
+"""The types of groups, with the states whose groups Kafka counts by a label."""
+_REBALANCES: Final = (
+    ("Classic", "group_completed", "rebalances that classic groups have completed"),
+    *(
+        (kind, f"{kind.lower()}_group", f"new epochs of {kind.lower()} groups")
+        for kind in ("Consumer", "Share", "Streams")
+    ),
+)
+"""Types of groups, Kafka's name of the counter, and what it counts while they are here."""
+_GROUPS: Final = "kafka_server_group_coordinator_metrics_"
 _PREFIX: Final = "kafka_server_replicamanager_"
 _CONTROLLER: Final = "kafka_controller_kafkacontroller_"
 _OF_PARTITION: Final = "topic, partition"
@@ -82,20 +99,34 @@ def _brokers(process: BrokerProcess, *, fenced: bool) -> int:
     return sum(each.fenced is fenced for each in process.server.image.cluster.brokers.values())
 
 
-def _group_count(process: BrokerProcess) -> int:
-    return sum(len(each.groups) for each in states_of(process.broker, RecordFamily.GROUPS))
+def _groups(process: BrokerProcess) -> Iterator[Group]:
+    for each in states_of(process.broker, RecordFamily.GROUPS):
+        yield from each.groups.values()
 
 
 def _groups_in(state: str) -> Callable[[BrokerProcess], float]:
-    def count(process: BrokerProcess) -> float:
-        states = Counter(
-            group.state_name
-            for each in states_of(process.broker, RecordFamily.GROUPS)
-            for group in each.groups.values()
-        )
-        return states[state]
+    return lambda process: sum(each.state_name == state for each in _groups(process))
 
-    return count
+
+def _groups_by_type(process: BrokerProcess) -> Iterator[Sample]:
+    counts = Counter(each.TYPE for each in _groups(process))
+    for kind in _TYPES:
+        yield {"protocol": kind.lower()}, counts[kind]
+
+
+def _rebalances(kind: str) -> Callable[[BrokerProcess], float]:
+    return lambda process: sum(
+        each.rebalances[kind] for each in states_of(process.broker, RecordFamily.GROUPS)
+    )
+
+
+def _groups_by_state(kind: str) -> Callable[[BrokerProcess], Iterator[Sample]]:
+    def read(process: BrokerProcess) -> Iterator[Sample]:
+        counts = Counter(each.state_name for each in _groups(process) if kind == each.TYPE)
+        for state in _TYPES[kind]:
+            yield {"state": state}, counts[state]
+
+    return read
 
 
 def _disk(field: str) -> Callable[[BrokerProcess], Iterator[Sample]]:
@@ -213,7 +244,7 @@ KAFKA: Final = (
         "kafka_coordinator_group_groupmetadatamanager_numgroups",
         "gauge",
         "groups that this broker coordinates",
-        one(_group_count),
+        one(lambda process: sum(1 for _ in _groups(process))),
     ),
     *(
         Figure(
@@ -223,6 +254,33 @@ KAFKA: Final = (
             one(_groups_in(state)),
         )
         for state in _GROUP_STATES
+    ),
+    Figure(
+        f"{_GROUPS}group_count",
+        "gauge",
+        "groups by type: classic, consumer, share or streams",
+        _groups_by_type,
+        "protocol",
+    ),
+    *(
+        Figure(
+            f"{_GROUPS}{name}_rebalance_count",
+            "counter",
+            about,
+            one(_rebalances(kind)),
+        )
+        for kind, name, about in _REBALANCES
+    ),
+    *(
+        Figure(
+            f"{_GROUPS}{kind.lower()}_group_count",
+            "gauge",
+            f"{kind.lower()} groups by state",
+            _groups_by_state(kind),
+            "state",
+        )
+        for kind, states in _TYPES.items()
+        if states
     ),
     _of_controller("activecontrollercount", "1: it is the active controller", _is_active),
     _of_controller(

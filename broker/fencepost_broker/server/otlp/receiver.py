@@ -39,7 +39,7 @@ class Receiver:
         self._failing: set[str] = set()
         """The paths whose last message was not taken."""
 
-    async def post(self, path: str, content: bytes, seconds: float = SECONDS_MAX) -> Outcome:
+    async def post(self, path: str, content: bytes) -> Outcome:
         """Send a message, packed with gzip, to a path such as ``v1/metrics``."""
         url = f"{self._endpoint}/{path}"
         if self._session is None:
@@ -50,7 +50,7 @@ class Receiver:
             async with self._session.post(
                 url,
                 data=content,
-                timeout=aiohttp.ClientTimeout(total=seconds),
+                timeout=aiohttp.ClientTimeout(total=SECONDS_MAX),
                 allow_redirects=False,
             ) as answer:
                 if not answer.ok or answer.status >= HTTPStatus.MULTIPLE_CHOICES:

@@ -10,6 +10,7 @@ from fencepost_protocol.apis import request_class
 from fencepost_protocol.exceptions import RemoteProtocolError
 from fencepost_protocol.generated.index import APIS, ApiKey
 from fencepost_protocol.generated.produce import ProduceRequest
+from fencepost_protocol.generated.write_txn_markers import WriteTxnMarkersRequest
 from opentelemetry.proto.trace.v1.trace_pb2 import Span, Status
 
 from fencepost_broker.apis.registry import SERVED
@@ -23,7 +24,7 @@ from fencepost_broker.server.control.events import Lost, cut
 from fencepost_broker.server.control.frames import READ_BYTES_MAX, read_answer
 from fencepost_broker.server.control.steps import TransactionStep
 from fencepost_broker.server.otlp.resource import attribute
-from fencepost_broker.server.otlp.trace_context import TraceContext, contexts_in
+from fencepost_broker.server.otlp.trace_context import CONTEXTS_MAX, TraceContext, contexts_in
 from fencepost_broker.server.otlp.transaction_spans import (
     TransactionSpan,
     TransactionSpans,
@@ -55,6 +56,8 @@ _BUMPING: Final = {
     ApiKey.TXN_OFFSET_COMMIT: 5,
 }
 """Requests that open transactions of producers with a new epoch for each, from these versions."""
+_BUMPED: Final = 2
+"""The transaction version whose markers have the epoch after that of the transaction."""
 
 
 class _Asked:
@@ -68,6 +71,7 @@ class _Asked:
         self.transactional_id: str | None = None
         self.producer = -1, -1
         self.contexts: list[TraceContext] = []
+        """The spans of clients, or those of the transactions whose markers it brings."""
         self.bumps = request.version >= _BUMPING.get(ApiKey(request.api_key), 1 << 15)
         self.of: TransactionSpan | None = None
         """The transaction that it belongs to."""
@@ -85,6 +89,7 @@ class Spans(Watcher[Connection]):
     ) -> None:
         """``end`` is called with each span that has ended."""
         self._watched = watched
+        self._server = watched.process.server
         self._end = end
         self._log = log
         self._now_ns = now_ns
@@ -124,11 +129,18 @@ class Spans(Watcher[Connection]):
         for asked in self._open.values():
             if asked.transactional_id == step.transactional_id and asked.producer == producer:
                 started_ns = asked.span.start_time_unix_nano
-                return self._bumped(producer) if asked.bumps else random_context(), started_ns
+                found = self._bumped(producer) if asked.bumps else None
+                return found or random_context(), started_ns
         return random_context(), now_ns
 
-    def _bumped(self, producer: tuple[int, int]) -> TraceContext:
-        return bumped_span(self._watched.process.server.identity.cluster_id, *producer)
+    def _bumped(self, producer: tuple[int, int]) -> TraceContext | None:
+        """Return the span that all brokers of a cluster can name; one alone needs none.
+
+        After a reset, a single broker gives the same producer ids again.
+        """
+        if len(self._server.image.cluster.brokers) == 1:
+            return None
+        return bumped_span(self._server.identity.cluster_id, *producer)
 
     # -- what the server tells ------------------------------------------------------------------
 
@@ -137,7 +149,8 @@ class Spans(Watcher[Connection]):
 
     def requested(self, request: Request) -> None:
         """Begin a span; what this takes is not in it."""
-        self._watched.steps.listen()
+        if self._watched.process.server is not self._server:
+            self._use_restored()
         connection = cast("Connection", request.peer)
         made = random_context()
         span = Span(
@@ -207,6 +220,12 @@ class Spans(Watcher[Connection]):
             asked.span.status.CopyFrom(Status(code=Status.STATUS_CODE_ERROR, message=message))
             self._over(asked, failed=True)
 
+    def _use_restored(self) -> None:
+        """Hear of the coordinators of a broker whose snapshot was restored; none goes on here."""
+        self._server = self._watched.process.server
+        self._watched.steps.listen()
+        self._transactions.end_all(self._now_ns())
+
     # -- spans ----------------------------------------------------------------------------------
 
     def _describe(self, asked: _Asked, arrived: Arrived) -> None:
@@ -233,6 +252,13 @@ class Spans(Watcher[Connection]):
             add(attribute("kafka.producer.epoch", epoch))
         if isinstance(arrived.message, ProduceRequest):
             asked.contexts = contexts_in(arrived.message)
+        elif isinstance(arrived.message, WriteTxnMarkersRequest):
+            found = [
+                self._bumped((each.producer_id, each.producer_epoch - 1))
+                for each in arrived.message.markers[:CONTEXTS_MAX]
+                if each.transaction_version >= _BUMPED
+            ]
+            asked.contexts = [each for each in found if each is not None]
 
     def _transaction_of(self, asked: _Asked) -> TransactionSpan | None:
         """Return the transaction of the producer that has sent a request."""
@@ -240,7 +266,7 @@ class Spans(Watcher[Connection]):
         return found if found is not None and found.producer == asked.producer else None
 
     def _over(self, asked: _Asked, *, failed: bool) -> None:
-        """End a span where it belongs: in a transaction, or else under the client's span."""
+        """End a span where it belongs: in a transaction, or else under the one span it names."""
         span, contexts, parent = asked.span, asked.contexts, None
         if asked.of is not None:
             parent = asked.of.context
@@ -248,7 +274,7 @@ class Spans(Watcher[Connection]):
                 asked.of.link(each)
         elif asked.transactional_id is not None and asked.bumps and not failed:
             parent = self._bumped(asked.producer)  # another broker coordinates it
-        elif len(contexts) == 1:
+        if parent is None and len(contexts) == 1:
             parent, contexts = contexts[0], []
         if parent is not None:
             span.trace_id, span.parent_span_id = parent

@@ -16,10 +16,12 @@ from fencepost_client.commands.bench.lines import (
     metric_lines,
     moment,
 )
+from fencepost_client.commands.bench.settings import progress_of
 from fencepost_client.commands.errors import UsageError
 from fencepost_client.commands.output import write, write_json
 from fencepost_client.config.kafka_names import CONSUMER_NAMES, from_kafka_names
 from fencepost_client.metrics import RequestMetrics
+from fencepost_client.progress import Progress
 
 _POLL_MS: Final = 100
 
@@ -27,8 +29,9 @@ _POLL_MS: Final = 100
 class _Reading:
     """What was read, with its interval, and how long rebalances took."""
 
-    def __init__(self, options: argparse.Namespace) -> None:
+    def __init__(self, options: argparse.Namespace, progress: Progress) -> None:
         self._options = options
+        self._progress = progress
         self.started_s = time.time()
         self.total = ConsumerStats(now_ms())
         self._interval = ConsumerStats(self.total.started_ms)
@@ -56,10 +59,12 @@ class _Reading:
     def report(self) -> None:
         """A line of the interval, if it is over and lines are wanted."""
         options, at_ms = self._options, now_ms()
+        self._progress.reach(self.total.records)
         if at_ms - self._interval.started_ms < options.reporting_interval:
             return
         if options.show_detailed_stats and not options.json:
             at = moment(time.time(), options.date_format)
+            self._progress.clear()
             write(self._interval.line(f"{at}, 0", at_ms, self._before))
         self._before.records, self._before.size_bytes = self.total.records, self.total.size_bytes
         self._interval = ConsumerStats(at_ms)
@@ -94,15 +99,21 @@ async def bench_consumer(options: argparse.Namespace) -> None:
     consumer = Consumer(**from_kafka_names(settings, CONSUMER_NAMES), metrics=metrics)
     if not options.hide_header and not options.json:
         write(CONSUMER_DETAILED_HEADER if options.show_detailed_stats else CONSUMER_HEADER)
-    async with consumer:
-        reading = _Reading(options)
-        consumer.subscribe(
-            [] if options.topic is None else [options.topic],
-            regex=options.include,
-            on_assigned=reading.assigned,
-            on_revoked=reading.revoked,
+    with progress_of(options) as progress:
+        async with consumer:
+            reading = _Reading(options, progress)
+            consumer.subscribe(
+                [] if options.topic is None else [options.topic],
+                regex=options.include,
+                on_assigned=reading.assigned,
+                on_revoked=reading.revoked,
+            )
+            ended_ms = await _read_all(consumer, options, reading)
+    if reading.total.records < options.num_records:
+        sys.stderr.write(
+            f"WARNING: no record came for {options.timeout} ms (--timeout), before all "
+            "records were read\n"
         )
-        ended_ms = await _read_all(consumer, options, reading)
     reading.conclude(ended_ms)
     if metrics is not None:
         write("")
@@ -120,9 +131,4 @@ async def _read_all(consumer: Consumer, options: argparse.Namespace, reading: _R
         for record in records:
             reading.read(len(record.key or b"") + len(record.value or b""))
         reading.report()
-    if reading.total.records < options.num_records:
-        sys.stderr.write(
-            f"WARNING: no record came for {options.timeout} ms (--timeout), before all "
-            "records were read\n"
-        )
     return at_ms

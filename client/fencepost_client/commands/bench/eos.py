@@ -22,10 +22,12 @@ from fencepost_client.commands.bench.clients import (
     some_number,
 )
 from fencepost_client.commands.bench.lines import ProducerStats, phase_line, phase_told
+from fencepost_client.commands.bench.settings import progress_of
 from fencepost_client.commands.bench.throttle import Throttle
 from fencepost_client.commands.output import write, write_json
 from fencepost_client.config.kafka_names import CONSUMER_NAMES, PRODUCER_NAMES, from_kafka_names
 from fencepost_client.metrics import Histogram, RequestMetrics
+from fencepost_client.progress import Progress
 from fencepost_client.types import ConsumerRecord, TopicPartition
 
 _REQUESTS: Final = {
@@ -82,12 +84,14 @@ class _Measured:
     def _counts(self) -> dict[str, int]:
         return {name: self._requests.of(key).times_us.count for name, key in _REQUESTS.items()}
 
-    def report(self, interval_ms: int) -> None:
-        """A line of progress when it is time."""
+    def report(self, interval_ms: int) -> str:
+        """A line of progress when it is time, or else nothing."""
         at_ms = now_ms()
-        if at_ms - self.window.started_ms >= interval_ms:
-            write(self.window.progress_line(at_ms))
-            self.window = ProducerStats(at_ms)
+        if at_ms - self.window.started_ms < interval_ms:
+            return ""
+        line = self.window.progress_line(at_ms)
+        self.window = ProducerStats(at_ms)
+        return line
 
     def conclude(self) -> None:
         """All of it, for people."""
@@ -130,7 +134,9 @@ async def bench_eos(options: argparse.Namespace) -> None:
     async with producer, consumer:
         consumer.subscribe([options.input_topic])
         measured = _Measured(requests)
-        await _copy_all(_Clients(consumer, producer, registered), options, measured)
+        with progress_of(options) as progress:
+            clients = _Clients(consumer, producer, registered)
+            await _copy_all(clients, options, measured, progress)
         if options.json:
             write_json(measured.told())
         else:
@@ -201,7 +207,9 @@ class _Copying:
         self._offsets.clear()
 
 
-async def _copy_all(clients: _Clients, options: argparse.Namespace, measured: _Measured) -> None:
+async def _copy_all(
+    clients: _Clients, options: argparse.Namespace, measured: _Measured, progress: Progress
+) -> None:
     copying = _Copying(clients, options, measured)
     idle = 0
     while (left := options.num_records - copying.copied) and idle < _IDLE_POLLS:
@@ -213,9 +221,12 @@ async def _copy_all(clients: _Clients, options: argparse.Namespace, measured: _M
         for record in records:
             await copying.copy(record)
         await copying.end_old()
-        if not options.json:
-            measured.report(options.reporting_interval)
+        if not options.json and (line := measured.report(options.reporting_interval)):
+            progress.clear()
+            write(line)
+        progress.reach(copying.copied)
     await copying.end()
+    progress.clear()
     if left:
         sys.stderr.write(
             f"WARNING: {copying.copied} of {options.num_records} records were copied: "

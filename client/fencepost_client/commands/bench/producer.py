@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import asyncio
 import random
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from itertools import repeat
 from pathlib import Path
 from typing import Final
@@ -20,14 +20,18 @@ from fencepost_client.commands.bench.clients import (
     some_number,
 )
 from fencepost_client.commands.bench.lines import ProducerStats, metric_lines, phase_told
+from fencepost_client.commands.bench.settings import progress_of
 from fencepost_client.commands.bench.throttle import Throttle
 from fencepost_client.commands.errors import UsageError
 from fencepost_client.commands.output import write, write_json
 from fencepost_client.commands.text import reason
 from fencepost_client.config.kafka_names import PRODUCER_NAMES, from_kafka_names
 from fencepost_client.metrics import RequestMetrics
+from fencepost_client.progress import Progress
 from fencepost_client.types import TopicPartition
 
+_SHOWN_MS: Final = 200
+"""Progress costs little, but not for each record."""
 _LETTERS: Final = range(ord("A"), ord("Z") + 1)
 
 
@@ -52,8 +56,10 @@ def _payloads(options: argparse.Namespace) -> Iterator[bytes]:
 class _Reports:
     """Tells how it goes, as it goes, and in the end."""
 
-    def __init__(self, options: argparse.Namespace) -> None:
-        self._write: Callable[[str], None] = (lambda _: None) if options.json else write
+    def __init__(self, options: argparse.Namespace, progress: Progress) -> None:
+        self._is_told = not options.json
+        self._progress = progress
+        self._shown_ms = 0.0
         self._interval_ms = options.reporting_interval
         self._warmup = options.warmup_records
         self._reported = 0
@@ -78,9 +84,18 @@ class _Reports:
         if at_ms - self.window.started_ms >= self._interval_ms:
             self._write(self.window.progress_line(at_ms))
             self.window = ProducerStats(at_ms)
+        if at_ms - self._shown_ms >= _SHOWN_MS:
+            self._shown_ms = at_ms
+            self._progress.reach(self.total.latency_ms.count)
+
+    def _write(self, line: str) -> None:
+        if self._is_told:
+            self._progress.clear()
+            write(line)
 
     def conclude(self) -> None:
         at_ms = now_ms()
+        self._progress.clear()
         self._write(self.total.total_line(at_ms))
         if self.steady is not None:
             self._write(self.steady.total_line(at_ms, " steady state"))
@@ -107,13 +122,14 @@ async def bench_producer(options: argparse.Namespace) -> None:
         raise UsageError("--preregister needs --transactional-id or --transaction-duration-ms")
     metrics = RequestMetrics() if options.print_metrics or options.json else None
     producer = Producer(**from_kafka_names(settings, PRODUCER_NAMES), metrics=metrics)
-    async with producer:
-        reports = _Reports(options)
-        await _send_all(producer, options, payloads, reports, transaction_ms, registered)
-        await producer.flush()
-        await asyncio.sleep(0)  # the last batch's callback
-        reports.conclude()
-        ended_ms = now_ms()
+    with progress_of(options) as progress:
+        async with producer:
+            reports = _Reports(options, progress)
+            await _send_all(producer, options, payloads, reports, transaction_ms, registered)
+            await producer.flush()
+            await asyncio.sleep(0)  # the last batch's callback
+            reports.conclude()
+            ended_ms = now_ms()
     if options.json:
         assert metrics is not None
         steady = reports.steady and reports.steady.told(ended_ms)

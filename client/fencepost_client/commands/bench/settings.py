@@ -2,13 +2,23 @@
 
 from __future__ import annotations
 
+import argparse
+import sys
 from collections.abc import Iterable, Mapping
 from typing import Final
+
+from fencepost_client.progress import Progress
 
 SERIALIZERS: Final = frozenset(
     {"key.serializer", "value.serializer", "key.deserializer", "value.deserializer"}
 )
 """Files for Java's tools have them; the tools and we take bytes whatever they say."""
+
+
+def progress_of(options: argparse.Namespace) -> Progress:
+    """Progress in a terminal; elsewhere Kafka's lines tell it, but not with ``--json``."""
+    is_shown = options.json or sys.stderr.isatty()
+    return Progress(options.num_records, "records", sys.stderr if is_shown else None)
 
 
 def merge(

@@ -19,7 +19,7 @@ from fencepost_broker.coordinator.effects import Reply
 from fencepost_broker.coordinator.group.classic.group import ClassicGroup, Member, State
 from fencepost_broker.coordinator.group.classic.transition import Work, join_refusal
 from fencepost_broker.coordinator.group.context import Context
-from fencepost_broker.coordinator.group.soft import SetTimer, Timer, TimerKey
+from fencepost_broker.coordinator.group.soft import Rebalanced, SetTimer, Timer, TimerKey
 from fencepost_broker.metadata.decision import Decision
 
 
@@ -121,6 +121,7 @@ def spread_assignment(work: Work, assignment: Mapping[str, bytes]) -> None:
     for member in list(group.members.values()):
         _answer_with_assignment(work, member, ErrorCode.NONE)
     group.become(State.STABLE, work.now_ms)
+    work.soft.append(Rebalanced(group.TYPE))
 
 
 def _give_up_assignment(work: Work, code: ErrorCode) -> None:

@@ -16,7 +16,7 @@ from fencepost_broker.coordinator.group.classic.group import ClassicGroup, Membe
 from fencepost_broker.coordinator.group.classic.records import group_record
 from fencepost_broker.coordinator.group.commands import Ask
 from fencepost_broker.coordinator.group.context import Context
-from fencepost_broker.coordinator.group.soft import SetTimer, Timer, TimerKey
+from fencepost_broker.coordinator.group.soft import Rebalanced, SetTimer, Timer, TimerKey
 from fencepost_broker.coordinator.records import LogRecord
 from fencepost_broker.metadata.decision import Decision
 from fencepost_broker.ports import Chance
@@ -40,7 +40,7 @@ class Parked(NamedTuple):
 class Work:
     """A draft of a group, with the records, replies and timers of the decision."""
 
-    __slots__ = ("ctx", "group", "now_ms", "records", "replies", "tells", "timers")
+    __slots__ = ("ctx", "group", "now_ms", "records", "replies", "soft", "tells", "timers")
 
     def __init__(self, ctx: Context, now_ms: int, group: ClassicGroup) -> None:
         self.ctx = ctx
@@ -50,6 +50,7 @@ class Work:
         self.replies: list[Reply] = []
         self.tells: list[Tell] = []
         self.timers: dict[TimerKey, int | None] = {}
+        self.soft: list[Rebalanced] = []
 
     def decision(self, answer: Any = None, token: Any = None) -> Decision[Any]:
         """Return the decision. A reply with ``token`` becomes the answer."""
@@ -62,7 +63,7 @@ class Work:
                 else:
                     effects.append(reply)
         soft: list[Any] = [SetTimer(key, at_ms) for key, at_ms in self.timers.items()]
-        soft.append(self.group)
+        soft += [self.group, *self.soft]
         return Decision(answer, tuple(self.records), (*effects, *self.tells), tuple(soft))
 
     def store(self) -> None:

@@ -33,7 +33,13 @@ from fencepost_broker.coordinator.group.consumer.target import (
     spread_anew,
 )
 from fencepost_broker.coordinator.group.context import Context
-from fencepost_broker.coordinator.group.soft import MetadataChecked, SetTimer, Timer, TimerKey
+from fencepost_broker.coordinator.group.soft import (
+    MetadataChecked,
+    Rebalanced,
+    SetTimer,
+    Timer,
+    TimerKey,
+)
 from fencepost_broker.coordinator.records import LogRecord
 
 _NOTHING: Final[Partitions] = {}
@@ -98,6 +104,7 @@ def bump_if_changed(progress: Progress, *, bump: bool) -> None:
     if bump or known != group.metadata_hash:
         progress.epoch = group.group_epoch + 1
         progress.records.append(epoch_record(group.group_id, progress.epoch, known))
+        progress.soft.append(Rebalanced(group.TYPE))
     progress.soft.append(MetadataChecked(group.group_id))
     if group.has_partition_metadata:
         progress.records.append(partition_metadata_tombstone(group.group_id))

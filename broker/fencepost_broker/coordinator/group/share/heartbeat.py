@@ -50,6 +50,7 @@ from fencepost_broker.coordinator.group.share.records import (
 )
 from fencepost_broker.coordinator.group.soft import (
     MetadataChecked,
+    Rebalanced,
     SetTimer,
     SharesInitializing,
     Timer,
@@ -190,6 +191,7 @@ def _bump_if_changed(work: _Work, *, bump: bool) -> None:
     if bump or known != group.metadata_hash or waits:
         work.epoch += 1
         work.records.append(epoch_record(group.group_id, work.epoch, known))
+        work.soft.append(Rebalanced(group.TYPE))
 
 
 def _assignable(work: _Work) -> dict[bytes, frozenset[int]]:

@@ -30,7 +30,7 @@ from fencepost_broker.coordinator.group.consumer.member import LEFT
 from fencepost_broker.coordinator.group.consumer.target import metadata_hash
 from fencepost_broker.coordinator.group.context import Context
 from fencepost_broker.coordinator.group.refusal import Refusal
-from fencepost_broker.coordinator.group.soft import SetTimer, Timer, TimerKey
+from fencepost_broker.coordinator.group.soft import Rebalanced, SetTimer, Timer, TimerKey
 from fencepost_broker.coordinator.group.streams.assignor import assign
 from fencepost_broker.coordinator.group.streams.checks import check
 from fencepost_broker.coordinator.group.streams.commands import (
@@ -268,6 +268,7 @@ def _bump_if_changed(work: _Work, *, bump: bool) -> None:
     if bump or now != (group.metadata_hash, group.validated_epoch, group.assignment_configs):
         work.epoch += 1
         work.records.append(epoch_record(group.group_id, work.epoch, *now))
+        work.soft.append(Rebalanced(group.TYPE))
 
 
 def _waits_at_first(work: _Work) -> bool:

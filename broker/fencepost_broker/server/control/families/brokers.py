@@ -7,8 +7,7 @@ from typing import Annotated, Any, Final
 from msgspec import Meta, Struct
 from msgspec.structs import replace
 
-from fencepost_broker.server.control.cluster import Cluster
-from fencepost_broker.server.control.in_cluster import any_broker
+from fencepost_broker.server.control.cluster import Cluster, GoneError
 from fencepost_broker.server.control.routes import Asked, ControlContext, Route
 
 
@@ -19,6 +18,13 @@ class BrokerState(Struct, frozen=True):
     listeners: Annotated[dict[str, str], Meta(description="HOST:PORT by listener")]
     ready: Annotated[bool, Meta(description="whether it is unfenced and may lead partitions")]
     here: Annotated[bool, Meta(description="whether it is the broker of this control port")]
+    producer_ids: Annotated[
+        list[tuple[int, int]] | None,
+        Meta(
+            description="the ids that it can still give to producers: first and last of each block;"
+            " null: only its own control port knows them"
+        ),
+    ]
 
 
 class Brokers(Struct, frozen=True):
@@ -37,6 +43,9 @@ def list_brokers(context: ControlContext) -> Brokers:
     """Return the brokers of the cluster."""
     server = context.process.server
     identity = server.identity
+    own = None
+    if context.kind == "broker":
+        own = [(each.start, each.stop - 1) for each in context.server.producer_ids.left]
     return Brokers(
         identity.cluster_id,
         context.addresses[0].bootstrap,
@@ -48,6 +57,7 @@ def list_brokers(context: ControlContext) -> Brokers:
                 {at.name: _host_and_port(at.host, at.port) for at in each.endpoints},
                 each.is_active,
                 each.broker_id == identity.node_id,
+                own if each.broker_id == identity.node_id else None,
             )
             for _, each in sorted(server.image.cluster.brokers.items())
         ],
@@ -64,8 +74,19 @@ def get_stats(context: ControlContext) -> dict[str, Any]:
 
 
 async def _of_cluster(cluster: Cluster, route: Route, asked: Asked) -> Brokers:
-    told: Brokers = await any_broker(cluster, route, asked)
-    brokers = [replace(each, here=True) for each in told.brokers]
+    answers: dict[int, Brokers] = await cluster.ask_all(cluster.running_brokers, route, asked)
+    if not answers:
+        raise GoneError("all brokers")
+    told, *_ = answers.values()
+    own = {
+        each.broker_id: each.producer_ids
+        for answer in answers.values()
+        for each in answer.brokers
+        if each.here
+    }
+    brokers = [
+        replace(each, here=True, producer_ids=own.get(each.broker_id)) for each in told.brokers
+    ]
     return replace(told, bootstrap=cluster.processes.bootstrap, brokers=brokers)
 
 

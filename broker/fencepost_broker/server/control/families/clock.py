@@ -26,6 +26,9 @@ class Clock(Struct, frozen=True):
 
     now_ms: Annotated[int, Meta(description="in milliseconds since 1970")]
     manual: Annotated[bool, Meta(description="whether it stands still unless it is advanced")]
+    next_deadline_ms: Annotated[
+        int | None, Meta(description="when something is due next; null: nothing is")
+    ]
 
 
 class Step(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -46,7 +49,8 @@ class Step(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
 def get_clock(context: ControlContext) -> Clock:
     """Return state time."""
-    return Clock(context.clock.now_ms(), context.clock.is_manual)
+    clock = context.clock
+    return Clock(clock.now_ms(), clock.is_manual, clock.next_deadline_ms())
 
 
 def advance_clock(context: ControlContext, step: Step) -> Clock:
@@ -89,6 +93,15 @@ def resume_clock(context: ControlContext) -> Clock:
     return get_clock(context)
 
 
+async def _clock_of_cluster(cluster: Cluster, route: Route, asked: Asked) -> Clock:
+    """Return the time of one process, with the first deadline of any broker."""
+    answers: dict[int, Clock] = await cluster.ask_all(cluster.running, route, asked)
+    brokers = [answers[each] for each in cluster.running_brokers if each in answers]
+    due = [each.next_deadline_ms for each in brokers if each.next_deadline_ms is not None]
+    first = next(iter(answers.values()))
+    return Clock(first.now_ms, first.manual, min(due, default=None))
+
+
 async def _advance_in_cluster(cluster: Cluster, route: Route, asked: Asked) -> Clock:
     """Advance the brokers, and set the controller's clock.
 
@@ -112,7 +125,14 @@ async def _advance_in_cluster(cluster: Cluster, route: Route, asked: Asked) -> C
 
 
 ROUTES: Final = (
-    Route("GET", "/v1/clock", get_clock, "state time", response=Clock, in_cluster=all_processes),
+    Route(
+        "GET",
+        "/v1/clock",
+        get_clock,
+        "state time",
+        response=Clock,
+        in_cluster=_clock_of_cluster,
+    ),
     Route(
         "POST",
         "/v1/clock/advance",

@@ -33,7 +33,7 @@ def main() -> int:
     _limit(int(sys.argv[1]))
     asked = msgspec.json.decode(sys.stdin.buffer.read(), type=ValuesToDecode)
     try:
-        schema = _schema(asked)
+        schema = read_schema(asked)
     except SchemaRefusedError as error:
         _write(error.refused)
         return 0
@@ -60,7 +60,8 @@ def _limit(seconds: int) -> None:
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
 
 
-def _schema(asked: ValuesToDecode) -> Schema:
+def read_schema(asked: ValuesToDecode) -> Schema:
+    """Read the schema; raises ``SchemaRefusedError``."""
     if asked.file.lower().endswith(".avsc"):
         return AvroSchema(asked.schema)
     schema = ProtobufSchema(asked.schema, is_source=asked.file.lower().endswith(".proto"))

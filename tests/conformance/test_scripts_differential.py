@@ -1,0 +1,34 @@
+"""Short scripts that Apache Kafka answers as ours does: quotas, operations on groups."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.conformance import group_operation_cases, quota_cases
+from tests.support.apache_kafka import ApacheKafka
+
+pytestmark = pytest.mark.conformance
+
+EXPECTED = Path(__file__).parent
+
+
+@pytest.fixture(scope="module")
+def bootstrap() -> Iterator[str]:
+    """One Apache Kafka for all of them."""
+    with ApacheKafka() as kafka:
+        yield f"127.0.0.1:{kafka.port}"
+
+
+def test_what_may_be_done_with_groups(bootstrap: str) -> None:
+    lines = asyncio.run(group_operation_cases.script(bootstrap))
+    assert lines == (EXPECTED / "group_operations.txt").read_text(encoding="utf-8").splitlines()
+
+
+def test_quotas_tell_the_same(bootstrap: str) -> None:
+    """The times of KIP-124, and the times and errors of KIP-599."""
+    lines = asyncio.run(quota_cases.script(bootstrap))
+    assert lines == (EXPECTED / "quotas.txt").read_text(encoding="utf-8").splitlines()

@@ -1,0 +1,55 @@
+"""What `make suites` understands of the output of test programs."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from tests.conformance.suites.outcomes import FAILED, PASSED, SKIPPED, of_go, of_junit
+
+GO = """\
+=== RUN   TestOne
+--- PASS: TestOne (0.00s)
+=== RUN   TestTwo
+=== RUN   TestTwo/first
+=== RUN   TestTwo/second
+--- FAIL: TestTwo (1.00s)
+    --- PASS: TestTwo/first (0.50s)
+    --- SKIP: TestTwo/second (0.50s)
+=== RUN   TestThree
+=== RUN   TestThree/first
+--- FAIL: TestThree (1.00s)
+    --- FAIL: TestThree/first (0.50s)
+=== RUN   TestFour
+panic: it ended here
+"""
+JUNIT = """\
+<testsuites><testsuite name="pytest">
+<testcase classname="a.b" name="passes"/>
+<testcase classname="a.b" name="fails"><failure message="no"/></testcase>
+<testcase classname="a.b" name="cannot begin"><error message="no"/></testcase>
+<testcase classname="a.b" name="skips"><skipped message="why"/></testcase>
+</testsuite></testsuites>
+"""
+
+
+def test_go_tells_of_subtests_and_of_tests_that_did_not_end() -> None:
+    assert of_go(GO) == {
+        "TestOne": PASSED,
+        "TestTwo": FAILED,  # by itself: its subtests have not failed
+        "TestTwo/first": PASSED,
+        "TestTwo/second": SKIPPED,
+        "TestThree/first": FAILED,
+        "TestFour": FAILED,
+    }
+
+
+def test_a_junit_report(tmp_path: Path) -> None:
+    report = tmp_path / "report.xml"
+    assert of_junit(report) == {}
+    report.write_text(JUNIT)
+    assert of_junit(report) == {
+        "a.b::passes": PASSED,
+        "a.b::fails": FAILED,
+        "a.b::cannot begin": FAILED,
+        "a.b::skips": SKIPPED,
+    }
