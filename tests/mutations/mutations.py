@@ -309,8 +309,8 @@ MUTATIONS: Final = (
         " or each.log.log_end_offset != asked.end_offset:",
         ":",
         _LATE,
-        "another leader is another Followed, whose old answers are dropped before this guard; it is"
-        " for a log that is cut off while its leader stays, which no program does",
+        "another leader is another Followed, whose old answers are dropped earlier; no program"
+        " cuts a log off while its leader stays",
     ),
     Mutation(
         "coordinators answer when followers have it",
