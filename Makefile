@@ -258,6 +258,12 @@ kill-executors: $(STAMP) ## kill -9 for an executor of Spark's in the middle of 
 	@.ci/missing-tools
 	$(BIN)/python -m tests.pipeline.kill.executors
 
+# Not in CI: ten JVMs take minutes.
+GB ?= 1
+.PHONY: spark-cluster
+spark-cluster: $(STAMP) ## pipelines on Spark's standalone cluster, with GB (1) of logs and kills; writes docs/bench/spark-cluster.md
+	$(BIN)/python -m tests.bench.pipeline.spark_cluster --gb $(GB) --out docs/bench/spark-cluster.md
+
 # Not in CI: two lives of Spark with two queries each take minutes beside other tests.
 .PHONY: worked-pipeline
 worked-pipeline: $(STAMP) ## examples/pipeline: the broker (FENCEPOST_TEST_BROKER=kafka) and Spark are killed, totals and audit agree

@@ -31,6 +31,7 @@ def test_the_next_request_is_answered_as_the_button_says_and_its_error_is_explai
         page.get_by_label("Next time, answer").select_option("NOT_ENOUGH_REPLICAS")
         page.get_by_role("button", name="Add rule").click()
         page.wait_for_selector("h1 >> text=Faults and clock")
+        page.wait_for_selector("td >> text=NOT_ENOUGH_REPLICAS")
         [rule] = console.text("table >> tr:has-text('NOT_ENOUGH_REPLICAS')")
         assert "api=Produce" in rule
         assert "client_id=checkout" in rule

@@ -68,7 +68,7 @@ def test_protobuf_is_decoded_by_a_type_or_by_the_message_index() -> None:
     chosen = asked("shop.proto", PROTO, PAPER, b"\xff", nested, type="shop.Order")
     assert texts(chosen) == [order, None, {}]
     assert "has no field 3 of this kind" in chosen.values[2].problem
-    assert "corrupt" in chosen.values[1].problem
+    assert "it is not shop.Order" in chosen.values[1].problem
     wrong = asked("shop.proto", PROTO, PAPER, first, PREFIX + b"\x02\x08", PREFIX + b"\x02")
     assert "shop.Customer has no field 1, 3 of" in wrong.values[0].problem
     assert texts(wrong)[1] == {"name": "A"}
@@ -98,7 +98,6 @@ def test_a_descriptor_set_may_leave_out_what_the_library_has() -> None:
         ("a.avsc", b"7", "it is not an Avro schema"),
         ("a.proto", b"message {", "schema.proto:1:9"),
         ("a.proto", b'syntax = "proto3"; import "/etc/passwd";', "--include_imports"),
-        ("a.proto", b"message A {" * 100_000, "recursion limit"),
         ("a.proto", b"", "no message type"),
         ("a.desc", b"", "no message type"),
         ("a.desc", b"\xff\xff", "not a complete descriptor set"),
@@ -109,6 +108,12 @@ def test_a_hostile_schema_is_refused_with_its_reason(file: str, schema: bytes, w
     with pytest.raises(SchemaRefusedError) as told:
         read_schema(ValuesToDecode(file=file, schema=schema))
     assert why in f"{told.value}. {told.value.refused.advice}"
+
+
+def test_a_schema_that_crashes_the_compiler_ends_its_process() -> None:
+    """Versions of protoc differ: some have a limit, others overflow their stack."""
+    told = refused("a.proto", b"message A {" * 100_000)
+    assert "recursion limit" in told or "crashes" in told
 
 
 def test_a_type_that_a_file_does_not_have_is_refused_with_the_nearest_name() -> None:

@@ -29,8 +29,8 @@ _HEAD: Final = """\
 
 Each row is the broker without one of its guards. A simulation runs with seed after seed until it
 fails. `zombies` sends what a network delivers late or twice (`tests/mutations/zombies.py`), and
-`late brokers` does that between brokers (`tests/mutations/late_brokers.py`). `transactions without
-power` has one broker, whose power is cut and whose disk is slow or fails to sync. The other
+`late brokers` does that between brokers (`tests/mutations/late_brokers.py`). `power cuts` and
+`transactions without power` have one broker, whose power is cut and whose syncs fail. The other
 programs are those of `fencepost simulate`, with three brokers and faults. The changes are applied
 to a copy of the sources: `tests/mutations/mutations.py` has them all.
 
@@ -142,8 +142,8 @@ def main(arguments: Iterable[str] | None = None) -> int:
         if options.only in mutation.guard:
             results.append(hunt(mutation, options.seeds))
             print(results[-1].is_found, mutation.guard, *results[-1][1:4], sep="; ", flush=True)
-    if options.page is not None:
-        options.page.write_text(page(results))
+            if options.page is not None:
+                options.page.write_text(page(results))
     return int(any(not (each.is_found or each.mutation.reason) for each in results))
 
 

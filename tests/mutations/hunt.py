@@ -18,12 +18,14 @@ from fencepost_broker.simulation.runs import run_seed
 from fencepost_broker.simulation.simulation import Program
 
 from tests.mutations.late_brokers import late_brokers
+from tests.mutations.power_cuts import power_cuts
 from tests.mutations.zombies import zombies
 
 _WITHIN_S: Final = 1200.0
 _PROGRAMS: Final[Mapping[str, Program]] = {
     "zombies": zombies,
     "late brokers": late_brokers,
+    "power cuts": power_cuts,
     "transactions without power": partial(
         transactions, brokers=1, kinds=("power cut", "slow disk", "failing fsync")
     ),

@@ -34,8 +34,12 @@ _OLD: Final = 11
 """A Produce version whose clients add partitions by themselves."""
 
 _SYNC_S: Final = 30.0
-_SETTINGS: Final = {"transaction.state.log.replication.factor": 1}
-"""So that the coordinator's log does not wait for the broker whose requests are kept back."""
+_SETTINGS: Final = {
+    # The coordinator's log does not wait for the broker whose requests are kept back.
+    "transaction.state.log.replication.factor": 1,
+    "transaction.park.enable": False,
+    "log.retention.ms": -1,  # records have old timestamps
+}
 
 
 def _epochs(cluster: SimulatedCluster) -> dict[int, int]:
@@ -123,7 +127,7 @@ async def _elsewhere(client: Client) -> Producer:
         await asyncio.sleep(0.1)
 
 
-async def _produce(client: Client, value: bytes) -> ErrorCode:
+async def produce(client: Client, value: bytes) -> ErrorCode:
     """Send a record that all replicas in sync have to get, and wait for a leader."""
     records = bytes(build_batch(None, [value], 1000))
     data = TopicProduceData("t", partition_data=[PartitionProduceData(0, records)])
@@ -145,14 +149,15 @@ async def _late_leader(sim: Simulation, cluster: SimulatedCluster) -> None:
         Client(cluster.brokers[leads].bootstrap) as at_former,
         Client(cluster.brokers[other].bootstrap) as at_new,
     ):
-        waiting = asyncio.create_task(_produce(at_former, b"of the former leader"))
+        waiting = asyncio.create_task(produce(at_former, b"of the former leader"))
         while cluster.image.topics.by_name["t"].partitions[0].leader != other:  # noqa: ASYNC110 - the controller tells nobody
             await asyncio.sleep(0.5)
-        while await _produce(at_new, b"of the new leader"):  # noqa: ASYNC110 - it is asked
+        while await produce(at_new, b"of the new leader"):  # noqa: ASYNC110 - it is asked
             await asyncio.sleep(0.5)
         for cut in cuts:
             sim.network.heal(*cut)
-        assert await waiting, "a former leader acknowledges a batch"
+        late = await waiting
+        assert late == ErrorCode.NOT_LEADER_OR_FOLLOWER, f"a former leader says {late.name}"
     await _in_sync(cluster)
     assert not await _produce_anywhere(cluster), "nothing can be written any more"
 
@@ -161,7 +166,7 @@ async def _produce_anywhere(cluster: SimulatedCluster) -> ErrorCode:
     await asyncio.sleep(1)
     leads, _ = _leader_and_other(cluster)
     async with Client(cluster.brokers[leads].bootstrap) as client:
-        return await _produce(client, b"of whoever leads")
+        return await produce(client, b"of whoever leads")
 
 
 async def _unfinished(sim: Simulation, cluster: SimulatedCluster, *, coordinator: bool) -> None:
@@ -180,6 +185,8 @@ async def _unfinished(sim: Simulation, cluster: SimulatedCluster, *, coordinator
         sim.network.cut(*way)
         assert await producer.end("commit", 3) == ErrorCode.NONE
         await asyncio.sleep(0.5)
+        newer = await Producer(at_other, producer.name).initialize()
+        assert newer == ErrorCode.CONCURRENT_TRANSACTIONS, "a producer begins before the markers"
     killed = other if coordinator else leads
     await cluster.kill(killed)
     sim.network.heal(*way)

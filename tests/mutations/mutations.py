@@ -173,7 +173,7 @@ MUTATIONS: Final = (
         _INITIALIZING,
         "    if transaction.is_prepared:",
         "    if False:",
-        ("zombies", *_BOTH),
+        _LATE,
     ),
     Mutation(
         "a new epoch for each producer",
@@ -309,6 +309,8 @@ MUTATIONS: Final = (
         " or each.log.log_end_offset != asked.end_offset:",
         ":",
         _LATE,
+        "another leader is another Followed, whose old answers are dropped earlier; no program"
+        " cuts a log off while its leader stays",
     ),
     Mutation(
         "coordinators answer when followers have it",
@@ -344,7 +346,7 @@ MUTATIONS: Final = (
         "apis/produce/carrying_out.py",
         ">= log.flush_at_offset:\n                    unflushed",
         "< 0:\n                    unflushed",
-        ("transactions without power",),
+        ("power cuts",),
     ),
     Mutation(
         "coordinators answer when it is synced",
@@ -358,6 +360,6 @@ MUTATIONS: Final = (
         "storage/log/appending.py",
         "        if log.failure is not None:\n            raise log.failure\n",
         "",
-        ("transactions without power", *_BOTH),
+        ("power cuts",),
     ),
 )

@@ -13,6 +13,7 @@ from fencepost_broker.storage.log.producers import ProducerState
 from tests.mutations.campaign import Found, StaleMutationError, apply, page
 from tests.mutations.late_brokers import late_brokers
 from tests.mutations.mutations import MUTATIONS, Mutation
+from tests.mutations.power_cuts import power_cuts
 from tests.mutations.zombies import zombies
 
 PACKAGE = Path(fencepost_broker.__file__).parent
@@ -63,6 +64,10 @@ def test_zombies_are_refused() -> None:
 
 def test_late_requests_between_brokers_are_refused() -> None:
     assert run_seed(late_brokers, 0).verdict == "ok"
+
+
+def test_nothing_acknowledged_is_lost_without_power() -> None:
+    assert run_seed(power_cuts, 0).verdict == "ok"
 
 
 def test_a_batch_that_is_taken_twice_is_found(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -192,8 +192,7 @@ class Invariants:
         self, state: LeaderState, log: LogState, brokers: Iterable[int], start: int
     ) -> None:
         """Brokers have all that is below the high watermark, from an offset on."""
-        if log.log_start_offset:
-            return  # a replica may begin there, without the records before
+        start = max(start, log.log_start_offset)  # a replica may begin there, with an empty log
         place = _place(log)
         known = self._partitions[place]
         names = [f"broker-{each}" for each in brokers if each != state._node_id]

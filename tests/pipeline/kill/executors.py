@@ -41,8 +41,8 @@ _PAUSE_SECONDS: Final = 0.1
 """Behind each of a task's batches, so that it is not through before it can be killed."""
 
 
-def session() -> SparkSession:
-    """Two executors of one core."""
+def session(master: str = "local-cluster[2,1,512]") -> SparkSession:
+    """Executors of one core, two of them here."""
     os.environ |= {
         "PYSPARK_PYTHON": sys.executable,
         "SPARK_LOCAL_IP": "127.0.0.1",
@@ -52,8 +52,9 @@ def session() -> SparkSession:
     from pyspark.sql import SparkSession
 
     spark = (
-        SparkSession.builder.master("local-cluster[2,1,512]")
+        SparkSession.builder.master(master)
         .config("spark.executor.memory", "512m")
+        .config("spark.executor.cores", "1")
         .config("spark.ui.enabled", "false")
         .config("spark.driver.host", "127.0.0.1")
         .config("spark.sql.shuffle.partitions", "2")
@@ -66,15 +67,17 @@ def session() -> SparkSession:
 
 
 def executors(spark: SparkSession) -> list[int]:
-    """Their process ids: they are the driver's children here."""
-    gateway = spark.sparkContext._gateway
-    assert gateway is not None
+    """Their process ids: each has the application's id among its words."""
     listed = subprocess.run(
-        ["ps", "-o", "pid=,args=", "--ppid", str(gateway.proc.pid)],
-        capture_output=True, text=True, check=True,
-    ).stdout  # fmt: skip
+        ["ps", "-e", "-o", "pid=,args="], capture_output=True, text=True, check=True
+    ).stdout
+    application = spark.sparkContext.applicationId
     lines = [line.split(maxsplit=1) for line in listed.splitlines()]
-    return [int(pid) for pid, words in lines if "CoarseGrainedExecutorBackend" in words]
+    return [
+        int(pid)
+        for pid, words in lines
+        if "CoarseGrainedExecutorBackend" in words and application in words
+    ]
 
 
 def slowly(mark: str) -> Callable[[Iterator[Any]], Iterator[Any]]:
@@ -120,46 +123,57 @@ def read(spark: SparkSession, bootstrap: str, folder: Path) -> None:
     print("an executor was killed while it read: all rows are there, each once", flush=True)
 
 
-def write(spark: SparkSession, cluster: Running, folder: Path) -> None:
-    """A task's executor dies while it writes."""
+def write_source(folder: Path) -> None:
+    """What ``copy`` writes."""
     source = folder / "in"
-    source.mkdir()
+    source.mkdir(parents=True)
     (source / "0.txt").write_bytes(b"".join(value + b"\n" for value in WRITTEN))
 
-    def run() -> None:
-        lines = spark.readStream.text(str(source)).coalesce(1)
-        rows = lines.mapInArrow(slowly(str(folder / "write")), lines.schema)
-        start = rows.writeStream.format("fencepost").trigger(availableNow=True)
-        options = {
-            "kafka.bootstrap.servers": cluster.bootstrap, "topic": "out", "sinkId": "killed",
-            "kafka.batch.size": "1000", "checkpointLocation": str(folder / "checkpoint"),
-        }  # fmt: skip
-        start.options(**options).start().awaitTermination()
 
+def copy(spark: SparkSession, bootstrap: str, folder: Path) -> None:
+    """One batch of a streaming query; it says when it is in the middle."""
+    lines = spark.readStream.text(str(folder / "in")).coalesce(1)
+    rows = lines.mapInArrow(slowly(str(folder / "write")), lines.schema)
+    start = rows.writeStream.format("fencepost").trigger(availableNow=True)
+    options = {
+        "kafka.bootstrap.servers": bootstrap, "topic": "out", "sinkId": "killed",
+        "kafka.batch.size": "1000", "checkpointLocation": str(folder / "checkpoint"),
+    }  # fmt: skip
+    start.options(**options).start().awaitTermination()
+
+
+def write(spark: SparkSession, cluster: Running, folder: Path) -> None:
+    """A task's executor dies while it writes."""
+    write_source(folder)
     killing = kill_one(spark, folder / "write")
     told = ""
     try:
-        run()
+        copy(spark, cluster.bootstrap, folder)
     except Exception as error:  # noqa: BLE001 - Spark's own class
         told = str(error)
     killing.join()
     assert "attempt 2" in told, told
     assert not cluster.values("out"), "nothing of the batch is committed"
-    run()
+    copy(spark, cluster.bootstrap, folder)
     assert cluster.values("out") == Counter(WRITTEN)
     print("an executor was killed while it wrote: its batch ended, and is there once", flush=True)
+
+
+def fill(cluster: Running) -> None:
+    """Make the topic that is read, and the one that is written."""
+    with Admin(cluster.bootstrap) as admin:
+        admin.create_topics([NewTopic("in", PARTITIONS), NewTopic("out", 2)])
+    with Producer(cluster.bootstrap) as producer:
+        for number in range(PARTITIONS):
+            producer.send_many("in", READ[number::PARTITIONS], partition=number)
+        producer.flush()
 
 
 def main() -> None:
     """Both."""
     with Up() as broker, tempfile.TemporaryDirectory() as name:
         cluster = Running(broker)
-        with Admin(cluster.bootstrap) as admin:
-            admin.create_topics([NewTopic("in", PARTITIONS), NewTopic("out", 2)])
-        with Producer(cluster.bootstrap) as producer:
-            for number in range(PARTITIONS):
-                producer.send_many("in", READ[number::PARTITIONS], partition=number)
-            producer.flush()
+        fill(cluster)
         spark = session()
         try:
             read(spark, cluster.bootstrap, Path(name))

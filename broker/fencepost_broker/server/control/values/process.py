@@ -42,7 +42,7 @@ def decode(
             out, said = process.communicate()
             why = f"it takes longer than {seconds:g} seconds"
     if process.returncode and not why:
-        why = f"decoding it takes more than {cpu_seconds} seconds or too much memory"
+        why = f"decoding it takes more than {cpu_seconds} seconds or too much memory, or crashes"
         if process.returncode > 0 and b"MemoryError" not in said:
             why = said.decode(errors="replace").strip().rpartition("\n")[2]
     lines = out.split(b"\n")[:-1]
