@@ -70,3 +70,29 @@ def test_a_broker_is_killed_at_the_partition_that_it_leads_and_the_page_has_the_
         _press(console, "pause", 2, "paused")
         _press(console, "resume", 2, "up")
         _press(console, "stop", 2, "down")
+
+
+def test_a_follower_behind_a_cut_wire_falls_out_of_sync_and_comes_back(
+    browser: Browser, tmp_path: Path
+) -> None:
+    settings = ("default.replication.factor=2", "replica.lag.time.max.ms=500")
+    given = [word for each in settings for word in ("-c", each)]
+    words = ("--console", "0", "--topic", "t:2", *given)
+    with (
+        ClusterProcesses(tmp_path / "c", *words, brokers=2) as processes,
+        opened(browser, processes.told["control"]) as console,
+        Producer(processes.told["bootstrap"]) as producer,
+    ):
+        processes.until_settled()
+        [number] = [each for each in (0, 1) if processes.leader("t", each) == 1]
+        console.open("cluster")
+        wires = console.page.locator("section.card", has_text="Followers fetch records")
+        wires.get_by_role("button", name="Cut the wire").click()
+        wires.get_by_text("Broker 2 gets no answers from broker 1.").wait_for()
+        producer.send("t", b"not copied", partition=number).result()  # after the follower is out
+        polled(lambda: _row(console, 2)[4] == "1")
+        assert wires.get_by_role("button", name="Cut the wire").is_disabled()
+        assert console.violations() == []
+        wires.get_by_role("button", name="Mend").click()
+        polled(lambda: _row(console, 2)[4] == "0")
+        assert wires.get_by_role("button", name="Mend").count() == 0

@@ -7,7 +7,7 @@ import { linkTo } from "../route";
 import { about, logLines, useAnswer } from "../store";
 import { dateAndTime, many, timeOfDay } from "../text";
 import type { Brokers, ProcessState, TopicState } from "../types";
-import { Button, Card, Empty, Page, Table, Tag, Text, Wrong } from "../ui";
+import { Button, Card, Empty, Field, Page, Table, Tag, Text, Wrong } from "../ui";
 
 const TONES: Record<string, "good" | "busy" | "bad"> = { up: "good", paused: "busy", starting: "busy", down: "bad" };
 const CHANGES: Record<string, [string, string][]> = {
@@ -69,6 +69,7 @@ export function ClusterPage() {
       )}
       {processes.data && <Processes processes={processes.data.processes} again={processes.again} />}
       <Wrong problem={processes.problem} />
+      {isCluster && brokers.data && <Wires brokers={brokers.data.brokers.map((each) => each.broker_id)} />}
       {!isCluster && <Alone />}
       <Troubled partitions={partitions} />
       <Elections />
@@ -209,6 +210,81 @@ function Processes(props: { processes: ProcessState[]; again: () => void }) {
           </tr>
         ))}
       </Table>
+    </Card>
+  );
+}
+
+// -- wires: by which a follower fetches records from a leader -------------------------------------
+
+interface Cut {
+  name: string;
+  rule: { act: { type?: string }; match?: { broker?: number; client_id?: string } };
+}
+
+/** The brokers that a rule keeps apart: who does not hear whom. */
+function ends({ rule }: Cut): [number, number] | null {
+  const follower = /^broker-(\d+)-fetcher$/.exec(rule.match?.client_id ?? "");
+  return rule.act.type === "blackhole" && follower && rule.match?.broker !== undefined ? [Number(follower[1]), rule.match.broker] : null;
+}
+
+function Wires(props: { brokers: number[] }) {
+  const { data, problem, again } = useAnswer<{ faults: Cut[] }>("/v1/faults", 1500);
+  const [follower, setFollower] = useState(props.brokers[1]);
+  const [leader, setLeader] = useState(props.brokers[0]);
+  if (follower === undefined || leader === undefined) return null;
+  const cuts = (data?.faults ?? []).flatMap((each) => {
+    const between = ends(each);
+    return between ? [{ name: each.name, follower: between[0], leader: between[1] }] : [];
+  });
+  const chosen = (label: string, value: number, set: (broker: number) => void) => (
+    <Field label={label}>
+      <select value={value} onChange={(e) => set(Number(e.currentTarget.value))}>
+        {props.brokers.map((each) => (
+          <option key={each} value={each}>
+            broker {each}
+          </option>
+        ))}
+      </select>
+    </Field>
+  );
+  return (
+    <Card
+      title="Wires"
+      hint="Followers fetch records from leaders. Nothing gets through a cut wire, as in a network that drops packets, so the follower falls out of sync when there are new records. A cut is a fault rule."
+    >
+      <div class="filters">
+        {chosen("Follower", follower, setFollower)}
+        {chosen("Leader", leader, setLeader)}
+        <Button
+          label={`Cut the wire by which broker ${follower} fetches from broker ${leader}`}
+          disabled={follower === leader || cuts.some((each) => each.follower === follower && each.leader === leader)}
+          do={async () => {
+            await tell("POST", "/v1/faults", { act: { type: "blackhole" }, match: { broker: leader, client_id: `broker-${follower}-fetcher` } });
+            again();
+          }}
+        >
+          Cut the wire
+        </Button>
+      </div>
+      <Wrong problem={problem} />
+      {cuts.length > 0 && (
+        <ul class="fired">
+          {cuts.map((each) => (
+            <li key={each.name}>
+              Broker {each.follower} gets no answers from broker {each.leader}.{" "}
+              <Button
+                label={`Mend the wire by which broker ${each.follower} fetches from broker ${each.leader}`}
+                do={async () => {
+                  await tell("DELETE", path`/v1/faults/${each.name}`);
+                  again();
+                }}
+              >
+                Mend
+              </Button>
+            </li>
+          ))}
+        </ul>
+      )}
     </Card>
   );
 }
