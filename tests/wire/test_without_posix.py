@@ -32,7 +32,9 @@ for name in ("SIGKILL", "SIGSTOP", "SIGCONT", "SIGHUP"):
     delattr(signal, name)
 for name in ("open_unix_connection", "start_unix_server"):
     delattr(asyncio, name)
-subprocess.Popen.kill = lambda process: os.kill(process.pid, 9)  # it would look for SIGKILL
+# Both would look for SIGKILL.
+subprocess.Popen.kill = lambda process: os.kill(process.pid, 9)
+asyncio.base_subprocess.BaseSubprocessTransport.kill = lambda transport: transport.send_signal(9)
 def refuse(*_):
     raise NotImplementedError
 loop = asyncio.SelectorEventLoop
