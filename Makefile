@@ -322,6 +322,10 @@ bench-scale: $(STAMP) ## clusters of up to 99 brokers in the simulator (10 to 20
 bench-simulation: $(STAMP) ## CPU for a virtual second and for a seed of the simulator (a minute); writes docs/bench/simulation.md
 	$(BIN)/python -m tests.bench.simulation --out docs/bench/simulation.md
 
+.PHONY: bench-suites
+bench-suites: $(STAMP) ## 100 tests in Python, Go and Java with each broker (15 minutes); prints docs/bench/suites.md's table
+	$(BIN)/python -m tests.bench.suites $(BENCH)
+
 .PHONY: walks
 walks: $(STAMP) ## calls of functions on three walks through the broker
 	$(BIN)/python -m tests.bench.walks
