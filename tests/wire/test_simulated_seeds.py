@@ -9,6 +9,8 @@ import pytest
 from fencepost_broker.simulation.programs import PROGRAMS
 from fencepost_broker.simulation.simulation import Simulation
 
+pytestmark = pytest.mark.slow  # once in CI, and not with each version of Python
+
 NAMES = sorted(PROGRAMS)
 
 
