@@ -17,7 +17,9 @@ _SHARE_MIN: Final = 0.05
 
 
 class Progress:
-    """How far work is that has ``total`` parts, and when it will end; 0: nobody knows how many.
+    """Shows how much of a long task is done, and when it will end.
+
+    ``total`` is the number of its parts; 0 if that is not known.
 
     It goes to ``out``, standard error for commands; without one, nothing is said. Elsewhere than
     in a terminal, the first line is due after an interval, so short work says nothing.
@@ -64,7 +66,7 @@ class Progress:
         self._tell()
 
     def clear(self) -> None:
-        """Make room in the terminal for a line of somebody else's."""
+        """Remove the bar from the terminal, so that other output can be written there."""
         if self._out and self._is_shown:
             self._is_shown = False
             self._due_s = self._now_s()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, Final, NoReturn, Protocol
 
@@ -135,9 +136,11 @@ class Partition:
             except Exception as error:  # noqa: BLE001 (a bug costs this waiter alone)
                 waiter.failed(error)
 
-    def release_waiting(self) -> None:
-        """Answer all waiting requests with what there is."""
+    def release_waiting(self, which: Callable[[Waiter], bool] | None = None) -> None:
+        """Answer waiting requests with what there is: all, or those that ``which`` says."""
         for waiter in self.waiters.copy():
+            if which is not None and not which(waiter):
+                continue
             try:
                 waiter.time_is_over()
             except Exception as error:  # noqa: BLE001 (as above)

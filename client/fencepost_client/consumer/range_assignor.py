@@ -3,7 +3,8 @@
 Each topic is shared out by itself: its members get equally many partitions, and the first ones one
 more if some are left over. If racks matter, members first get partitions near to them; topics with
 the same members and as many partitions are then treated together, so that a member gets the same
-numbers of all (for joins). What nobody is near to, and what is left, is given out in runs.
+numbers of all (for joins). Partitions without a member near to them, and those left over, are given
+out in runs.
 """
 
 from __future__ import annotations

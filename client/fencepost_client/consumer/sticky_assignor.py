@@ -9,9 +9,9 @@
 Where all members read the same topics there is a direct rule for 1 to 3: those that hold most keep
 one more than others if there are some left over.
 
-If racks matter (KIP-881), nobody keeps a partition to which another member is near and it is not,
-and what is handed out goes to members near to it first. Where members read different topics, racks
-only decide between members that have equally many.
+If racks matter (KIP-881), a member keeps no partition that has a replica in another member's rack
+but none in its own, and free partitions go to members in their racks first. Where members read
+different topics, racks only decide between members that have equally many.
 """
 
 from __future__ import annotations

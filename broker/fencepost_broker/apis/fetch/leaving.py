@@ -11,6 +11,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from fencepost_broker.apis.fetch.fetching import Fetching
+from fencepost_broker.replication.partition import Waiter
 
 if TYPE_CHECKING:
     from fencepost_broker.apis.context import BrokerContext
@@ -21,12 +22,14 @@ def answer_fetches_of(context: BrokerContext, leaving: Request) -> None:
     """Answer the parked Fetch requests of the client that sends this request."""
     if not context.config.settings.group_leave_answers_fetches:
         return
+
+    def is_its_own(waiter: Waiter) -> bool:
+        return (
+            isinstance(waiter, Fetching)
+            and waiter.request.client_id == leaving.client_id
+            and waiter.request.peer.client_host == leaving.peer.client_host
+        )
+
     for topic in context.replicas.table.by_name.values():
         for partition in topic.partitions:
-            for waiter in partition.waiters.copy():
-                if (
-                    isinstance(waiter, Fetching)
-                    and waiter.request.client_id == leaving.client_id
-                    and waiter.request.peer.client_host == leaving.peer.client_host
-                ):
-                    waiter.time_is_over()
+            partition.release_waiting(is_its_own)
