@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import pytest
 from fencepost_broker.simulation import Simulation, simulate
 from fencepost_broker.simulation.programs import PROGRAMS
@@ -28,7 +30,7 @@ KINDS = dict(zip(STATES, [None, ACCEPT, RELEASE, REJECT, RENEW, RELEASE], strict
 
 @pytest.mark.parametrize(("brokers", "seed"), [(3, 1), (3, 12), (1, 4)])
 def test_a_share_group_is_a_queue_while_faults_happen(brokers: int, seed: int) -> None:
-    [run] = simulate(PROGRAMS["shares"](brokers), [seed])
+    [run] = simulate(partial(PROGRAMS["shares"], brokers=brokers), [seed])
     assert run.faults
 
 

@@ -130,7 +130,7 @@ def test_records_that_nobody_processes_are_no_success() -> None:
 
 
 def test_the_built_in_program_judges_consume_transform_produce() -> None:
-    [run] = simulate(PROGRAMS["consume-transform-produce"](3), [3])
+    [run] = simulate(PROGRAMS["consume-transform-produce"], [3])
     assert run.steps["offsets.after"] > 10
 
 
