@@ -150,7 +150,7 @@ def _in_java(
     library = java / "target" / "lib"
 
     def prepare() -> Path:
-        sources = [str(path.relative_to(java)) for path in sorted(java.glob("src/**/*.java"))]
+        sources = [str(path.relative_to(java)) for path in sorted(java.glob("src/**/*.*"))]
         build_once(java, ["pom.xml", *sources], "target", run_maven)
         return java
 
@@ -168,6 +168,7 @@ _APPLICATIONS: Final = (
     _python("Bytewax", "0.21.1", "bytewax[kafka]==0.21.1"),
     _python("Celery", "5.7.0", "celery==5.7.0", "confluent-kafka==2.16.1"),
     _in_java("Spring for Apache Kafka", "4.1.2", "applications.Spring"),
+    _in_java("SmallRye", "4.34.0", "applications.SmallRye", below="smallrye", exactly_once=False),
     _in_java("Flink", "2.2.1", "applications.Flink", below="flink"),
     _in_java(
         "Kafka Connect",
