@@ -401,7 +401,6 @@ def set_producer_state(
 
 def renew_crc(buf: WritableBuffer, pos: int = 0) -> None:
     """Compute the CRC of the batch at ``pos`` and store it there."""
-    (length,) = _unpack_length(buf, pos + _LENGTH_OFFSET)
-    with memoryview(buf) as view, view[pos + ATTRIBUTES_OFFSET : pos + LOG_OVERHEAD + length] as c:
-        crc = crc32c(c)
-    CRC.pack_into(buf, pos + CRC_OFFSET, crc)
+    end = pos + LOG_OVERHEAD + _unpack_length(buf, pos + _LENGTH_OFFSET)[0]
+    covered = memoryview(buf)[pos + ATTRIBUTES_OFFSET : end]
+    CRC.pack_into(buf, pos + CRC_OFFSET, crc32c(covered))

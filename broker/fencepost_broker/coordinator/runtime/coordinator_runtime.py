@@ -134,7 +134,7 @@ class CoordinatorRuntime:
         if self._is_current is not None and not self._is_current():
             return None
         found = self._find(family, coordinator_id)
-        return found if found is not None and found.is_loaded else None
+        return None if found is None or not found.is_loaded else found
 
     def refusal(self, family: RecordFamily, coordinator_id: str) -> ErrorCode:
         """Return the error for a client whose id has no loaded shard here."""
@@ -148,7 +148,7 @@ class CoordinatorRuntime:
         if topic is None:
             return None
         number = partition_of(coordinator_id, len(topic.partitions))
-        return self.shards.get((family.value, number))
+        return self.shards.get((topic.name, number))
 
     def is_loading(self, family: RecordFamily) -> bool:
         """Whether a shard of this kind is still loading."""
