@@ -445,6 +445,8 @@ class CoordinatorRuntime:
         """Log a coordinator's records at the debug level, and tell the listener."""
         if self.listener is not None and shard.family is RecordFamily.TRANSACTIONS:
             self.listener.states_logged(records)
+        if self._log_levels.lowest > _DEBUG:
+            return
         area = _AREAS[shard.family]
         if self._log_levels.at_least(area) <= _DEBUG:
             for record in records:

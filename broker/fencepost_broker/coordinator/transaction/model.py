@@ -165,7 +165,7 @@ def log_record(
     Version 0 has no fields for KIP-890. An id that is changing its producer id needs them and
     gets version 1 in any case.
     """
-    if transaction_version == 0 and value.next_producer_id == NO_ID:
+    if not transaction_version and value.next_producer_id == NO_ID:
         value.previous_producer_id = NO_ID
         value.client_transaction_version = 0
         return LogRecord(TransactionLogKey(transactional_id), value, 0)

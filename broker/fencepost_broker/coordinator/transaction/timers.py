@@ -53,9 +53,9 @@ class Timers:
 
     def arm(self, transaction: Transaction) -> None:
         """Add the entries that a changed transaction needs."""
-        name = transaction.transactional_id
         due_ms = self.timeout_of(transaction)
         if due_ms is not None:
+            name = transaction.transactional_id
             armed_ms = self._armed.get(name)
             if armed_ms is None or due_ms < armed_ms:
                 self._armed[name] = due_ms
@@ -66,6 +66,7 @@ class Timers:
         elif not transaction.has_expiry_entry:
             due_ms = self.expiry_of(transaction)
             if due_ms is not None:
+                name = transaction.transactional_id
                 transaction.has_expiry_entry = True
                 self._push(self._expiries, due_ms, name)
                 if len(self._expiries) > 2 * len(self._transactions) + _SPARE:

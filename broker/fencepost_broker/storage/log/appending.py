@@ -43,7 +43,7 @@ from fencepost_protocol.records.reader import MIN_RECORD_SIZE
 from fencepost_broker.storage.log import upkeep
 from fencepost_broker.storage.log.disk import StorageError
 from fencepost_broker.storage.log.indexes import TransactionIndex
-from fencepost_broker.storage.log.producer_replay import note_control, note_data, note_replayed
+from fencepost_broker.storage.log.producer_replay import note_control, note_replayed
 from fencepost_broker.storage.log.producers import TV_2, VerificationGuard
 from fencepost_broker.storage.log.results import AppendResult, Origin
 from fencepost_broker.storage.log.segment import NEVER
@@ -112,21 +112,25 @@ def _is_plain(log: LogState, records: memoryview, header: RawHeader, now_ms: int
 
     If not, either it is wrong, or a setting asks for more than the header: ``examine`` says which.
     """
+    (
+        offset, length, _, magic, crc, attributes, last_delta, _, max_timestamp, producer_id, _,
+        sequence, count,
+    ) = header  # fmt: skip
     size = len(records)
     return not (
-        header[1] + LOG_OVERHEAD != size
-        or header[3] != MAGIC
-        or header[5] not in log.plain_attributes
-        or header[6] + 1 != header[12]
-        or header[0]
-        or header[12] < 1
-        or header[12] * MIN_RECORD_SIZE > size  # or it is compressed well
+        length + LOG_OVERHEAD != size
+        or magic != MAGIC
+        or attributes not in log.plain_attributes
+        or last_delta + 1 != count
+        or offset
+        or count < 1
+        or count * MIN_RECORD_SIZE > size  # or it is compressed well
         or size > log.size_max
-        or header[8] > now_ms + log.config.message_timestamp_after_max_ms
-        or header[11] < 0 <= header[9]
-        or crc32c(records[ATTRIBUTES_OFFSET:]) != header[4]
+        or max_timestamp > now_ms + log.config.message_timestamp_after_max_ms
+        or sequence < 0 <= producer_id
+        or crc32c(records[ATTRIBUTES_OFFSET:]) != crc
         or (
-            (header[12] <= log.walked_records_max or header[5] & log.counted_codecs)
+            (count <= log.walked_records_max or attributes & log.counted_codecs)
             and not are_right(records, header, log.config)
         )
     )
@@ -205,7 +209,7 @@ def _append(
         if attributes & CONTROL_FLAG:
             _note_marker(log, records, header, first_offset, segment.transactions, marker)
         else:
-            note_data(log.producers, header, first_offset)
+            log.producers.note_data(header, first_offset)
     if log.follows_log_end:
         log.high_watermark = end
         producers = log.producers
