@@ -243,7 +243,7 @@ class Invariants:
         if known.kept is not None:
             known.kept = None
             known.cut(log.log_end_offset)
-        for offset, what in _batches(log):
+        for offset, what in batches(log):
             if offset < known.high and known.acknowledged.get(offset, what) != what:
                 self.fail(f"{place[1]}: {name} leads it with another batch at offset {offset}")
 
@@ -311,7 +311,7 @@ def _is_metadata(log: LogState) -> bool:
     return _place(log)[1].startswith(_METADATA)
 
 
-def _batches(log: Any) -> list[tuple[int, tuple[int, int]]]:
+def batches(log: Any) -> list[tuple[int, tuple[int, int]]]:
     """The leader epoch and the checksum of each batch, by its first offset."""
     found: list[tuple[int, tuple[int, int]]] = []
 

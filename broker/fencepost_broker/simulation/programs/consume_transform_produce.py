@@ -15,8 +15,8 @@ _TARGET: Final = "invoices"
 _PARTITIONS: Final = 3
 _WORKERS: Final = 3
 _REST_S: Final = 0.2
-_QUIET_S: Final = 35.0
-"""Longer than a dead worker is a member, and than its transaction lives."""
+_QUIET_S: Final = 65.0
+"""Longer than a dead worker is a member, and than its transaction lives, if a clock is set back."""
 
 
 async def consume_transform_produce(
