@@ -41,9 +41,9 @@ def result_of(program: Program, seed: int = 0) -> BaseException | None:
 
 
 def test_writers_and_faults_leave_no_wrong_record() -> None:
-    runs = simulate(PROGRAMS["transactions"], [1, 2])
-    assert [each.verdict for each in runs] == ["ok", "ok"]
-    assert all(each.faults for each in runs)
+    [run] = simulate(partial(PROGRAMS["transactions"], for_s=6, intensity=0.8), [1])
+    assert run.verdict == "ok"
+    assert run.faults
 
 
 def test_a_reader_that_sees_aborted_records_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
