@@ -318,6 +318,10 @@ bench-proxy: $(STAMP) ## what `fencepost proxy` costs, beside a bare relay; writ
 bench-disk: $(STAMP) ## what a write of 1 MB costs, in parts (2 minutes, 4 GB); writes docs/bench/disk.md
 	$(BIN)/python -m tests.bench.disk --out docs/bench/disk.md
 
+.PHONY: bench-replication
+bench-replication: $(STAMP) ## what a replicated record costs, in counts (seconds); writes docs/bench/replication.md
+	$(BIN)/python -m tests.bench.replication --out docs/bench/replication.md
+
 .PHONY: bench-scale
 bench-scale: $(STAMP) ## clusters of up to 99 brokers in the simulator (10 to 20 minutes, 4 GB); writes docs/bench/scale.md
 	$(BIN)/python -m tests.bench.scale --out docs/bench/scale.md

@@ -11,6 +11,7 @@ import pytest
 
 from tests.bench.inside import CASES, PAGE
 from tests.bench.proxy import PAGE as PROXY_PAGE
+from tests.bench.replication import PAGE as REPLICATION_PAGE
 
 ROOM: Final = 1.03
 RULES_ROOM: Final = 1.03
@@ -78,3 +79,25 @@ def test_a_proxy_takes_no_more_bytecodes_than_the_page_says() -> None:
         if not 1 / ROOM <= now / page[name] <= ROOM
     }
     assert not changed, f"`make bench-proxy` renews {PROXY_PAGE}, with a reason in the commit"
+
+
+@pytest.mark.skipif(
+    sys.version_info[:2] != MEASURED_ON,
+    reason="each version of Python has bytecodes of its own; the page's are those of 3.11",
+)
+def test_replication_takes_no_more_than_the_page_says() -> None:
+    command = [sys.executable, "-m", "tests.bench.replication", "--count"]
+    counted = json.loads(subprocess.run(command, check=True, capture_output=True).stdout)
+    rows = [line.split("|") for line in REPLICATION_PAGE.read_text(encoding="utf-8").splitlines()]
+    page = {
+        row[1].strip(): float(row[2].replace(",", ""))
+        for row in rows
+        if len(row) > 2 and row[1].strip() in counted
+    }
+    assert page.keys() == counted.keys()
+    changed = {
+        what: f"{page[what]:,} on the page, now {now:,}"
+        for what, now in counted.items()
+        if not 1 / ROOM <= now / page[what] <= ROOM
+    }
+    assert not changed, f"`make bench-replication` renews {REPLICATION_PAGE}"
