@@ -2,41 +2,18 @@
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Callable
-from types import FrameType
-from typing import Any
-
 import pytest
 from fencepost_broker.coordinator.group.share.assignor import assign
+from fencepost_broker.coordinator.group.share.commands import SharesInitialized
 from fencepost_protocol.apis import Message
 from fencepost_protocol.generated.consumer_group_heartbeat import ConsumerGroupHeartbeatRequest
 from fencepost_protocol.generated.share_group_heartbeat import ShareGroupHeartbeatRequest
 
 from tests.machine.coordinator.group.partition import Partition
-from tests.machine.coordinator.group.test_share_groups import initialized
+from tests.support.bytecodes import bytecodes
 
 FEW, MANY = 30, 300
 LARGEST_GROWTH = 1.1
-
-
-def bytecodes(call: Callable[[], Any]) -> int:
-    count = 0
-
-    def trace(frame: FrameType, event: str, argument: Any) -> Any:
-        nonlocal count
-        del argument
-        frame.f_trace_opcodes, frame.f_trace_lines = True, False
-        count += event == "opcode"
-        return trace
-
-    before = sys.gettrace()
-    sys.settrace(trace)
-    try:
-        call()
-    finally:
-        sys.settrace(before)
-    return count
 
 
 class Group:
@@ -71,7 +48,9 @@ class Group:
             else:
                 self.partition.ask(join)
             if self.size == 1 and self.is_shared:
-                initialized(self.partition, "t")
+                topics = self.partition.topics
+                done = {topics.ids["t"]: range(topics.counts["t"])}
+                self.partition.submit(SharesInitialized("g", done, {}))
         return cost
 
     def beat(self) -> int:
