@@ -39,6 +39,7 @@ _COORDINATOR_MISSING: Final = (
     ErrorCode.COORDINATOR_NOT_AVAILABLE,
     ErrorCode.NOT_COORDINATOR,
 )
+_ADDED: Final = Outcome(ErrorCode.NONE)
 _PRODUCE_ABORTABLE_FROM: Final = 11
 _OFFSETS_ABORTABLE_FROM: Final = 4
 
@@ -94,7 +95,7 @@ def _entered(
         CLIENT_VERSION_EPOCH_BUMP if command.version >= _BY_BROKERS_FROM else CLIENT_VERSION_OLD
     )
     record = context.record(command.transactional_id, value)
-    return Decision(Outcome(ErrorCode.NONE), (record,))
+    return Decision(_ADDED, (record,))
 
 
 def _with(context: Context, transaction: Transaction, command: AddPartitions) -> Partitions | None:

@@ -51,16 +51,17 @@ def end_txn(context: Context, now_ms: int, command: EndTxn) -> Decision[EndTxnRe
     if bumps and transaction.is_prepared:
         # The ids are not compared: the end may have chosen a new producer id, not yet in effect.
         return _refused(ErrorCode.CONCURRENT_TRANSACTIONS)
-    is_retry = bumps and _is_retry(transaction, request)
+    is_ongoing = transaction.state is State.ONGOING
+    is_retry = bumps and not is_ongoing and _is_retry(transaction, request)
     if transaction.producer_id != request.producer_id and not is_retry:
         return _refused(ErrorCode.INVALID_PRODUCER_ID_MAPPING)
     if transaction.producer_epoch != request.producer_epoch and not is_retry:
         fenced = command.version >= _FENCED_CODE_FROM
         return _refused(ErrorCode.PRODUCER_FENCED if fenced else ErrorCode.INVALID_PRODUCER_EPOCH)
+    if is_ongoing:
+        return _prepare(context, now_ms, transaction, request, bumps=bumps)
     if transaction.is_prepared:
         return _refused(ErrorCode.CONCURRENT_TRANSACTIONS)
-    if transaction.state is State.ONGOING:
-        return _prepare(context, now_ms, transaction, request, bumps=bumps)
     if bumps and not is_retry:
         if request.committed:
             return _refused(ErrorCode.INVALID_TXN_STATE)
@@ -194,7 +195,8 @@ def _prepared(
 ) -> Decision[Any]:
     """Write PrepareX and send the markers; without partitions, write CompleteX as well."""
     transactional_id = transaction.transactional_id
-    value.transaction_partitions = listed(partitions)
+    is_same = partitions and partitions is transaction.partitions
+    value.transaction_partitions = transaction.listed if is_same else listed(partitions)
     record = context.record(transactional_id, value)
     if not partitions:
         after = Transaction(transactional_id)

@@ -12,7 +12,12 @@ from fencepost_protocol.generated.transaction_log import (
 
 from fencepost_broker.coordinator.records import LogRecord
 from fencepost_broker.coordinator.transaction.commands import SendMarkers
-from fencepost_broker.coordinator.transaction.states import State, logged_state, may_follow
+from fencepost_broker.coordinator.transaction.states import (
+    FOLLOWERS,
+    PREPARED,
+    State,
+    logged_state,
+)
 
 NO_ID: Final = -1
 NO_EPOCH: Final = -1
@@ -35,6 +40,7 @@ class Transaction:
         "client_version",
         "has_expiry_entry",
         "last_epoch",
+        "listed",
         "next_producer_id",
         "parked",
         "partitions",
@@ -59,6 +65,8 @@ class Transaction:
         self.state = State.DEAD
         self.partitions: Partitions = NO_PARTITIONS
         """Never changed in place: each record replaces it."""
+        self.listed: list[PartitionsSchema] | None = None
+        """The same as the record has it."""
         self.started_ms = NO_TIME
         self.updated_ms = NO_TIME
         self.client_version = 0
@@ -75,7 +83,7 @@ class Transaction:
     @property
     def is_prepared(self) -> bool:
         """Whether the outcome is decided and markers are outstanding."""
-        return self.state is State.PREPARE_COMMIT or self.state is State.PREPARE_ABORT
+        return self.state in PREPARED
 
     @property
     def is_exhausted(self) -> bool:
@@ -100,7 +108,7 @@ class Transaction:
 
     def next_value(self, state: State, now_ms: int) -> TransactionLogValue:
         """Return the record of a transition; the caller fills in the rest."""
-        assert may_follow(self.state, state), f"{self.state.name} -> {state.name}"
+        assert FOLLOWERS[self.state] >> state & 1, f"{self.state.name} -> {state.name}"
         return TransactionLogValue(
             self.producer_id,
             self.producer_id,
@@ -118,23 +126,6 @@ class Transaction:
     def take(self, value: TransactionLogValue) -> None:
         """Take over the fields of a record."""
         state = logged_state(value.transaction_status)
-        self._take_epoch(state, value)
-        self.previous_producer_id = value.previous_producer_id
-        self.next_producer_id = value.next_producer_id
-        self.timeout_ms = value.transaction_timeout_ms
-        self.state = state
-        listed = value.transaction_partitions
-        if listed:
-            self.partitions = {each.topic: dict.fromkeys(each.partition_ids) for each in listed}
-        else:
-            self.partitions = NO_PARTITIONS
-        self.started_ms = value.transaction_start_timestamp_ms
-        self.updated_ms = value.transaction_last_update_timestamp_ms
-        self.client_version = value.client_transaction_version
-        self.sending = None
-        self.parked = ()
-
-    def _take_epoch(self, state: State, value: TransactionLogValue) -> None:
         producer_id, epoch = value.producer_id, value.producer_epoch
         if state is State.EMPTY:
             self.last_epoch = NO_EPOCH  # EpochAskedFor sets it if the request had the old epoch
@@ -144,6 +135,21 @@ class Transaction:
             self.last_epoch = self.producer_epoch if bumps else NO_EPOCH
         self.producer_id = producer_id
         self.producer_epoch = epoch
+        self.previous_producer_id = value.previous_producer_id
+        self.next_producer_id = value.next_producer_id
+        self.timeout_ms = value.transaction_timeout_ms
+        self.state = state
+        listed = value.transaction_partitions
+        if not listed:
+            self.partitions = NO_PARTITIONS
+        elif listed is not self.listed:
+            self.partitions = {each.topic: dict.fromkeys(each.partition_ids) for each in listed}
+        self.listed = listed
+        self.started_ms = value.transaction_start_timestamp_ms
+        self.updated_ms = value.transaction_last_update_timestamp_ms
+        self.client_version = value.client_transaction_version
+        self.sending = None
+        self.parked = ()
 
 
 def listed(partitions: Partitions) -> list[PartitionsSchema]:
@@ -159,7 +165,7 @@ def log_record(
     Version 0 has no fields for KIP-890. An id that is changing its producer id needs them and
     gets version 1 in any case.
     """
-    if transaction_version == 0 and value.next_producer_id == NO_ID:
+    if not transaction_version and value.next_producer_id == NO_ID:
         value.previous_producer_id = NO_ID
         value.client_transaction_version = 0
         return LogRecord(TransactionLogKey(transactional_id), value, 0)
