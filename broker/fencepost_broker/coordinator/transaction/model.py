@@ -35,6 +35,7 @@ class Transaction:
         "client_version",
         "has_expiry_entry",
         "last_epoch",
+        "next_producer_epoch",
         "next_producer_id",
         "parked",
         "partitions",
@@ -54,6 +55,7 @@ class Transaction:
         self.producer_id = NO_ID
         self.previous_producer_id = NO_ID
         self.next_producer_id = NO_ID
+        self.next_producer_epoch = NO_EPOCH
         self.producer_epoch = NO_EPOCH
         self.timeout_ms = 0
         self.state = State.DEAD
@@ -78,9 +80,24 @@ class Transaction:
         return self.state is State.PREPARE_COMMIT or self.state is State.PREPARE_ABORT
 
     @property
+    def is_kept(self) -> bool:
+        """Whether a producer has taken over the open transaction without aborting it (KIP-939)."""
+        return self.next_producer_epoch != NO_EPOCH
+
+    @property
+    def client_pair(self) -> tuple[int, int]:
+        """The id and epoch of the producer that may act now.
+
+        They are those of the transaction's records too, unless it is kept.
+        """
+        if self.is_kept:
+            return self.next_producer_id, self.next_producer_epoch
+        return self.producer_id, self.producer_epoch
+
+    @property
     def is_exhausted(self) -> bool:
         """Whether the producer id has no further epoch for a producer."""
-        return self.producer_epoch >= LAST_EPOCH
+        return self.client_pair[1] >= LAST_EPOCH
 
     def durable(self) -> tuple[object, ...]:
         """Return the fields that a replay of the log restores."""
@@ -89,6 +106,7 @@ class Transaction:
             self.producer_id,
             self.previous_producer_id,
             self.next_producer_id,
+            self.next_producer_epoch,
             self.producer_epoch,
             self.timeout_ms,
             self.state,
@@ -99,11 +117,14 @@ class Transaction:
         )
 
     def next_value(self, state: State, now_ms: int) -> TransactionLogValue:
-        """Return the record of a transition; the caller fills in the rest."""
+        """Return the record of a transition; the caller fills in the rest.
+
+        The previous id is that of the producer: a repeated EndTxn has it.
+        """
         assert may_follow(self.state, state), f"{self.state.name} -> {state.name}"
         return TransactionLogValue(
             self.producer_id,
-            self.producer_id,
+            self.client_pair[0],
             NO_ID,
             self.producer_epoch,
             NO_EPOCH,
@@ -118,9 +139,12 @@ class Transaction:
     def take(self, value: TransactionLogValue) -> None:
         """Take over the fields of a record."""
         state = logged_state(value.transaction_status)
-        self._take_epoch(state, value)
+        before = self.client_pair
+        self.producer_id = value.producer_id
+        self.producer_epoch = value.producer_epoch
         self.previous_producer_id = value.previous_producer_id
         self.next_producer_id = value.next_producer_id
+        self.next_producer_epoch = value.next_producer_epoch
         self.timeout_ms = value.transaction_timeout_ms
         self.state = state
         listed = value.transaction_partitions
@@ -133,17 +157,12 @@ class Transaction:
         self.client_version = value.client_transaction_version
         self.sending = None
         self.parked = ()
-
-    def _take_epoch(self, state: State, value: TransactionLogValue) -> None:
-        producer_id, epoch = value.producer_id, value.producer_epoch
         if state is State.EMPTY:
             self.last_epoch = NO_EPOCH  # EpochAskedFor sets it if the request had the old epoch
-        elif epoch == self.producer_epoch + 1 and producer_id == self.producer_id:
+        elif self.client_pair == (before[0], before[1] + 1):
             # From version 2 on, a producer may continue after its end or fence; before, it may not.
             bumps = value.client_transaction_version >= _EPOCH_BUMP
-            self.last_epoch = self.producer_epoch if bumps else NO_EPOCH
-        self.producer_id = producer_id
-        self.producer_epoch = epoch
+            self.last_epoch = before[1] if bumps else NO_EPOCH
 
 
 def listed(partitions: Partitions) -> list[PartitionsSchema]:
