@@ -39,6 +39,7 @@ _COORDINATOR_MISSING: Final = (
     ErrorCode.COORDINATOR_NOT_AVAILABLE,
     ErrorCode.NOT_COORDINATOR,
 )
+_ADDED: Final = Outcome(ErrorCode.NONE)
 _PRODUCE_ABORTABLE_FROM: Final = 11
 _OFFSETS_ABORTABLE_FROM: Final = 4
 
@@ -63,10 +64,9 @@ def add_partitions(context: Context, now_ms: int, command: AddPartitions) -> Dec
         if context.settings.park_enable:
             return park(Decision(), command.transactional_id, command)
         return Decision(Outcome(ErrorCode.CONCURRENT_TRANSACTIONS))
-    producer_id, epoch = transaction.client_pair
-    if producer_id != command.producer_id:
+    if transaction.client_id != command.producer_id:
         return Decision(Outcome(ErrorCode.INVALID_PRODUCER_ID_MAPPING))
-    if epoch != command.producer_epoch or command.producer_epoch == EPOCH_MAX:
+    if transaction.client_epoch != command.producer_epoch or command.producer_epoch == EPOCH_MAX:
         # (The highest epoch only fences; no producer ever gets it.)
         fenced = command.version >= _FENCED_CODE_FROM
         return Decision(
@@ -98,7 +98,7 @@ def _entered(
         CLIENT_VERSION_EPOCH_BUMP if command.version >= _BY_BROKERS_FROM else CLIENT_VERSION_OLD
     )
     record = context.record(command.transactional_id, value)
-    return Decision(Outcome(ErrorCode.NONE), (record,))
+    return Decision(_ADDED, (record,))
 
 
 def _with(context: Context, transaction: Transaction, command: AddPartitions) -> Partitions | None:
@@ -144,9 +144,9 @@ def verify_partitions(context: Context, command: VerifyPartitions) -> Decision[O
     if not command.transactional_id:
         return Decision(Outcome(ErrorCode.INVALID_REQUEST))
     transaction = context.transactions.get(command.transactional_id)
-    if transaction is None or transaction.client_pair[0] != command.producer_id:
+    if transaction is None or transaction.client_id != command.producer_id:
         return Decision(Outcome(ErrorCode.INVALID_PRODUCER_ID_MAPPING))
-    if transaction.client_pair[1] != command.producer_epoch:
+    if transaction.client_epoch != command.producer_epoch:
         return Decision(Outcome(ErrorCode.PRODUCER_FENCED))
     if transaction.is_prepared:
         return Decision(Outcome(ErrorCode.CONCURRENT_TRANSACTIONS))

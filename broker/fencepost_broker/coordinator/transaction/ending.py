@@ -52,17 +52,17 @@ def end_txn(context: Context, now_ms: int, command: EndTxn) -> Decision[EndTxnRe
     if bumps and transaction.is_prepared:
         # The ids are not compared: the end may have chosen a new producer id, not yet in effect.
         return _refused(ErrorCode.CONCURRENT_TRANSACTIONS)
-    is_retry = bumps and _is_retry(transaction, request)
-    producer_id, epoch = transaction.client_pair
-    if producer_id != request.producer_id and not is_retry:
+    is_ongoing = transaction.state is State.ONGOING
+    is_retry = bumps and not is_ongoing and _is_retry(transaction, request)
+    if transaction.client_id != request.producer_id and not is_retry:
         return _refused(ErrorCode.INVALID_PRODUCER_ID_MAPPING)
-    if epoch != request.producer_epoch and not is_retry:
+    if transaction.client_epoch != request.producer_epoch and not is_retry:
         fenced = command.version >= _FENCED_CODE_FROM
         return _refused(ErrorCode.PRODUCER_FENCED if fenced else ErrorCode.INVALID_PRODUCER_EPOCH)
+    if is_ongoing:
+        return _prepare(context, now_ms, transaction, request, bumps=bumps)
     if transaction.is_prepared:
         return _refused(ErrorCode.CONCURRENT_TRANSACTIONS)
-    if transaction.state is State.ONGOING:
-        return _prepare(context, now_ms, transaction, request, bumps=bumps)
     if bumps and not is_retry:
         if request.committed:
             return _refused(ErrorCode.INVALID_TXN_STATE)
@@ -125,11 +125,16 @@ def _prepare(
         error = _bump(context, transaction, value)
         if error:
             return _refused(error)
-        answer.producer_id, answer.producer_epoch = after_end(value)
+        has_next = value.next_producer_id != NO_ID
+        answer.producer_id = value.next_producer_id if has_next else value.producer_id
+        answer.producer_epoch = value.producer_epoch
+        if has_next:
+            answer.producer_epoch = max(value.next_producer_epoch, 0)
         value.client_transaction_version = CLIENT_VERSION_EPOCH_BUMP
     else:
         if transaction.is_kept:
-            value.next_producer_id, value.next_producer_epoch = transaction.client_pair
+            value.next_producer_id = transaction.client_id
+            value.next_producer_epoch = transaction.client_epoch
         value.client_transaction_version = CLIENT_VERSION_OLD
     decision = _prepared(context, now_ms, transaction, value, partitions)
     decision.answer = answer
@@ -159,20 +164,13 @@ def bump_client(
     context: Context, transaction: Transaction, value: TransactionLogValue
 ) -> ErrorCode:
     """Bump the epoch of the producer of a transaction that is kept, apart from the markers'."""
-    producer_id, epoch = transaction.client_pair
+    producer_id, epoch = transaction.client_id, transaction.client_epoch
     error = ErrorCode.NONE
     if epoch >= LAST_EPOCH:
         error, producer_id = context.producer_ids.take()
         epoch = NO_EPOCH
     value.next_producer_id, value.next_producer_epoch = producer_id, epoch + 1
     return ErrorCode.COORDINATOR_LOAD_IN_PROGRESS if error else ErrorCode.NONE
-
-
-def after_end(value: TransactionLogValue) -> tuple[int, int]:
-    """Return the id and epoch of the producer after the end that a PrepareX record decides."""
-    if value.next_producer_id == NO_ID:
-        return value.producer_id, value.producer_epoch
-    return value.next_producer_id, max(value.next_producer_epoch, 0)
 
 
 def _written(transaction: Transaction, request: EndTxnRequest) -> Partitions | None:
@@ -219,7 +217,8 @@ def _prepared(
 ) -> Decision[Any]:
     """Write PrepareX and send the markers; without partitions, write CompleteX as well."""
     transactional_id = transaction.transactional_id
-    value.transaction_partitions = listed(partitions)
+    is_same = partitions and partitions is transaction.partitions
+    value.transaction_partitions = transaction.listed if is_same else listed(partitions)
     record = context.record(transactional_id, value)
     if not partitions:
         after = Transaction(transactional_id)
@@ -253,8 +252,8 @@ def fence(context: Context, now_ms: int, transaction: Transaction) -> Decision[A
     value = transaction.next_value(State.PREPARE_ABORT, now_ms)
     value.producer_epoch = min(transaction.producer_epoch + 1, EPOCH_MAX)
     if transaction.is_kept:
-        producer_id, epoch = transaction.client_pair
-        value.next_producer_id, value.next_producer_epoch = producer_id, min(epoch + 1, EPOCH_MAX)
+        value.next_producer_id = transaction.client_id
+        value.next_producer_epoch = min(transaction.client_epoch + 1, EPOCH_MAX)
     value.client_transaction_version = CLIENT_VERSION_OLD
     if context.cluster.transaction_version() >= CLIENT_VERSION_EPOCH_BUMP:
         value.client_transaction_version = CLIENT_VERSION_EPOCH_BUMP
@@ -274,6 +273,6 @@ def completion(context: Context, now_ms: int, transaction: Transaction) -> Any:
     if transaction.next_producer_id != NO_ID:
         value.producer_id = transaction.next_producer_id
         value.producer_epoch = max(transaction.next_producer_epoch, 0)
-    if transaction.is_kept:
-        value.previous_producer_id = transaction.previous_producer_id
+        if transaction.is_kept:
+            value.previous_producer_id = transaction.previous_producer_id
     return context.record(transaction.transactional_id, value)

@@ -24,7 +24,6 @@ from fencepost_broker.coordinator.transaction.model import (
     NO_ID,
     NO_TIME,
     Transaction,
-    listed,
 )
 from fencepost_broker.coordinator.transaction.parking import park
 from fencepost_broker.coordinator.transaction.refusals import refused
@@ -76,7 +75,7 @@ def _refusal(context: Context, command: InitProducerId) -> ErrorCode:
 def _is_ours(transaction: Transaction, command: InitProducerId) -> bool:
     """Whether the request has the current producer id, or the exhausted one before it (a retry)."""
     given = command.request.producer_id
-    if given == transaction.client_pair[0]:
+    if given == transaction.client_id:
         return True
     return (
         given == transaction.previous_producer_id and command.request.producer_epoch >= LAST_EPOCH
@@ -114,7 +113,7 @@ def _keep(
     error = bump_client(context, transaction, value)
     if error:
         return refused(error, command.version)
-    value.transaction_partitions = listed(transaction.partitions)
+    value.transaction_partitions = transaction.listed
     if command.request.enable2_pc:
         value.transaction_timeout_ms = NEVER_MS
     answer = InitProducerIdResponse(
