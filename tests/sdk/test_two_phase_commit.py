@@ -22,7 +22,7 @@ from fencepost_client import (
 )
 from fencepost_client.producer.stages import Stage
 
-pytestmark = pytest.mark.asyncio
+pytestmark = pytest.mark.asyncio(loop_factories=["asyncio"])
 
 SETTINGS = {
     "unstable.api.versions.enable": "true",

@@ -18,7 +18,7 @@ from fencepost_protocol.generated.init_producer_id import (
 from tests.support.broker import Client, memory_disk, running_broker
 from tests.wire.transaction_harness import NONE, Producer, stable_offset, state_of, until_state
 
-pytestmark = pytest.mark.asyncio
+pytestmark = pytest.mark.asyncio(loop_factories=["asyncio"])
 
 UNSTABLE = {"unstable.api.versions.enable": "true"}
 PREPARING = UNSTABLE | {"transaction.two.phase.commit.enable": "true"}
