@@ -72,6 +72,12 @@ types: $(STAMP) ## mypy, strict, generated code included
 .PHONY: check
 check: codegen-check lint types ## all that needs no test to run
 
+.PHONY: advisories
+advisories: $(STAMP) ## licences and known weaknesses of the packages that users get; ADVISORIES=--strict for a release
+	$(BIN)/python .ci/licences.py --installed
+	$(BIN)/python -m pip install --quiet 'pip-audit>=2.9'
+	$(BIN)/python .ci/advisories.py $(ADVISORIES)
+
 PYTEST_ALL := $(BIN)/pytest -n auto --dist loadfile --no-loadscope-reorder --max-worker-restart 2
 .PHONY: test
 test: $(STAMP) ## every test that needs nothing but Python
