@@ -8,7 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from tests.conformance import group_operation_cases, host_cases, quota_cases
+from tests.conformance import (
+    group_config_cases,
+    group_operation_cases,
+    host_cases,
+    quota_cases,
+)
 from tests.support.apache_kafka import ApacheKafka
 from tests.support.secure_kafka import KafkaWithUsers
 
@@ -27,6 +32,11 @@ def bootstrap() -> Iterator[str]:
 def test_what_may_be_done_with_groups(bootstrap: str) -> None:
     lines = asyncio.run(group_operation_cases.script(bootstrap))
     assert lines == (EXPECTED / "group_operations.txt").read_text(encoding="utf-8").splitlines()
+
+
+def test_settings_of_groups(bootstrap: str) -> None:
+    lines = asyncio.run(group_config_cases.script(bootstrap))
+    assert lines == (EXPECTED / "group_configs.txt").read_text(encoding="utf-8").splitlines()
 
 
 def test_quotas_tell_the_same(bootstrap: str) -> None:
