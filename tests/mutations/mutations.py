@@ -341,27 +341,6 @@ MUTATIONS: Final = (
         "        self._next_ms = now_ms + AGAIN_MS",
         _BOTH,
     ),
-    Mutation(
-        "a lost connection ends a fetch session",
-        "replication/follower.py",
-        "        self._is_answered = False\n        self._session.restart()",
-        "        self._is_answered = False",
-        _BOTH,
-    ),
-    Mutation(
-        "a broker that was started again leads nothing",
-        "controller/brokers.py",
-        "    if not same:  # an earlier incarnation",
-        "    if False:  # an earlier incarnation",
-        _BOTH,
-    ),
-    Mutation(
-        "a follower asks where its leader's log begins",
-        "replication/follower.py",
-        "            if each.is_out_of_range and each.not_before_ms <= wire_ms",
-        "            if False",
-        _BOTH,
-    ),
     # -- the disk
     Mutation(
         "a flush syncs the file",

@@ -14,7 +14,7 @@ from fencepost_broker.simulation.programs import PROGRAMS
 from fencepost_broker.simulation.runs import run_seed
 
 ROOT = Path(__file__).parents[2]
-SEED = 1
+SEED = 46
 WITHIN_S = 2.0
 """Long enough for some faults, and short, since a run costs more CPU the longer it is."""
 RUNS = [(name, brokers) for name in sorted(PROGRAMS) for brokers in (1, 3)]
