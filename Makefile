@@ -320,6 +320,10 @@ bench-inside: $(STAMP) ## where a request's CPU time goes, by bytecodes; writes 
 bench-proxy: $(STAMP) ## what `fencepost proxy` costs, beside a bare relay; writes docs/bench/proxy.md
 	$(BIN)/python -m tests.bench.proxy $(BENCH)
 
+.PHONY: bench-disk
+bench-disk: $(STAMP) ## what a write of 1 MB costs, in parts (2 minutes, 4 GB); writes docs/bench/disk.md
+	$(BIN)/python -m tests.bench.disk --out docs/bench/disk.md
+
 .PHONY: bench-scale
 bench-scale: $(STAMP) ## clusters of up to 99 brokers in the simulator (10 to 20 minutes, 4 GB); writes docs/bench/scale.md
 	$(BIN)/python -m tests.bench.scale --out docs/bench/scale.md
