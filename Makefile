@@ -2,7 +2,7 @@
 .DEFAULT_GOAL := help
 SHELL := /bin/bash
 
-PYTHON ?= $(shell for version in 3.11 3.12 3.13 3; do .ci/find-python $$version && break; done)
+PYTHON ?= $(shell for version in 3.11 3.12 3.13 3.14 3; do .ci/find-python $$version && break; done)
 BIN := .venv/bin
 STAMP := .venv/.installed
 # In a call of their own: the one broker of each serves all clients at the same time.
@@ -85,9 +85,9 @@ test: $(STAMP) ## every test that needs nothing but Python
 	@echo 'Not run: tests that need a JVM, tshark, or clients in other languages. They are: make conformance'
 	@.ci/missing-tools
 
-VERSIONS ?= 3.11 3.12 3.13
+VERSIONS ?= 3.11 3.12 3.13 3.14
 .PHONY: test-fast
-test-fast: $(STAMP) ## the fast tests without a browser, on each of VERSIONS (3.11 3.12 3.13) that is installed
+test-fast: $(STAMP) ## the fast tests without a browser, on each of VERSIONS (3.11 to 3.14) that is installed
 	@for version in $(VERSIONS); do \
 		if ! .ci/find-python $$version >/dev/null; then \
 			echo "Python $$version is not installed: not tested"; continue; fi; \
