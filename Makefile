@@ -72,6 +72,12 @@ types: $(STAMP) ## mypy, strict, generated code included
 .PHONY: check
 check: codegen-check lint types ## all that needs no test to run
 
+.PHONY: advisories
+advisories: $(STAMP) ## licences and known weaknesses of the packages that users get; ADVISORIES=--strict for a release
+	$(BIN)/python .ci/licences.py --installed
+	$(BIN)/python -m pip install --quiet 'pip-audit>=2.9'
+	$(BIN)/python .ci/advisories.py $(ADVISORIES)
+
 PYTEST_ALL := $(BIN)/pytest -n auto --dist loadfile --no-loadscope-reorder --max-worker-restart 2
 .PHONY: test
 test: $(STAMP) ## every test that needs nothing but Python
@@ -323,6 +329,10 @@ bench-inside: $(STAMP) ## where a request's CPU time goes, by bytecodes; writes 
 .PHONY: bench-proxy
 bench-proxy: $(STAMP) ## what `fencepost proxy` costs, beside a bare relay; writes docs/bench/proxy.md
 	$(BIN)/python -m tests.bench.proxy $(BENCH)
+
+.PHONY: bench-disk
+bench-disk: $(STAMP) ## what a write of 1 MB costs, in parts (2 minutes, 4 GB); writes docs/bench/disk.md
+	$(BIN)/python -m tests.bench.disk --out docs/bench/disk.md
 
 .PHONY: bench-scale
 bench-scale: $(STAMP) ## clusters of up to 99 brokers in the simulator (10 to 20 minutes, 4 GB); writes docs/bench/scale.md

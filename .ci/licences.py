@@ -1,8 +1,9 @@
 """Fails for a package whose licence is not among those that the single file may contain.
 
-    python .ci/licences.py [PACKAGE ...]
+    python .ci/licences.py [--installed | PACKAGE ...]
 
-It looks at the metadata of packages that the Python which runs it has: those named, or all.
+It looks at the metadata of packages that the Python which runs it has: those named, those that
+installing Fencepost brings along (`--installed`), or all.
 """
 
 from __future__ import annotations
@@ -10,9 +11,14 @@ from __future__ import annotations
 import sys
 from importlib.metadata import Distribution, distribution, distributions
 
+from packaging.requirements import Requirement
+
 ALLOWED = {
-    "0BSD", "Apache-2.0", "BSD-2-Clause", "BSD-3-Clause", "CC0-1.0", "MIT", "PSF-2.0", "Zlib",
+    "0BSD", "Apache-2.0", "BSD-2-Clause", "BSD-3-Clause", "CC0-1.0", "MIT", "MIT-0", "PSF-2.0",
+    "Zlib",
 }  # fmt: skip
+FOR_DEVELOPERS = {"bench", "dev", "docs", "fuzz", "release"}
+"""Extras of ours that nobody installs to use Fencepost."""
 OWN_NAMES = {
     "Apache License": "Apache-2.0",
     "Apache Software License": "Apache-2.0",
@@ -32,7 +38,10 @@ CLASSIFIER = "License :: "
 def main() -> int:
     """Tell each package's licence, and return the exit code."""
     names = sys.argv[1:]
-    packages = [distribution(name) for name in names] if names else list(distributions())
+    if names == ["--installed"]:
+        packages = installed_with_fencepost()
+    else:
+        packages = [distribution(name) for name in names] if names else list(distributions())
     refused = 0
     for package in sorted(packages, key=lambda each: each.name.lower()):
         licence = licence_of(package)
@@ -42,6 +51,26 @@ def main() -> int:
     if refused:
         print(f"{refused} licences to look at; .ci/licences.py says which are allowed")
     return bool(refused)
+
+
+def installed_with_fencepost() -> list[Distribution]:
+    """Return Fencepost and all that it requires, with each extra that users have."""
+    extras = set(distribution("fencepost").metadata.get_all("Provides-Extra", []))
+    found: dict[str, Distribution] = {}
+    waiting = [Requirement(f"fencepost[{','.join(sorted(extras - FOR_DEVELOPERS))}]")]
+    while waiting:
+        needed = waiting.pop()
+        package = distribution(needed.name)
+        if package.name in found and not needed.extras:
+            continue
+        found[package.name] = package
+        waiting += [
+            each
+            for each in map(Requirement, package.requires or ())
+            if not each.marker
+            or any(each.marker.evaluate({"extra": extra}) for extra in ("", *needed.extras))
+        ]
+    return list(found.values())
 
 
 def licence_of(package: Distribution) -> str:

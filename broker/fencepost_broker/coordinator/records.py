@@ -10,27 +10,38 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum
-from functools import cache, lru_cache
-from typing import Final, Unpack
+from functools import cache
+from operator import is_
+from typing import Any, Final, NamedTuple, Unpack
 
 from fencepost_protocol.apis import Message, message_class
+from fencepost_protocol.crc import crc32c
 from fencepost_protocol.exceptions import LocalProtocolError, RemoteProtocolError
 from fencepost_protocol.generated.index import (
     GROUP_COORDINATOR_RECORDS,
     SHARE_COORDINATOR_RECORDS,
     TRANSACTION_COORDINATOR_RECORDS,
 )
-from fencepost_protocol.generated.transaction_log import TransactionLogKey
-from fencepost_protocol.records.batch import HEADER_SIZE
+from fencepost_protocol.generated.transaction_log import PartitionsSchema, TransactionLogValue
+from fencepost_protocol.records.batch import (
+    ATTRIBUTES_OFFSET,
+    CRC,
+    CRC_OFFSET,
+    HEADER_SIZE,
+    TIMESTAMPS_OFFSET,
+)
 from fencepost_protocol.records.reader import MIN_RECORD_SIZE
 from fencepost_protocol.records.writer import LoneRecordOptions, build_batch, build_lone_record
-from fencepost_protocol.varint import Buffer
+from fencepost_protocol.varint import Buffer, write_uvarint
 
 _INT16: Final = struct.Struct(">h")
 _KEY_VERSION: Final = 0
-_KEYS_MAX: Final = 1 << 12
+_TEMPLATES_MAX: Final = 1 << 13
+_TEMPLATE_BYTES_MAX: Final = 1 << 10
+_TOPICS_MAX: Final = 16
+_LONG_MAX: Final = 16
 _INT32_MAX: Final = (1 << 31) - 1
 
 
@@ -67,27 +78,15 @@ class BatchTooLargeError(LocalProtocolError):
     """A decision's records exceed the largest batch that the log accepts."""
 
 
-def encode_key(record: LogRecord) -> bytes | bytearray:
+def encode_key(record: LogRecord) -> bytearray:
     """Return the key's bytes."""
     key = record.key
-    if key.__class__ is TransactionLogKey:
-        return _transaction_key(key.transactional_id)
-    return _key_bytes(key)
-
-
-def _key_bytes(key: Message) -> bytearray:
     record_type = getattr(key, "RECORD_TYPE", None)
     if record_type is None:
         raise LocalProtocolError(f"{key.NAME} is not the key of a coordinator's record")
     out = bytearray(_INT16.pack(record_type))
     key.encode(_KEY_VERSION, out)
     return out
-
-
-@lru_cache(_KEYS_MAX)
-def _transaction_key(transactional_id: str) -> bytes:
-    """Return a transactional id's key; it is cached, since a transaction writes it repeatedly."""
-    return bytes(_key_bytes(TransactionLogKey(transactional_id)))
 
 
 def encode_value(record: LogRecord) -> bytearray | None:
@@ -112,21 +111,148 @@ def encode_batch(
     """
     if len(records) == 1:  # the most common
         record = records[0]
+        value = record.value
+        if isinstance(value, TransactionLogValue) and not options:
+            return _transaction_batch(record, value, timestamp_ms)
         return build_lone_record(encode_key(record), encode_value(record), timestamp_ms, **options)
     keys: list[Buffer | None] = []
     values: list[Buffer | None] = []
     room = size_max - HEADER_SIZE
     for record in records:
-        key, value = encode_key(record), encode_value(record)
-        room -= MIN_RECORD_SIZE + len(key) + (0 if value is None else len(value))
+        encoded, content = encode_key(record), encode_value(record)
+        room -= MIN_RECORD_SIZE + len(encoded) + (0 if content is None else len(content))
         if room < 0:
             raise BatchTooLargeError(
                 f"{len(records)} records, of which only {len(keys)} fit into a batch of"
                 f" {size_max} bytes; send fewer at a time, or raise the topic's max.message.bytes"
             )
-        keys.append(key)
-        values.append(value)
+        keys.append(encoded)
+        values.append(content)
     return build_batch(keys, values, timestamp_ms, **options)
+
+
+# -- records of transactions -----------------------------------------------------------------
+
+_HEAD: Final = struct.Struct(">qhib")
+"""The beginning of a transaction's value: producer id, epoch, timeout, status."""
+_TIMES: Final = struct.Struct(">qq")
+"""Two fields of a value, last update and start, and of a batch's header, base and largest time."""
+_NO_TOPICS: Final[tuple[Sequence[PartitionsSchema], bytes]] = ((), b"")
+_ABSENT: Final = -0x5EED_F00D
+"""A number that no transaction has, by which the positions of its fields are found."""
+_ABSENT_EPOCH: Final = -0x5EED
+_ABSENT_STATUS: Final = -0x5E
+
+
+class _Template(NamedTuple):
+    """A batch of one transaction record, and the positions of the fields that are replaced."""
+
+    batch: bytearray
+    head_at: int
+    times_at: int
+
+
+_templates: dict[tuple[object, ...], _Template] = {}
+"""By the fields that stay; all brokers of a process share them, as they hold no broker's state."""
+
+
+def _transaction_batch(
+    record: LogRecord, value: TransactionLogValue, timestamp_ms: int
+) -> bytearray:
+    """Return the batch of one record: a copy of an earlier one of the id, with other numbers."""
+    key: Any = record.key
+    topics = value.transaction_partitions
+    if topics and len(topics) > _TOPICS_MAX and record.value_version:
+        return _long_batch(record, value, topics, timestamp_ms)
+    stays = (
+        key.transactional_id,
+        record.value_version,
+        tuple([(each.topic, *each.partition_ids) for each in topics]) if topics else topics is None,
+        value.previous_producer_id,
+        value.next_producer_id,
+        value.next_producer_epoch,
+        value.client_transaction_version,
+        value.unknown_tagged_fields,
+    )
+    batch, head_at, times_at = _templates.get(stays) or _remember(stays, record, value)
+    batch = batch.copy()
+    _TIMES.pack_into(batch, TIMESTAMPS_OFFSET, timestamp_ms, timestamp_ms)
+    _HEAD.pack_into(
+        batch,
+        head_at,
+        value.producer_id,
+        value.producer_epoch,
+        value.transaction_timeout_ms,
+        value.transaction_status,
+    )
+    _TIMES.pack_into(
+        batch,
+        times_at,
+        value.transaction_last_update_timestamp_ms,
+        value.transaction_start_timestamp_ms,
+    )
+    CRC.pack_into(batch, CRC_OFFSET, crc32c(memoryview(batch)[ATTRIBUTES_OFFSET:]))
+    return batch
+
+
+def _remember(
+    stays: tuple[object, ...], record: LogRecord, value: TransactionLogValue
+) -> _Template:
+    changed = TransactionLogValue(
+        _ABSENT,
+        value.previous_producer_id,
+        value.next_producer_id,
+        _ABSENT_EPOCH,
+        value.next_producer_epoch,
+        _ABSENT,
+        _ABSENT_STATUS,
+        value.transaction_partitions,
+        _ABSENT,
+        _ABSENT,
+        value.client_transaction_version,
+        value.unknown_tagged_fields,
+    )
+    record = LogRecord(record.key, changed, record.value_version)
+    batch = build_lone_record(encode_key(record), encode_value(record), 0)
+    head_at = batch.rindex(_HEAD.pack(_ABSENT, _ABSENT_EPOCH, _ABSENT, _ABSENT_STATUS))
+    template = _Template(batch, head_at, batch.rindex(_TIMES.pack(_ABSENT, _ABSENT)))
+    if len(batch) <= _TEMPLATE_BYTES_MAX:
+        if len(_templates) >= _TEMPLATES_MAX:
+            _templates.clear()
+        _templates[stays] = template
+    return template
+
+
+_long: dict[str, tuple[Sequence[PartitionsSchema], bytes]] = {}
+"""By transactional id: the topics of a transaction that has many, and their encoding."""
+
+
+def _long_batch(
+    record: LogRecord,
+    value: TransactionLogValue,
+    topics: Sequence[PartitionsSchema],
+    timestamp_ms: int,
+) -> bytearray:
+    """Return the batch of a record with many topics; only those are encoded that were added."""
+    key: Any = record.key
+    known, encoded = _long.get(key.transactional_id, _NO_TOPICS)
+    if len(known) > len(topics) or not all(map(is_, known, topics)):
+        known, encoded = _NO_TOPICS
+    added = bytearray()
+    TransactionLogValue(transaction_partitions=[*topics[len(known) :]]).encode(1, added)
+    count = bytearray()
+    write_uvarint(count, len(topics) - len(known) + 1)
+    encoded += added[_HEAD.size + len(count) : -_TIMES.size - 1]
+    if len(_long) >= _LONG_MAX:
+        _long.clear()
+    _long[key.transactional_id] = topics, encoded
+    content = encode_value(LogRecord(key, replace(value, transaction_partitions=[]), 1))
+    assert content is not None
+    count = bytearray()
+    write_uvarint(count, len(topics) + 1)
+    list_at = _INT16.size + _HEAD.size
+    content[list_at : list_at + 1] = count + encoded
+    return build_lone_record(encode_key(record), content, timestamp_ms)
 
 
 def decode_record(family: RecordFamily, key: Buffer | None, value: Buffer | None) -> LogRecord:

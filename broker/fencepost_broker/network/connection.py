@@ -147,8 +147,8 @@ class Connection(asyncio.BufferedProtocol):
         del sizehint
         if self._frame is not None:
             return memoryview(self._frame)[self._filled : self._frame_size]
-        held = len(self._head)
-        if held:
+        if self._head:
+            held = len(self._head)
             self._shared.view[:held] = self._head
             return self._shared.open[held:]
         return self._shared.open
@@ -158,8 +158,10 @@ class Connection(asyncio.BufferedProtocol):
         self.was_active = True
         self.bytes_in += nbytes
         if self._frame is None:
-            end = nbytes + len(self._head)
-            self._head = b""
+            end = nbytes
+            if self._head:
+                end += len(self._head)
+                self._head = b""
             self._cut(end)
             if self._shared.scribbles:
                 self._shared.scribble(end)

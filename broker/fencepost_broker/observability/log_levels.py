@@ -19,6 +19,8 @@ class LogLevels:
         """Raises ValueError for an unknown area or level."""
         self._own: dict[str, str] = {}
         self._at_least: dict[str, int] = {}
+        self.lowest = 0
+        """The number of the lowest level that any area logs."""
         self.root = level
         self.set(ROOT, level)
         for area, of_area in (areas or {}).items():
@@ -47,3 +49,4 @@ class LogLevels:
         else:
             self._own[area] = level
         self._at_least = {each: LEVELS[name] for each, name in self.told().items()}
+        self.lowest = min(self._at_least.values())

@@ -6,9 +6,7 @@ scans are independent of each other: :mod:`.spark_job` lets a cluster do them.
 
 from __future__ import annotations
 
-import gc
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Protocol
 
@@ -37,13 +35,8 @@ from fencepost_pipeline.audit.checks.sequences import EXPIRY_MS
 from fencepost_pipeline.audit.checks.transaction_ends import check_ends
 from fencepost_pipeline.audit.checks.transaction_matching import Matched, match
 from fencepost_pipeline.audit.coordinator_log import TOPIC as STATE_TOPIC
-from fencepost_pipeline.audit.coordinator_log import (
-    History,
-    Step,
-    UnreadableStepError,
-    read_history,
-    step_of,
-)
+from fencepost_pipeline.audit.coordinator_log import History, join, read_history
+from fencepost_pipeline.audit.coordinator_steps import UnreadableStep
 from fencepost_pipeline.audit.findings import Finding, Invariant, Ledger, Verdict
 from fencepost_pipeline.audit.partition_scan import Scanned, scan_partition
 from fencepost_pipeline.audit.phases import transactions_table
@@ -130,27 +123,18 @@ def _told(batches: Iterable[pa.RecordBatch], progress: Progress) -> Iterator[pa.
         progress.advance(pc.sum(batch.column("size")).as_py() or 0)
 
 
-@contextmanager
-def _no_search_for_cycles() -> Iterator[None]:
-    """Millions of objects are made that stay: looking for cycles among them took a third."""
-    was_on = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if was_on:
-            gc.enable()
-
-
-@_no_search_for_cycles()
 def compare(
     logs: Logs,
     scanned: list[Scanned],
     wishes: Wishes,
     ledger: Ledger,
     progress: Progress | None = None,
+    histories: dict[int, History] | None = None,
 ) -> Audit:
-    """All that needs more than one partition, and the verdicts."""
+    """All that needs more than one partition, and the verdicts.
+
+    ``histories`` are those of the coordinators' log by partition, if somebody has read them.
+    """
     progress = progress or Progress(0, "bytes", None)
     progress.begin("comparing transactions")
     not_judged = {}
@@ -158,7 +142,13 @@ def compare(
         ledger.take(each.ledger)
         topic, partition = each.summary.topic, each.summary.partition
         check_stable(each, logs.aborted(topic, partition), ledger)
-    history = read_coordinators(logs, scanned, ledger)
+    if histories is None:
+        histories = {
+            partition: read_coordinator(logs, partition, ledger)
+            for topic, partition in logs.partitions()
+            if topic == STATE_TOPIC
+        }
+    history = read_coordinators(logs, scanned, histories)
     matched = match(history or History(), scanned)
     check_ends(history, matched, scanned, ledger)
     if history is None:
@@ -209,15 +199,14 @@ _BY_COORDINATOR = (
 )
 
 
-def read_coordinators(logs: Logs, scanned: list[Scanned], ledger: Ledger) -> History | None:
-    """The coordinators' logs as transactions; None if none is here."""
+def read_coordinators(
+    logs: Logs, scanned: list[Scanned], histories: dict[int, History]
+) -> History | None:
+    """The history of all partitions of the coordinators' log; None if none is here."""
     own = [each for each in scanned if each.summary.topic == STATE_TOPIC]
     if not own:
         return None
-    history = read_history(
-        step for each in own for step in _steps(logs, each.summary.partition, ledger)
-    )
-    history.partitions = {each.summary.partition for each in own}
+    history = join(histories[each.summary.partition] for each in own)
     for each in own:
         if each.summary.missing:
             first = _first_time_behind(logs, each)
@@ -225,21 +214,14 @@ def read_coordinators(logs: Logs, scanned: list[Scanned], ledger: Ledger) -> His
     return history
 
 
-def _steps(logs: Logs, partition: int, ledger: Ledger) -> Iterator[Step]:
-    for batch in logs.records(STATE_TOPIC, partition):
-        names = ("offset", "timestamp", "key", "value", "control")
-        columns = [batch.column(name).to_pylist() for name in names]
-        for offset, time, key, value, control in zip(*columns, strict=True):
-            if control:
-                continue
-            try:
-                step = step_of(partition, offset, time, key, value)
-            except UnreadableStepError as error:
-                text = f"this is no state of a transaction: {error}"
-                ledger.found(Finding(Invariant.READABLE, text, STATE_TOPIC, partition, offset))
-                continue
-            if step is not None:
-                yield step
+def read_coordinator(logs: Logs, partition: int, ledger: Ledger) -> History:
+    """One partition of the coordinators' log."""
+    unreadable: list[UnreadableStep] = []
+    history = read_history(partition, logs.records(STATE_TOPIC, partition), unreadable)
+    for offset, why in unreadable:
+        text = f"this is no state of a transaction: {why}"
+        ledger.found(Finding(Invariant.READABLE, text, STATE_TOPIC, partition, offset))
+    return history
 
 
 def _first_time_behind(logs: Logs, scanned: Scanned) -> int:

@@ -14,6 +14,8 @@ if TYPE_CHECKING:
 
 Ints: TypeAlias = NDArray[np.int64]
 Bools: TypeAlias = NDArray[np.bool_]
+NONE: Final = -1
+"""In columns of the audit: no such thing, or not known."""
 
 COLUMNS: Final = (
     "segment",

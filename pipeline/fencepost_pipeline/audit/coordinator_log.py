@@ -9,100 +9,71 @@ wrote, and the markers carry that one; at the last epoch the producer id changes
 The log is compacted, so older transactions may be gone. If records are missing, the history is
 known only from the time after them: ``History.known_from``. The latest state of every id always
 remains, so open transactions are always known.
+
+All steps of an id are in one partition of the log. So a partition's history is made by itself, on a
+cluster by a task, and :func:`join` puts them together.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass, field
-from enum import IntEnum
-from functools import lru_cache
-from typing import Final, NamedTuple
+from typing import Final, NamedTuple, TypeVar
 
-from fencepost_protocol.exceptions import RemoteProtocolError
-from fencepost_protocol.generated.transaction_log import TransactionLogKey, TransactionLogValue
+import numpy as np
+import pyarrow as pa
 
+from fencepost_pipeline.audit.batch_headers import NONE, Bools, Ints
+from fencepost_pipeline.audit.coordinator_steps import (
+    State,
+    StepReader,
+    Steps,
+    UnreadableStep,
+    Where,
+)
+
+T = TypeVar("T")
 TOPIC: Final = "__transaction_state"
 ALWAYS: Final = -1
 """``known_from`` of a log of which nothing is missing."""
 
 
-class State(IntEnum):
-    """The status byte of the log."""
+class Transactions(NamedTuple):
+    """The columns of transactions in coordinators' logs; NONE is what is not known."""
 
-    EMPTY = 0
-    ONGOING = 1
-    PREPARE_COMMIT = 2
-    PREPARE_ABORT = 3
-    COMPLETE_COMMIT = 4
-    COMPLETE_ABORT = 5
-    EXPIRED = -1
-    """A tombstone: the id was forgotten."""
-
-
-class Step(NamedTuple):
-    """One record of the log."""
-
-    partition: int
-    offset: int
-    time: int
-    transactional_id: str
-    state: State
-    producer_id: int = -1
-    producer_epoch: int = -1
-    timeout_ms: int = -1
-    start_time: int = -1
-    client_version: int = 0
-    partitions: frozenset[tuple[str, int]] = frozenset()
-
-
-class UnreadableStepError(Exception):
-    """A record is not a transaction state."""
-
-    def __init__(self, partition: int, offset: int, why: str) -> None:
-        super().__init__(why)
-        self.partition = partition
-        self.offset = offset
-
-
-@dataclass(slots=True)
-class Transaction:
-    """A transaction in the coordinator's log."""
-
-    transactional_id: str
-    producer_id: int
-    producer_epoch: int
-    timeout_ms: int
-    log_partition: int
-    begin_offset: int
+    name: Ints
+    """The transactional id, as its place in ``History.names``."""
+    producer_id: Ints
+    producer_epoch: Ints
+    timeout_ms: Ints
+    log_partition: Ints
+    begin_offset: Ints
     """Where the coordinator's log has it first."""
-    begin_time: int
-    partitions: frozenset[tuple[str, int]] = frozenset()
-    prepare_time: int = -1
-    prepare_offset: int = -1
-    marker_epoch: int = -1
-    committed: bool | None = None
-    """None while nothing is decided."""
-    complete_time: int = -1
-    complete_committed: bool | None = None
-    client_version: int = 0
+    begin_time: Ints
+    places: Ints
+    """Its partitions, as the place of their set in ``History.places``."""
+    prepare_time: Ints
+    prepare_offset: Ints
+    marker_epoch: Ints
+    committed: Ints
+    """1 or 0 when a PrepareX is written: from here on the outcome stands. NONE before."""
+    complete_time: Ints
+    complete_committed: Ints
+    """1 or 0 when every marker was acknowledged."""
 
-    @property
-    def is_decided(self) -> bool:
-        """Whether a PrepareX is written: from here on the outcome stands."""
-        return self.committed is not None
 
-    @property
-    def is_complete(self) -> bool:
-        """Whether every marker was acknowledged."""
-        return self.complete_committed is not None
+def no_transactions(count: int = 0) -> Transactions:
+    """So many, of which nothing is known."""
+    return Transactions(*np.full((len(Transactions._fields), count), NONE, np.int64))
 
 
 @dataclass(slots=True)
 class History:
     """All transactions of all coordinators' logs, in the order in which each began."""
 
-    transactions: list[Transaction] = field(default_factory=list)
+    transactions: Transactions = field(default_factory=no_transactions)
+    names: list[str] = field(default_factory=list)
+    places: list[frozenset[Where]] = field(default_factory=list)
     known_from: int = ALWAYS
     """The log time before which transactions may have been forgotten."""
     last_time: int = -1
@@ -113,106 +84,143 @@ class History:
     """By producer id, partition and offset of the coordinators' log where it is first."""
     partitions: set[int] = field(default_factory=set)
 
-    @property
-    def is_gapless(self) -> bool:
-        """Whether no partition of the log is missing in between: then probably all are here."""
-        return self.partitions == set(range(len(self.partitions)))
+    def __len__(self) -> int:
+        """How many transactions there are."""
+        return len(self.transactions.name)
+
+    def name_of(self, number: int) -> str:
+        """The transactional id of a transaction."""
+        return self.names[int(self.transactions.name[number])]
+
+    def places_of(self, number: int) -> frozenset[Where]:
+        """The partitions of a transaction."""
+        return self.places[int(self.transactions.places[number])]
 
 
-def step_of(
-    partition: int, offset: int, time: int, key: bytes | None, value: bytes | None
-) -> Step | None:
-    """One record of the log; None for one of a kind that a later Kafka may write."""
-    try:
-        if key is None or int.from_bytes(key[:2], "big") != 0:
-            return None
-        name = _name_of(key)
-        if value is None:
-            return Step(partition, offset, time, name, State.EXPIRED)
-        version = int.from_bytes(value[:2], "big", signed=True)
-        message = TransactionLogValue.decode(memoryview(value), version, 2)[0]
-        state = State(message.transaction_status)
-    except (RemoteProtocolError, ValueError) as error:
-        raise UnreadableStepError(partition, offset, str(error)) from error
-    return Step(
-        partition,
-        offset,
-        time,
-        name,
-        state,
-        message.producer_id,
-        message.producer_epoch,
-        message.transaction_timeout_ms,
-        message.transaction_start_timestamp_ms,
-        message.client_transaction_version,
-        frozenset(
-            (topic.topic, number)
-            for topic in message.transaction_partitions or ()
-            for number in topic.partition_ids
-        ),
-    )
-
-
-@lru_cache(maxsize=1 << 16)
-def _name_of(key: bytes) -> str:
-    """A transactional id, which comes again with each of its transactions' steps."""
-    return TransactionLogKey.decode(memoryview(key), 0, 2)[0].transactional_id
-
-
-def read_history(steps: Iterable[Step]) -> History:
-    """Make transactions of the records of one or more of the log's partitions, each in order."""
-    history = History()
-    running: dict[str, Transaction] = {}
-    for step in steps:
-        history.last_time = max(history.last_time, step.time)
-        if step.producer_id >= 0:
-            history.owners.setdefault(step.producer_id, set()).add(step.transactional_id)
-            history.first_seen.setdefault(step.producer_id, (step.partition, step.offset))
-        history.transactions += _follow(running, step)
+def read_history(
+    partition: int, batches: Iterable[pa.RecordBatch], unreadable: list[UnreadableStep]
+) -> History:
+    """Make transactions of a partition of the log, from rows of the table ``records``."""
+    reader = StepReader()
+    steps = reader.read(batches, unreadable)
+    history = History(names=list(reader.names), partitions={partition})
+    history.last_time = int(steps.time.max(initial=-1))
+    _note_owners(history, partition, steps)
+    order = np.argsort(steps.name, kind="stable")
+    steps = Steps(*(column[order] for column in steps))
+    begins, inside = _runs(steps)
+    first = np.flatnonzero(begins)
+    found = _begun(steps, first, partition)
+    _follow(found, steps, inside, np.cumsum(begins) - 1)
+    history.places = _add_places(found.places, steps, inside, np.cumsum(begins) - 1, reader.places)
+    began = np.argsort(order[first])
+    history.transactions = Transactions(*(column[began] for column in found))
     return history
 
 
-def _follow(running: dict[str, Transaction], step: Step) -> Iterator[Transaction]:
-    """Take one step; gives the transaction that begins with it, if one does."""
-    current = running.get(step.transactional_id)
-    if step.state in {State.EMPTY, State.EXPIRED}:
-        running.pop(step.transactional_id, None)
-        return
-    begins = current is None or current.is_complete
-    if step.state is State.ONGOING and current is not None and current.is_decided:
-        begins = True
-    if begins:
-        if step.state in {State.COMPLETE_COMMIT, State.COMPLETE_ABORT}:
-            return  # the rest was compacted away
-        current = _begun(step)
-        running[step.transactional_id] = current
-        yield current
-    assert current is not None
-    if step.state is State.ONGOING:
-        current.partitions = step.partitions
-    elif step.state in {State.PREPARE_COMMIT, State.PREPARE_ABORT}:
-        current.partitions |= step.partitions
-        current.prepare_time, current.prepare_offset = step.time, step.offset
-        current.marker_epoch = step.producer_epoch
-        current.committed = step.state is State.PREPARE_COMMIT
-        current.client_version = max(current.client_version, step.client_version)
-    else:
-        current.complete_time = step.time
-        current.complete_committed = step.state is State.COMPLETE_COMMIT
+def _runs(steps: Steps) -> tuple[Bools, Bools]:
+    """Which steps begin a transaction, and which belong to one; steps are in order of names.
+
+    What a step means depends on the one before: a transaction is undecided after Ongoing and
+    decided after PrepareX, and after all others there is none.
+    """
+    state = steps.state
+    before = np.concatenate(([State.EMPTY], state[:-1]))[: len(state)]
+    before[np.diff(steps.name, prepend=-1) != 0] = State.EMPTY
+    undecided = before == State.ONGOING
+    runs = undecided | _is_prepare(before)
+    ongoing = state == State.ONGOING
+    begins = (ongoing & ~undecided) | (_is_prepare(state) & ~runs)
+    inside = begins | (runs & (state >= State.ONGOING))
+    return begins, inside
 
 
-def _begun(step: Step) -> Transaction:
-    epoch = step.producer_epoch
-    if step.state is not State.ONGOING:
-        epoch -= 1  # begun and ended in one record: an abort of nothing, or the rest is compacted
-    return Transaction(
-        step.transactional_id,
-        step.producer_id,
-        epoch,
-        step.timeout_ms,
-        step.partition,
-        step.offset,
-        step.start_time if step.start_time >= 0 else step.time,
-        step.partitions,
-        client_version=step.client_version,
-    )
+def _is_prepare(state: Ints) -> Bools:
+    return np.asarray((state == State.PREPARE_COMMIT) | (state == State.PREPARE_ABORT))
+
+
+def _begun(steps: Steps, first: Ints, partition: int) -> Transactions:
+    """Transactions as their first step has them."""
+    found = no_transactions(len(first))
+    for name in ("name", "producer_id", "producer_epoch", "timeout_ms"):
+        getattr(found, name)[:] = getattr(steps, name)[first]
+    # Begun and ended in one record: an abort of nothing, or the rest is compacted.
+    found.producer_epoch[:] -= steps.state[first] != State.ONGOING
+    found.log_partition[:] = partition
+    found.begin_offset[:] = steps.offset[first]
+    start = steps.start_time[first]
+    found.begin_time[:] = np.where(start >= 0, start, steps.time[first])
+    return found
+
+
+def _follow(found: Transactions, steps: Steps, inside: Bools, number: Ints) -> None:
+    """Add how each was decided and completed. Of several equal steps, numpy keeps the last."""
+    rows = np.flatnonzero(inside & _is_prepare(steps.state))
+    of = number[rows]
+    found.prepare_time[of] = steps.time[rows]
+    found.prepare_offset[of] = steps.offset[rows]
+    found.marker_epoch[of] = steps.producer_epoch[rows]
+    found.committed[of] = steps.state[rows] == State.PREPARE_COMMIT
+    rows = np.flatnonzero(inside & (steps.state >= State.COMPLETE_COMMIT))
+    of = number[rows]
+    found.complete_time[of] = steps.time[rows]
+    found.complete_committed[of] = steps.state[rows] == State.COMPLETE_COMMIT
+
+
+def _add_places(
+    places: Ints, steps: Steps, inside: Bools, number: Ints, sets: Iterable[frozenset[Where]]
+) -> list[frozenset[Where]]:
+    """Add the partitions of the last Ongoing and of PrepareX, which are mostly the same."""
+    known = list(sets)
+    numbers = {each: i for i, each in enumerate(known)}
+    places[:] = 0
+    rows = np.flatnonzero(inside & (steps.state == State.ONGOING))
+    places[number[rows]] = steps.places[rows]
+    rows = np.flatnonzero(inside & _is_prepare(steps.state))
+    of, prepared = number[rows], steps.places[rows]
+    different = np.flatnonzero(places[of] != prepared)
+    for i, added in zip(of[different].tolist(), prepared[different].tolist(), strict=True):
+        union = known[places[i]] | known[added]
+        places[i] = numbers.setdefault(union, len(known))
+        if places[i] == len(known):
+            known.append(union)
+    return known
+
+
+def _note_owners(history: History, partition: int, steps: Steps) -> None:
+    given = np.flatnonzero(steps.producer_id >= 0)
+    ids, first = np.unique(steps.producer_id[given], return_index=True)
+    order = np.argsort(first)
+    for producer_id, i in zip(ids[order].tolist(), given[first[order]].tolist(), strict=True):
+        history.first_seen[producer_id] = partition, int(steps.offset[i])
+        history.owners[producer_id] = set()
+    count = max(len(history.names), 1)
+    pairs = np.unique(np.searchsorted(ids, steps.producer_id[given]) * count + steps.name[given])
+    for producer_id, name in zip(ids[pairs // count].tolist(), pairs % count, strict=True):
+        history.owners[producer_id].add(history.names[name])
+
+
+def join(histories: Iterable[History]) -> History:
+    """Put the histories of the log's partitions together, in this order."""
+    whole = History()
+    names: dict[str, int] = {}
+    places: dict[frozenset[Where], int] = {}
+    found = [whole.transactions]
+    for each in histories:
+        columns = each.transactions
+        name = _renumbered(columns.name, each.names, names)
+        sets = _renumbered(columns.places, each.places, places)
+        found.append(columns._replace(name=name, places=sets))
+        whole.last_time = max(whole.last_time, each.last_time)
+        whole.partitions |= each.partitions
+        for producer_id, owners in each.owners.items():
+            whole.owners.setdefault(producer_id, set()).update(owners)
+            whole.first_seen.setdefault(producer_id, each.first_seen[producer_id])
+    whole.transactions = Transactions(*map(np.concatenate, zip(*found, strict=True)))
+    whole.names, whole.places = list(names), list(places)
+    return whole
+
+
+def _renumbered(numbers: Ints, own: list[T], common: dict[T, int]) -> Ints:
+    """Numbers of things that stand in ``own`` as numbers of those in ``common``."""
+    return np.array([common.setdefault(each, len(common)) for each in own], np.int64)[numbers]

@@ -6,6 +6,7 @@ several brokers, a partition that has replicas in more than one of them is read 
 
 from __future__ import annotations
 
+import copy
 import os
 import struct
 from collections.abc import Iterable, Iterator
@@ -62,6 +63,13 @@ class DataDirectory:
     def partitions(self) -> list[tuple[str, int]]:
         """All but the metadata log, which has records of another kind."""
         return [place for place in self.segments if place[0] != METADATA_TOPIC]
+
+    def of_topic(self, topic: str) -> DataDirectory:
+        """The logs of one topic, with no problems told yet."""
+        part = copy.copy(self)
+        part.segments = {place: each for place, each in self.segments.items() if place[0] == topic}
+        part._problems = {}
+        return part
 
     def size(self, *topics: str) -> int:
         """How many bytes the segments of these topics have; of all topics if none is named."""
@@ -131,6 +139,11 @@ class DataDirectory:
         """Take what somebody else could not read."""
         for problem in problems:
             self._tell(problem)
+
+    def take(self, problems: Iterable[Finding]) -> None:
+        """Take the problems of others who read a part of these logs."""
+        for found in problems:
+            self._problems.setdefault((found.segment, found.position), found)
 
     def _slices(self, topic: str, partition: int) -> list[Slice]:
         return [Slice(segment, 0, segment.size) for segment in self.segments[topic, partition]]

@@ -7,14 +7,14 @@ differ) is shown as it is in the tables and left out of the histograms.
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 import pyarrow as pa
 
-from fencepost_pipeline.audit.checks.transaction_matching import Matched, Part
-from fencepost_pipeline.audit.checks.transaction_pieces import NONE
-from fencepost_pipeline.audit.coordinator_log import History, Transaction
+from fencepost_pipeline.audit.batch_headers import NONE
+from fencepost_pipeline.audit.checks.transaction_matching import Matched
+from fencepost_pipeline.audit.coordinator_log import History
 from fencepost_pipeline.audit.partition_scan import Scanned
 
 TRANSACTIONS: Final = pa.schema(
@@ -51,47 +51,44 @@ PHASES: Final = (
 
 def transactions_table(history: History, matched: Matched, partitions: list[Scanned]) -> pa.Table:
     """All transactions with their times."""
-    here = {(s.summary.topic, s.summary.partition): s for s in partitions}
-    parts: dict[int, list[Part]] = {}
-    for part in matched.parts:
-        parts.setdefault(id(part.transaction), []).append(part)
-    rows = [_row(each, parts.get(id(each), []), here) for each in history.transactions]
-    return pa.Table.from_pylist(rows, TRANSACTIONS)
-
-
-def _row(
-    transaction: Transaction, parts: list[Part], here: dict[tuple[str, int], Scanned]
-) -> dict[str, Any]:
-    writes, markers, records, size = [], [], 0, 0
-    for part in parts:
-        if part.piece == NONE:
-            continue
-        pieces, i = here[part.where].pieces, part.piece
-        records += int(pieces.records[i])
-        size += int(pieces.bytes[i])
-        if pieces.first_time[i] >= 0:
-            writes.append(int(pieces.first_time[i]))
-        if pieces.marker_offset[i] != NONE:
-            markers.append(int(pieces.marker_time[i]))
-    outcome = {None: "open", True: "commit", False: "abort"}[transaction.committed]
-    return {
-        "transactional_id": transaction.transactional_id,
-        "producer_id": transaction.producer_id,
-        "producer_epoch": transaction.producer_epoch,
-        "outcome": outcome,
-        "partitions": len(transaction.partitions),
+    known, count = history.transactions, len(history)
+    records, size = np.zeros(count, np.int64), np.zeros(count, np.int64)
+    first_write, first_marker = np.full(count, _FAR), np.full(count, _FAR)
+    last_marker = np.full(count, NONE, np.int64)
+    for scanned in partitions:
+        parts, pieces = matched.parts_of(scanned), scanned.pieces
+        parts = parts[matched.piece[parts] != NONE]
+        of, row = matched.transaction[parts], matched.piece[parts]
+        np.add.at(records, of, pieces.records[row])
+        np.add.at(size, of, pieces.bytes[row])
+        written = pieces.first_time[row] >= 0
+        np.minimum.at(first_write, of[written], pieces.first_time[row[written]])
+        marked = pieces.marker_offset[row] != NONE
+        np.minimum.at(first_marker, of[marked], pieces.marker_time[row[marked]])
+        np.maximum.at(last_marker, of[marked], pieces.marker_time[row[marked]])
+    sizes = np.array([len(each) for each in history.places], np.int64)
+    columns = {
+        "transactional_id": pa.array(history.names, pa.string()).take(pa.array(known.name)),
+        "producer_id": known.producer_id,
+        "producer_epoch": known.producer_epoch,
+        "outcome": pa.array(["open", "abort", "commit"]).take(pa.array(known.committed - NONE)),
+        "partitions": sizes[known.places] if count else known.places,
         "records": records,
         "bytes": size,
-        "timeout_ms": transaction.timeout_ms,
-        "begin": transaction.begin_time,
-        "first_write": min(writes, default=-1),
-        "prepare": transaction.prepare_time,
-        "first_marker": min(markers, default=-1),
-        "last_marker": max(markers, default=-1),
-        "complete": transaction.complete_time,
-        "log_partition": transaction.log_partition,
-        "log_offset": transaction.begin_offset,
+        "timeout_ms": known.timeout_ms,
+        "begin": known.begin_time,
+        "first_write": np.where(first_write == _FAR, NONE, first_write),
+        "prepare": known.prepare_time,
+        "first_marker": np.where(first_marker == _FAR, NONE, first_marker),
+        "last_marker": last_marker,
+        "complete": known.complete_time,
+        "log_partition": known.log_partition,
+        "log_offset": known.begin_offset,
     }
+    return pa.table([columns[name] for name in TRANSACTIONS.names], TRANSACTIONS)
+
+
+_FAR: Final = np.iinfo(np.int64).max
 
 
 def phase_times(transactions: pa.Table) -> dict[str, np.ndarray[tuple[int], np.dtype[np.int64]]]:

@@ -9,8 +9,9 @@ r"""The audit on a Spark cluster: ``spark-submit spark_job.py DATA_DIR... [--out
 Options and exit codes are those of ``fencepost audit``. The directories must be where executors see
 them under the same path. Batch headers are read a task per slice of a segment, cut by its offset
 index; they are brought together by partition and in the order of the log, and each partition is
-scanned as on one machine, chunk by chunk. What the scans give is small (a row per transaction and
-partition) and is compared in the driver, which reads the coordinators' logs itself.
+scanned as on one machine, chunk by chunk. A partition of the coordinators' log has all steps of its
+transactional ids, so a task for each makes transactions of them. What the tasks give are columns
+with a row per transaction and partition, which the driver joins and compares.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 import pyarrow as pa
 
-from fencepost_pipeline.audit.audit_run import Audit, Wishes, compare
+from fencepost_pipeline.audit.audit_run import Audit, Wishes, compare, read_coordinator
 from fencepost_pipeline.audit.batch_headers import COLUMNS, chunks
 from fencepost_pipeline.audit.checks.acknowledged_records import watch_offsets
 from fencepost_pipeline.audit.command import (
@@ -37,6 +38,8 @@ from fencepost_pipeline.audit.command import (
     make_wishes,
 )
 from fencepost_pipeline.audit.command import prepare as prepare_out
+from fencepost_pipeline.audit.coordinator_log import TOPIC as STATE_TOPIC
+from fencepost_pipeline.audit.coordinator_log import History
 from fencepost_pipeline.audit.data_directories import DataDirectory
 from fencepost_pipeline.audit.findings import Ledger
 from fencepost_pipeline.audit.partition_scan import Scanned, scan_partition
@@ -54,6 +57,7 @@ HEADER_ROWS: Final = pa.schema(
     [*(BATCH_SCHEMA.field(name) for name in (*PLACE, *COLUMNS)), pa.field("problem", pa.binary())]
 )
 RESULT: Final = "topic string, partition int, scanned binary"
+HISTORIES: Final = "partition int, history binary"
 
 
 def audit_with_spark(spark: SparkSession, logs: DataDirectory, wishes: Wishes) -> Audit:
@@ -85,7 +89,43 @@ def audit_with_spark(spark: SparkSession, logs: DataDirectory, wishes: Wishes) -
         if place not in found:  # an empty log has no rows that a task could have seen
             found[place], told = scan(place, iter(()), wishes)
             ledger.take(told)
-    return compare(logs, [found[place] for place in logs.partitions()], wishes, ledger)
+    histories = _histories(spark, logs, ledger)
+    scans = [found[place] for place in logs.partitions()]
+    return compare(logs, scans, wishes, ledger, histories=histories)
+
+
+def _histories(spark: SparkSession, logs: DataDirectory, ledger: Ledger) -> dict[int, History]:
+    """The coordinators' log as transactions, a task for each of its partitions."""
+    own = logs.of_topic(STATE_TOPIC)
+    rows = [(partition,) for _, partition in own.partitions()]
+    found: dict[int, History] = {}
+    if not rows:
+        return found
+    partitions = spark.createDataFrame(rows, "partition int").repartition(len(rows))
+    for row in partitions.mapInArrow(_Coordinators(own), HISTORIES).toLocalIterator():
+        # These bytes were made by our own tasks a moment ago.
+        found[row.partition], told, problems = pickle.loads(row.history)  # noqa: S301
+        ledger.take(told)
+        logs.take(problems)
+    return found
+
+
+class _Coordinators:
+    """What a task does with the numbers of partitions of the coordinators' log."""
+
+    def __init__(self, logs: DataDirectory) -> None:
+        self._logs = logs
+
+    def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        for batch in batches:
+            for partition in batch.column("partition").to_pylist():
+                ledger = Ledger()
+                history = read_coordinator(self._logs, partition, ledger)
+                result = pickle.dumps((history, ledger, self._logs.problems()))
+                yield pa.RecordBatch.from_arrays(
+                    [pa.array([partition], pa.int32()), pa.array([result], pa.binary())],
+                    ["partition", "history"],
+                )
 
 
 def _read(slices: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:

@@ -67,14 +67,15 @@ MAX_SEQUENCE: Final = 0x7FFF_FFFF
 HEADER: Final = struct.Struct(">qiibIhiqqqhii")
 _LENGTH: Final = struct.Struct(">i")
 _I64: Final = struct.Struct(">q")
-_CRC: Final = struct.Struct(">I")
+CRC: Final = struct.Struct(">I")
 _CRC_AND_ATTRIBUTES: Final = struct.Struct(">Ih")
 _PRODUCER: Final = struct.Struct(">qhi")
 
 _LENGTH_OFFSET: Final = 8
 _EPOCH_OFFSET: Final = 12
 _MAGIC_OFFSET: Final = 16
-_CRC_OFFSET: Final = 17
+CRC_OFFSET: Final = 17
+TIMESTAMPS_OFFSET: Final = 27
 _MAX_TIMESTAMP_OFFSET: Final = 35
 _PRODUCER_OFFSET: Final = 43
 
@@ -340,19 +341,19 @@ def compute_crc(batch: Buffer) -> int:
 
 def crc_is_valid(batch: memoryview) -> bool:
     """Whether exactly one batch still has the bytes that its CRC was made of."""
-    stored: int = _CRC.unpack_from(batch, _CRC_OFFSET)[0]
+    stored: int = CRC.unpack_from(batch, CRC_OFFSET)[0]
     return stored == crc32c(batch[ATTRIBUTES_OFFSET:])
 
 
 def verify_crc(batch: Buffer) -> None:
     """Raise :class:`InvalidBatchError` (CORRUPT_MESSAGE) if exactly one batch fails its CRC."""
-    stored = _CRC.unpack_from(batch, _CRC_OFFSET)[0]
+    stored = CRC.unpack_from(batch, CRC_OFFSET)[0]
     computed = compute_crc(batch)
     if stored != computed:
         raise InvalidBatchError(
             f"the batch's CRC is {stored:#010x}, its bytes have {computed:#010x}",
             error="CORRUPT_MESSAGE",
-            offset=_CRC_OFFSET,
+            offset=CRC_OFFSET,
         )
 
 
@@ -376,7 +377,7 @@ def set_max_timestamp(
     With LOG_APPEND_TIME this is how a broker stamps a batch: the base timestamp and the records'
     deltas stay, and readers take the largest timestamp for every record instead.
     """
-    crc_field = pos + _CRC_OFFSET
+    crc_field = pos + CRC_OFFSET
     crc, attributes = _CRC_AND_ATTRIBUTES.unpack_from(buf, crc_field)
     attributes &= ~LOG_APPEND_TIME_FLAG
     if timestamp_type is TimestampType.LOG_APPEND_TIME:
@@ -400,7 +401,6 @@ def set_producer_state(
 
 def renew_crc(buf: WritableBuffer, pos: int = 0) -> None:
     """Compute the CRC of the batch at ``pos`` and store it there."""
-    (length,) = _unpack_length(buf, pos + _LENGTH_OFFSET)
-    with memoryview(buf) as view, view[pos + ATTRIBUTES_OFFSET : pos + LOG_OVERHEAD + length] as c:
-        crc = crc32c(c)
-    _CRC.pack_into(buf, pos + _CRC_OFFSET, crc)
+    end = pos + LOG_OVERHEAD + _unpack_length(buf, pos + _LENGTH_OFFSET)[0]
+    covered = memoryview(buf)[pos + ATTRIBUTES_OFFSET : end]
+    CRC.pack_into(buf, pos + CRC_OFFSET, crc32c(covered))

@@ -13,8 +13,12 @@ from enum import IntEnum
 from typing import Final
 
 from fencepost_protocol import limits
+from fencepost_protocol.crc import crc32c
 from fencepost_protocol.records.batch import (
+    ATTRIBUTES_OFFSET,
     CONTROL_FLAG,
+    CRC,
+    CRC_OFFSET,
     HEADER,
     HEADER_SIZE,
     LOG_OVERHEAD,
@@ -23,7 +27,6 @@ from fencepost_protocol.records.batch import (
     NO_SEQUENCE,
     TRANSACTIONAL_FLAG,
     Buffer,
-    renew_crc,
     unpack_header,
 )
 from fencepost_protocol.records.reader import invalid, iter_records
@@ -123,7 +126,7 @@ def build_end_txn_marker(
         coordinator_epoch,
         0,
     )
-    renew_crc(batch)
+    CRC.pack_into(batch, CRC_OFFSET, crc32c(memoryview(batch)[ATTRIBUTES_OFFSET:]))
     return batch
 
 

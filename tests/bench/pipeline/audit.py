@@ -30,13 +30,16 @@ END: Final = "<!-- end -->"
 SIZES: Final = (0.1, 1.0, 10.0)
 SMALL_RECORDS_GB: Final = 1.0
 """Of records of 100 bytes, or the largest size if that is less."""
+SMALL_TRANSACTIONS: Final = 200_000
+"""Of a batch of one record each."""
 MINUTES: Final = 25.0
 
 
 def measure(folder: Path) -> dict[str, float]:
     """Audit once, in this process."""
-    from fencepost_pipeline.audit.audit_run import Wishes, compare
+    from fencepost_pipeline.audit.audit_run import Wishes, compare, read_coordinator
     from fencepost_pipeline.audit.batch_headers import chunks
+    from fencepost_pipeline.audit.coordinator_log import TOPIC
     from fencepost_pipeline.audit.data_directories import DataDirectory
     from fencepost_pipeline.audit.findings import Ledger
     from fencepost_pipeline.audit.partition_scan import scan_partition
@@ -45,12 +48,20 @@ def measure(folder: Path) -> dict[str, float]:
     logs = DataDirectory([folder])
     scanned = [scan_partition(*place, chunks(logs.batches(*place))) for place in logs.partitions()]
     scan = time.process_time() - processor
-    found = compare(logs, scanned, Wishes(), Ledger())
+    ledger = Ledger()
+    histories = {
+        partition: read_coordinator(logs, partition, ledger)
+        for topic, partition in logs.partitions()
+        if topic == TOPIC
+    }
+    read = time.process_time() - processor - scan
+    found = compare(logs, scanned, Wishes(), ledger, histories=histories)
     assert found.holds
     return {
         "wall": time.perf_counter() - wall,
         "cpu": time.process_time() - processor,
         "scan": scan,
+        "read": read,
         "bytes": sum(s.summary.bytes for s in scanned),
         "batches": sum(s.summary.batches for s in scanned),
         "records": sum(s.summary.records for s in scanned),
@@ -85,8 +96,28 @@ def run(sizes: list[float], rounds: int, budget: Budget) -> list[str]:
         "| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |",
     ]
     lines += [_line(name, measured) for name, measured in rows]
-    lines += ["", _slope([measured for _, measured in rows[:-1]]), "", _machine(rounds)]
+    lines += ["", _slope([measured for _, measured in rows[:-1]]), ""]
+    lines += [_small_transactions(rounds, budget), "", _machine(rounds)]
     return lines
+
+
+def _small_transactions(rounds: int, budget: Budget) -> str:
+    """What comparing costs for each transaction, where they are many."""
+    batch_bytes, record_bytes = 256, 100
+    with tempfile.TemporaryDirectory(prefix="bench-audit-") as above:
+        folder = Path(above) / "data"
+        say("small transactions: writing the log")
+        # A batch of one such record has 170 bytes.
+        write_logs(folder, SMALL_TRANSACTIONS * 170, record_bytes, batch_bytes, 1)
+        taken = [_in_own_process(folder) for _ in budget.rounds(rounds, 1, "small transactions")]
+    least = min(taken, key=lambda m: m["cpu"] - m["scan"])
+    count = least["transactions"] / 1e6
+    compared = least["cpu"] - least["scan"] - least["read"]
+    return (
+        f"{count:.1f} million transactions of one record each: reading the coordinators' log costs "
+        f"{least['read'] / count:.1f} us of CPU time a transaction, comparing "
+        f"{compared / count:.1f} us; {least['peak']:,.0f} MB."
+    )
 
 
 def _line(name: str, m: dict[str, Any]) -> str:

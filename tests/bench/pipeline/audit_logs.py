@@ -33,16 +33,23 @@ START_MS: Final = 1_767_225_600_000
 _patch = struct.Struct(">qqhi")
 
 
-def write_logs(folder: Path, total_bytes: int, record_bytes: int) -> int:
+def write_logs(
+    folder: Path,
+    total_bytes: int,
+    record_bytes: int,
+    batch_bytes: int = BATCH_BYTES,
+    batches_a_transaction: int = BATCHES_A_TRANSACTION,
+) -> int:
     """Write about so many bytes of log; gives how many records they hold."""
-    template, count = _template(record_bytes)
-    per_transaction = BATCHES_A_TRANSACTION * len(template)
+    template, count = _template(record_bytes, batch_bytes)
+    per_transaction = batches_a_transaction * len(template)
     rounds = max(total_bytes // (per_transaction * PARTITIONS), 1)
     for partition in range(PARTITIONS):
-        _Log(folder / f"bench-{partition}").write(_partition(template, count, partition, rounds))
+        batches = _partition(template, count, partition, rounds, batches_a_transaction)
+        _Log(folder / f"bench-{partition}").write(batches)
     _Log(folder / "__transaction_state-0").write(_coordinator(rounds))
     _Log(folder / "__cluster_metadata-0").write(iter([_notes()]))
-    return rounds * PARTITIONS * BATCHES_A_TRANSACTION * count
+    return rounds * PARTITIONS * batches_a_transaction * count
 
 
 class _Log:
@@ -68,11 +75,11 @@ class _Log:
             file.close()
 
 
-def _template(record_bytes: int) -> tuple[bytearray, int]:
-    builder = BatchBuilder(BATCH_BYTES)
+def _template(record_bytes: int, batch_bytes: int) -> tuple[bytearray, int]:
+    builder = BatchBuilder(batch_bytes)
     value = bytes(i * 31 & 0xFF for i in range(record_bytes))
     count = 0
-    while builder.size_in_bytes + record_bytes + 20 < BATCH_BYTES:
+    while builder.size_in_bytes + record_bytes + 20 < batch_bytes:
         builder.append(None, value, START_MS)
         count += 1
     return builder.build(
@@ -81,13 +88,13 @@ def _template(record_bytes: int) -> tuple[bytearray, int]:
 
 
 def _partition(
-    template: bytearray, count: int, partition: int, rounds: int
+    template: bytearray, count: int, partition: int, rounds: int, batches_a_transaction: int
 ) -> Iterator[bytes | bytearray]:
     """One producer's transactions, in a partition of its own."""
     offset = sequence = 0
     for number in range(rounds):
         now = START_MS + number * 10
-        for _ in range(BATCHES_A_TRANSACTION):
+        for _ in range(batches_a_transaction):
             struct.pack_into(">q", template, 0, offset)
             _patch.pack_into(template, 35, now, partition, 0, sequence & 0x7FFF_FFFF)
             struct.pack_into(">I", template, 17, crc32c(memoryview(template)[21:]))

@@ -11,6 +11,7 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any, Final
 
+from tests.conformance.suites import application_suites
 from tests.conformance.suites.outcomes import FAILED, PASSED, SKIPPED, Outcomes
 from tests.conformance.suites.places import NAMES
 from tests.conformance.suites.running import REPOSITORY_DIR, SUITES_DIR, Suite
@@ -25,14 +26,24 @@ _HEAD: Final = """\
 table, and runs them unchanged against one broker, against a cluster of three, and against Apache
 Kafka 4.3.1. Cells have the number of tests that passed, of those that were not skipped, and the
 seconds of the run on two shared cores. A dash: not run there. Subtests are counted instead of the
-test that has them. [The modules beside this table](../../tests/conformance/suites/table.py) say how
-each suite is fetched and run.
+test that has them. sarama has five brokers behind Toxiproxy instead of three.
+[The modules beside this table](../../tests/conformance/suites/table.py) say how each suite is
+fetched and run.
+"""
+_APPLICATIONS: Final = """\
+
+## Applications
+
+An application of each framework reads 2,000 orders, and writes an invoice for each (MirrorMaker 2
+copies them, and Kafka Connect reads them from a file). It is killed (SIGKILL) after 200 invoices or
+more, and started again. Then each order must have its invoice, and where the framework promises
+exactly once, none may have two for a reader of committed records.
 """
 _NOT_RUN: Final = """
 ## Not run
 
 - aiokafka, KafkaJS, @platformatic/kafka: what PyPI and npm have holds no integration tests.
-- sarama: its functional tests want five brokers behind Toxiproxy, and containers that they stop.
+- sarama's tests with Java clients: they run them in containers of their own.
 - kafka-python's logins: they start brokers of their own. Those of franz-go run against ours.
 - franz-go's kgo runs with a fifth of its records (100,000), since other work shares the machine.
 """
@@ -56,28 +67,30 @@ def write() -> list[str]:
     results = {suite: dict(_results(suite)) for suite in SUITES}
     known = tomllib.loads((SUITES_DIR / "known.toml").read_text(encoding="utf-8")).get("test", [])
     tried = {suite: told for suite, told in results.items() if told}
-    lines = [
-        _HEAD,
-        f"| suite | version | tests | {' | '.join(NAMES.values())} | why |",
-        f"|---|---|---:|{'---|' * len(NAMES)}---|",
-    ]
     unexplained: list[str] = []
     notes: list[str] = []
+    tables = {False: [_HEAD, _row("suite")], True: [_APPLICATIONS, _row("application")]}
     for suite, told in tried.items():
         count = max(len(each["outcomes"]) for each in told.values())
         cells = " | ".join(_cell(told.get(kind)) for kind in NAMES)
         reasons, missing = _reasons(suite, told, known)
         unexplained += missing
-        lines.append(
+        tables[suite in application_suites.SUITES].append(
             f"| {suite.name} | {suite.version} | {count} | {cells} |"
             f" {'see below' if reasons else ''} |"
         )
         notes += [f"\n## {suite.name}\n", *reasons] if reasons else []
+    lines = [*tables[False], *(tables[True] if tables[True][2:] else [])]
     days = sorted({each["day"] for told in tried.values() for each in told.values()})
     if days:
         lines.append(f"\nRun on {' to '.join(dict.fromkeys((days[0], days[-1])))}.")
     PAGE.write_text("\n".join([*lines, *notes, _NOT_RUN]), encoding="utf-8")
     return unexplained
+
+
+def _row(first: str) -> str:
+    names = " | ".join(NAMES.values())
+    return f"| {first} | version | tests | {names} | why |\n|---|---|---:|{'---|' * len(NAMES)}---|"
 
 
 def _results(suite: Suite) -> Iterator[tuple[str, Any]]:

@@ -2,7 +2,12 @@
 
 from typing import Final
 
-from tests.conformance.suites import go_suites, java_suites, python_suites
+from tests.conformance.suites import application_suites, go_suites, java_suites, python_suites
 from tests.conformance.suites.running import Suite
 
-SUITES: Final[tuple[Suite, ...]] = (*go_suites.SUITES, *python_suites.SUITES, *java_suites.SUITES)
+SUITES: Final[tuple[Suite, ...]] = (
+    *go_suites.SUITES,
+    *python_suites.SUITES,
+    *java_suites.SUITES,
+    *application_suites.SUITES,
+)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from typing import Any
 
 import pytest
@@ -115,6 +116,41 @@ def test_a_batch_of_one_record_is_built_as_any_other() -> None:
         for each in (plain, transactional):
             built = build_batch([encode_key(record)], [encode_value(record)], 1234, **each)
             assert encode_batch([record], 1234, **each) == built
+
+
+def test_records_of_one_transactional_id_differ_in_what_their_values_say() -> None:
+    many = [PartitionsSchema(f"topic-{number}", [number, 0]) for number in range(200)]
+    places: list[list[PartitionsSchema] | None] = [
+        None,
+        [],
+        [PartitionsSchema("orders", [0])],
+        [PartitionsSchema("orders", [0, 1])],
+        [PartitionsSchema("orders", [0]), PartitionsSchema("paid", [1])],
+        [PartitionsSchema("x" * 249, list(range(1000)))],
+        many[:20],
+        many[:21],
+        many[:150],
+        many[1:],
+    ]
+    for number, (listed, other, version) in enumerate(
+        itertools.product(places, (-1, 4000), (1, 1, 2, 0))
+    ):
+        value = TransactionLogValue(
+            producer_id=number << 40,
+            producer_epoch=number,
+            transaction_timeout_ms=number << 20,
+            transaction_status=number & 3,
+            transaction_partitions=listed,
+            transaction_last_update_timestamp_ms=number,
+            transaction_start_timestamp_ms=-1 if listed is None else number * 1000,
+        )
+        if version:
+            value.previous_producer_id = value.next_producer_id = other
+            value.next_producer_epoch = 0 if version == 2 else -1
+            value.client_transaction_version = version
+        record = LogRecord(TransactionLogKey("txn"), value, min(version, 1))
+        built = build_batch([encode_key(record)], [encode_value(record)], number)
+        assert encode_batch([record], number) == built
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from fencepost_pipeline.audit.coordinator_log import State
+from fencepost_pipeline.audit.coordinator_steps import State
 from fencepost_protocol.generated.transaction_log import (
     PartitionsSchema,
     TransactionLogKey,

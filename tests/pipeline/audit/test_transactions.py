@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from fencepost_pipeline.audit.audit_run import Wishes, audit
 from fencepost_pipeline.audit.checks.acknowledged_records import ToldRecord, ToldTransaction, Trace
-from fencepost_pipeline.audit.coordinator_log import State
+from fencepost_pipeline.audit.coordinator_steps import State
 from fencepost_pipeline.audit.findings import Invariant, Status
 
 from tests.pipeline.audit.harness import alone, failing

@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from fencepost_broker.storage.disk import room
 from fencepost_broker.storage.disk.files import FileDisk
 from fencepost_broker.storage.disk.memory import MemoryDisk
 from fencepost_broker.storage.disk.memory_chunks import CHUNK_SIZE, MemoryBudget, SpillFile
@@ -72,6 +73,49 @@ def test_large_files_of_odd_pieces(disk: Disk) -> None:
             assert b"".join(file.views(position, length)) == wanted
     file.seal()
     assert b"".join(file.views(0, len(expected))) == expected
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="only Linux can")
+@pytest.mark.parametrize("end", ["seal", "close", "truncate"])
+def test_room_is_reserved_ahead_of_large_writes_and_given_back(tmp_path: Path, end: str) -> None:
+    path, piece = tmp_path / "a", bytes(256 * 1024)
+    file = FileDisk(tmp_path).open("a")
+    for number in range(4):
+        file.pwrite(number * len(piece), piece)
+    file.sync_later()()  # before this, ext4 does not count the blocks of what was written
+    if path.stat().st_blocks * 512 < 2 * path.stat().st_size:
+        assert not _reserves(tmp_path / "probe")
+        pytest.skip("this file system reserves no room")
+    assert path.stat().st_size == 4 * len(piece)
+    if end == "truncate":
+        file.truncate(file.size())
+    else:
+        getattr(file, end)()
+    assert path.stat().st_blocks * 512 < path.stat().st_size + 64 * 1024
+    assert path.read_bytes() == 4 * piece
+
+
+def _reserves(path: Path) -> bool:
+    with path.open("wb") as file:
+        room.reserve_room(file.fileno(), 0, 1 << 20)
+        return os.fstat(file.fileno()).st_blocks > 0
+
+
+def test_writes_go_on_where_no_room_can_be_reserved(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked = []
+
+    def refuse(*arguments: int) -> int:
+        asked.append(arguments)
+        return -1
+
+    monkeypatch.setattr(room, "_find_fallocate", lambda: refuse)
+    file, piece = FileDisk(tmp_path).open("a"), bytes(128 * 1024)
+    for number in range(100):
+        file.pwrite(number * len(piece), piece)
+    assert file.size() == 100 * len(piece)
+    assert 1 <= len(asked) <= 10  # a full disk is not asked again at each write
 
 
 def test_writing_behind_the_end_fills_with_zeros(disk: Disk) -> None:

@@ -14,7 +14,12 @@ from typing import TYPE_CHECKING, Final
 
 from fencepost_protocol.errors import ErrorCode
 from fencepost_protocol.generated.produce import PartitionProduceData, ProduceRequest
-from fencepost_protocol.records.batch import HEADER, HEADER_SIZE, TRANSACTIONAL_FLAG
+from fencepost_protocol.records.batch import (
+    HEADER,
+    HEADER_SIZE,
+    TRANSACTIONAL_FLAG,
+    RawHeader,
+)
 
 from fencepost_broker.apis.produce.appending import find_topic, refuse_all
 from fencepost_broker.apis.produce.carrying_out import carry_out
@@ -156,9 +161,10 @@ def _to_be_asked_for(
         if topic is None:
             continue
         for entry in data.partition_data:
-            producer = _producer(entry)
-            if producer is None or not 0 <= entry.index < len(topic.partitions):
+            header = _transactional(entry)
+            if header is None or not 0 <= entry.index < len(topic.partitions):
                 continue
+            producer = header[9], header[10]
             if producer != known:
                 if known is not None:
                     raise _SeveralProducersError
@@ -174,15 +180,13 @@ def _to_be_asked_for(
     return known, wanted, fenced
 
 
-def _producer(entry: PartitionProduceData) -> Producer | None:
-    """Return the producer of a transactional batch; ``None`` for any other batch."""
+def _transactional(entry: PartitionProduceData) -> RawHeader | None:
+    """Return the header of a transactional batch; ``None`` for any other batch."""
     records = entry.records
     if records is None or len(records) < HEADER_SIZE:
         return None
-    header = HEADER.unpack_from(records)
-    if header[9] < 0 or not header[5] & TRANSACTIONAL_FLAG:
-        return None
-    return header[9], header[10]
+    header: RawHeader = HEADER.unpack_from(records)
+    return header if header[5] & TRANSACTIONAL_FLAG and header[9] >= 0 else None
 
 
 def _write(
@@ -201,11 +205,12 @@ def _write(
     def permit(
         partition: Partition, entry: PartitionProduceData, now_ms: int
     ) -> VerificationGuard | AppendResult | None:
-        producer = _producer(entry)
-        if producer is None or entry.records is None:
+        header = _transactional(entry)
+        if header is None:
             return None
-        if (partition.topic, partition.number) in fenced:
-            text = f"producer {producer[0]} has a newer epoch than {producer[1]} in this partition"
+        producer_id, epoch = header[9], header[10]
+        if fenced and (partition.topic, partition.number) in fenced:
+            text = f"producer {producer_id} has a newer epoch than {epoch} in this partition"
             return AppendResult(ErrorCode.INVALID_PRODUCER_EPOCH, message=text)
         if partition.number in asked.get(partition.topic, ()):
             told = outcome.of(partition.topic, partition.number)
@@ -214,8 +219,9 @@ def _write(
             if guards:
                 return guards.get((partition.topic, partition.number))
         return partition.log.start_verification(
-            *producer,
-            HEADER.unpack_from(entry.records)[11],
+            producer_id,
+            epoch,
+            header[11],
             supports_epoch_bump=version >= _ENTERS_FROM,
             now_ms=now_ms,
         )

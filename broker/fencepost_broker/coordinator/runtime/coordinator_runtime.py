@@ -134,7 +134,7 @@ class CoordinatorRuntime:
         if self._is_current is not None and not self._is_current():
             return None
         found = self._find(family, coordinator_id)
-        return found if found is not None and found.is_loaded else None
+        return None if found is None or not found.is_loaded else found
 
     def refusal(self, family: RecordFamily, coordinator_id: str) -> ErrorCode:
         """Return the error for a client whose id has no loaded shard here."""
@@ -148,7 +148,7 @@ class CoordinatorRuntime:
         if topic is None:
             return None
         number = partition_of(coordinator_id, len(topic.partitions))
-        return self.shards.get((family.value, number))
+        return self.shards.get((topic.name, number))
 
     def is_loading(self, family: RecordFamily) -> bool:
         """Whether a shard of this kind is still loading."""
@@ -445,6 +445,8 @@ class CoordinatorRuntime:
         """Log a coordinator's records at the debug level, and tell the listener."""
         if self.listener is not None and shard.family is RecordFamily.TRANSACTIONS:
             self.listener.states_logged(records)
+        if self._log_levels.lowest > _DEBUG:
+            return
         area = _AREAS[shard.family]
         if self._log_levels.at_least(area) <= _DEBUG:
             for record in records:

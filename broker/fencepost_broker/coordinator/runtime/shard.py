@@ -272,12 +272,13 @@ class Shard:
                 )
         except BatchTooLargeError as error:
             raise AppendRefusedError(ErrorCode.MESSAGE_TOO_LARGE, str(error)) from None
-        result = log.append_built(batch, partition.leader_epoch, now_ms, guard)
-        if result.error:
-            raise AppendRefusedError(result.error, result.message)
+        offset = log.log_end_offset
+        refused = log.append_built(batch, partition.leader_epoch, now_ms, guard)
+        if refused is not None:
+            raise AppendRefusedError(refused.error, refused.message)
         if log.log_end_offset >= log.flush_at_offset or not partition.is_plain:
             self.look_behind()
-        return result.base_offset
+        return offset
 
     def _check_replicas(self) -> None:
         """Refuse an append with too few replicas in sync, as for acks=all."""

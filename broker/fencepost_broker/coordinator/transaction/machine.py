@@ -12,7 +12,6 @@ from collections.abc import Callable
 from typing import Any, Final
 
 from fencepost_protocol.errors import ErrorCode
-from fencepost_protocol.generated.transaction_log import TransactionLogKey, TransactionLogValue
 
 from fencepost_broker.coordinator.records import LogRecord
 from fencepost_broker.coordinator.transaction import (
@@ -77,19 +76,15 @@ class TransactionCoordinator:
     def replay(self, record: LogRecord, offset: int = -1, producer_id: int = -1) -> None:
         """Apply a record of the log; its offset does not matter."""
         del offset, producer_id
-        key, value = record.key, record.value
-        assert isinstance(key, TransactionLogKey)
+        key: Any = record.key
+        value: Any = record.value
+        name = key.transactional_id
         if value is None:
-            self._transactions.pop(key.transactional_id, None)
+            self._transactions.pop(name, None)
             return
-        assert isinstance(value, TransactionLogValue)
-        transaction = self._transactions.get(key.transactional_id)
-        if transaction is None:
-            transaction = Transaction(key.transactional_id)
-            transaction.take(value)
-            self._transactions[key.transactional_id] = transaction
-        else:
-            transaction.take(value)
+        transaction = self._transactions.get(name) or Transaction(name)
+        transaction.take(value)
+        self._transactions[name] = transaction
         self._timers.arm(transaction)
 
     def apply_soft(self, soft: Soft) -> None:
@@ -119,7 +114,7 @@ class TransactionCoordinator:
 
     def not_due_before(self) -> int | None:
         """Return a lower bound of ``deadline``, cheap enough to ask after each decision."""
-        return self._timers.not_before()
+        return self._timers.earliest_ms
 
     def expire(self, now_ms: int) -> Decision[None]:
         """Abort the next transaction that has timed out, or delete the next id that has expired.

@@ -50,14 +50,15 @@ def markers_written(context: Context, now_ms: int, command: MarkersWritten) -> D
     failed: list[tuple[str, int, ErrorCode]] = []
     tells: list[Tell] = []
     for topic, partition, error in command.outcomes:
-        if (topic, partition) not in pending:
+        where = topic, partition
+        if where not in pending:
             continue
-        if error and will_be_repeated(context, topic, partition, error):
-            failed.append((topic, partition, error))
-            continue
-        done[topic, partition] = None
         if error:
+            if will_be_repeated(context, topic, partition, error):
+                failed.append((topic, partition, error))
+                continue
             tells.append(_given_up(send, topic, partition, error))
+        done[where] = None
     if len(done) == len(pending):
         record = completion(context, now_ms, transaction)
         return Decision(records=(record,), effects=(*tells, *resumed(transaction)))

@@ -42,7 +42,8 @@ def park(
 
 def resumed(transaction: Transaction) -> tuple[Resume, ...]:
     """Return the parked commands of a transaction whose markers are all written."""
-    return tuple(Resume(command) for command in transaction.parked)
+    parked = transaction.parked
+    return tuple([Resume(command) for command in parked]) if parked else ()
 
 
 def give_up(context: Context, command: GiveUp) -> Decision[Any]:

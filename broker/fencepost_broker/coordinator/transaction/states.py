@@ -57,9 +57,13 @@ TRANSITIONS: Final[dict[State, frozenset[State]]] = {
 }
 """The states that may follow each state; a new id starts in Empty."""
 
-_MASKS: Final = tuple(
+PREPARED: Final = (State.PREPARE_COMMIT, State.PREPARE_ABORT)
+"""The outcome is decided, and markers are outstanding."""
+
+FOLLOWERS: Final = tuple(
     sum(1 << follower for follower in TRANSITIONS[state]) for state in sorted(TRANSITIONS)
 )
+"""By state, the states that may follow it as a bit mask, because hashing an enum is slow."""
 
 NAMES: Final = {
     State.EMPTY: "Empty",
@@ -75,17 +79,18 @@ NAMES: Final = {
 
 
 def may_follow(state: State, follower: State) -> bool:
-    """Whether a transition is allowed. It reads bit masks, because hashing an enum is slow."""
-    return bool(_MASKS[state] >> follower & 1)
+    """Whether a transition is allowed."""
+    return bool(FOLLOWERS[state] >> follower & 1)
 
 
-_LOGGED: Final = tuple(State)[: State.DEAD]
+_LOGGED: Final = {int(state): state for state in State if state < State.DEAD}
 
 
 def logged_state(status: int) -> State:
     """Return the state with this number in the log."""
-    if 0 <= status < len(_LOGGED):
+    try:
         return _LOGGED[status]
-    raise RemoteProtocolError(
-        f"status {status} is unknown", api="TransactionLogValue", path="transaction_status"
-    )
+    except KeyError:
+        raise RemoteProtocolError(
+            f"status {status} is unknown", api="TransactionLogValue", path="transaction_status"
+        ) from None

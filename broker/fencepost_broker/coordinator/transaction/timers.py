@@ -22,11 +22,16 @@ _SPARE: Final = 64
 class Timers:
     """The timeouts and expiries of one machine's ids."""
 
-    __slots__ = ("_armed", "_aside", "_expiration_ms", "_expiries", "_timeouts", "_transactions")
+    __slots__ = (
+        "_armed", "_aside", "_expiration_ms", "_expiries", "_timeouts", "_transactions",
+        "earliest_ms",
+    )  # fmt: skip
 
     def __init__(self, transactions: Mapping[str, Transaction], expiration_ms: int) -> None:
         self._transactions = transactions
         self._expiration_ms = expiration_ms
+        self.earliest_ms: int | None = None
+        """No deadline is earlier than this one."""
         self._timeouts: Heap = []
         self._armed: dict[str, int] = {}
         """The time of each id's valid entry among the timeouts; its other entries are ignored."""
@@ -48,23 +53,29 @@ class Timers:
 
     def arm(self, transaction: Transaction) -> None:
         """Add the entries that a changed transaction needs."""
-        name = transaction.transactional_id
         due_ms = self.timeout_of(transaction)
         if due_ms is not None:
+            name = transaction.transactional_id
             armed_ms = self._armed.get(name)
             if armed_ms is None or due_ms < armed_ms:
                 self._armed[name] = due_ms
-                heapq.heappush(self._timeouts, (due_ms, name))
+                self._push(self._timeouts, due_ms, name)
                 if len(self._timeouts) > 2 * len(self._armed) + _SPARE:
                     self._timeouts = [(at_ms, each) for each, at_ms in self._armed.items()]
                     heapq.heapify(self._timeouts)
         elif not transaction.has_expiry_entry:
             due_ms = self.expiry_of(transaction)
             if due_ms is not None:
+                name = transaction.transactional_id
                 transaction.has_expiry_entry = True
-                heapq.heappush(self._expiries, (due_ms, name))
+                self._push(self._expiries, due_ms, name)
                 if len(self._expiries) > 2 * len(self._transactions) + _SPARE:
                     self._collect_expiries()
+
+    def _push(self, heap: Heap, due_ms: int, name: str) -> None:
+        heapq.heappush(heap, (due_ms, name))
+        if self.earliest_ms is None or due_ms < self.earliest_ms:
+            self.earliest_ms = due_ms
 
     def _collect_expiries(self) -> None:
         """Drop the entries of ids that no longer exist."""
@@ -78,10 +89,10 @@ class Timers:
 
     def first(self) -> tuple[int, str] | None:
         """Return the next deadline and its id."""
-        timeout, expiry = self._first_timeout(), self._first_expiry()
-        if timeout is None or expiry is None:
-            return timeout or expiry
-        return min(timeout, expiry)
+        both = self._first_timeout(), self._first_expiry()
+        first = min((each for each in both if each is not None), default=None)
+        self.earliest_ms = None if first is None else first[0]
+        return first
 
     def put_off(self) -> None:
         """Skip the result of ``first`` until its transaction changes or ``take_up`` is called."""
@@ -103,14 +114,6 @@ class Timers:
             transaction = self._transactions.get(name)
             if transaction is not None:
                 self.arm(transaction)
-
-    def not_before(self) -> int | None:
-        """Return a lower bound of the next deadline, without correcting early entries."""
-        timeouts, expiries = self._timeouts, self._expiries
-        if not timeouts or not expiries:
-            first = timeouts or expiries
-            return first[0][0] if first else None
-        return min(timeouts[0][0], expiries[0][0])
 
     def _first_timeout(self) -> tuple[int, str] | None:
         heap, armed = self._timeouts, self._armed

@@ -95,13 +95,14 @@ class MetadataLog:
         """Write one decision; return the offset of its first record."""
         values = [bytes(encode_record(record)) for record in records]
         batch = build_batch(None, values, now_ms)
-        result = self.log.append_built(batch, LEADER_EPOCH, now_ms)
-        if result.error:
-            raise StorageError("append to", METADATA_TOPIC, result.message or result.error.name)
+        offset = self.log.log_end_offset
+        refused = self.log.append_built(batch, LEADER_EPOCH, now_ms)
+        if refused is not None:
+            raise StorageError("append to", METADATA_TOPIC, refused.message or refused.error.name)
         self._bytes_since += len(batch)
         if self._is_synced:
             flush_here(self.log, now_ms)  # decisions are rare, and all else waits for them
-        return result.base_offset
+        return offset
 
     def write_snapshot_if_due(self, image: MetadataImage, now_ms: int, settings: Settings) -> None:
         """Write a snapshot if the last one is too old, or too many bytes were written since."""

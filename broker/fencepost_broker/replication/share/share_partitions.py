@@ -206,11 +206,7 @@ class SharePartitions(MetadataPublisher):
         """Write what has changed, and note when the next lock ends."""
         state = led.state
         assert state is not None
-        deadline_ms = state.deadline_ms()
-        if deadline_ms is not None and (
-            self._deadline_ms is None or deadline_ms < self._deadline_ms
-        ):
-            self._deadline_ms = deadline_ms
+        self._note_deadline(state.deadline_ms())
         write = state.take_write()
         if write is not None:
             told, led.waiting = led.waiting, []
@@ -220,6 +216,12 @@ class SharePartitions(MetadataPublisher):
             self._persister.write(led.key, led.state_epoch, leader_epoch, write, then)
         elif not state.is_writing:
             _tell(led, ErrorCode.NONE)  # what they asked for needs no write
+
+    def _note_deadline(self, deadline_ms: int | None) -> None:
+        if deadline_ms is not None and (
+            self._deadline_ms is None or deadline_ms < self._deadline_ms
+        ):
+            self._deadline_ms = deadline_ms
 
     def _written(
         self, led: LedSharePartition, write: StateWrite, told: list[Then], error: ErrorCode
@@ -236,6 +238,9 @@ class SharePartitions(MetadataPublisher):
             return
         if not error or led.waiting:
             self._changed(led)
+        else:
+            # The outcomes are dropped: locks that had ended by then are in force, and end now.
+            self._note_deadline(led.state.deadline_ms())
         self._forget_if_idle(led)
         led.partition.moved()
 

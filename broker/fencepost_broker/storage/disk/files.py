@@ -26,6 +26,7 @@ from pathlib import Path
 from typing import Final
 
 from fencepost_broker.storage.disk.directory_lock import FileLock
+from fencepost_broker.storage.disk.room import release_room, reserve_room
 from fencepost_broker.storage.log.disk import (
     Buffer,
     DirectoryLock,
@@ -45,6 +46,9 @@ _MODE: Final = 0o600
 _FOLDER_MODE: Final = 0o700
 _COPY_BLOCK: Final = 1 << 20
 _SMALL_FILE: Final = 64 * 1024
+_LARGE_WRITE: Final = 8192
+"""From here on a write costs less where room was reserved for it."""
+_ROOM_MAX: Final = 4 << 20
 _CLOSED: Final = -1
 
 _datasync = getattr(os, "fdatasync", os.fsync)
@@ -59,7 +63,10 @@ def storage_error(operation: str, path: str | Path, error: OSError) -> StorageEr
 class RealFile:
     """One file of a data directory."""
 
-    __slots__ = ("_descriptor", "_disk", "_has_readers", "_is_sealed", "_map", "_path", "is_used")
+    __slots__ = (
+        "_descriptor", "_disk", "_has_readers", "_is_sealed", "_map", "_path", "_room_end",
+        "is_used",
+    )  # fmt: skip
 
     def __init__(self, disk: FileDisk, path: str) -> None:
         self._disk = disk
@@ -69,6 +76,8 @@ class RealFile:
         self._is_sealed = False
         self._has_readers = False
         """A map of it was dropped while there were still views of it."""
+        self._room_end = 0
+        """How far room was reserved, or was tried to be."""
         self.is_used = False
 
     def _open(self, *, create: bool) -> int:
@@ -137,6 +146,8 @@ class RealFile:
                 written = os.write(descriptor, data)
             if written != len(data):
                 self._write_rest(descriptor, position + written, memoryview(data)[written:])
+            elif written >= _LARGE_WRITE and position + 2 * written > self._room_end:
+                self._reserve_ahead(descriptor, position + written)
         except OSError as error:
             raise storage_error("write", self._path, error) from error
 
@@ -150,6 +161,19 @@ class RealFile:
                 written = os.write(descriptor, rest)
             position += written
             rest = rest[written:]
+
+    def _reserve_ahead(self, descriptor: int, end: int) -> None:
+        """Reserve room for what comes next: as much as the file has, up to a limit."""
+        room = min(end, _ROOM_MAX)
+        self._room_end = end + room
+        if self._disk.positional:
+            reserve_room(descriptor, end, room)
+
+    def _release_room(self) -> None:
+        if self._room_end and self._descriptor != _CLOSED:
+            self._room_end = 0
+            with contextlib.suppress(OSError):
+                release_room(self._descriptor)
 
     def views(self, position: int, length: int) -> list[memoryview]:
         if self._is_sealed:
@@ -184,6 +208,7 @@ class RealFile:
 
     def seal(self) -> None:
         self._is_sealed = True
+        self._release_room()
 
     def _unseal(self) -> None:
         self._is_sealed = False
@@ -215,6 +240,7 @@ class RealFile:
 
     def truncate(self, size: int) -> None:
         try:
+            self._room_end = 0
             self._drop_map()
             if self._has_readers:
                 self._move_aside(size)
@@ -254,6 +280,7 @@ class RealFile:
     def close(self) -> None:
         self._drop_map()
         if self._descriptor != _CLOSED:
+            self._release_room()
             os.close(self._descriptor)
             self._descriptor = _CLOSED
             self._disk.note_closed(self)

@@ -101,14 +101,15 @@ class MemoryFile:
         return pieces
 
     def pwrite(self, position: int, data: Buffer) -> None:
-        size = len(data)
-        number = position >> CHUNK_BITS
-        start = position & _CHUNK_MASK
-        if position == self._size and number < len(self._chunks):
-            chunk = self._chunks[number]
-            if not isinstance(chunk, int) and start + size <= len(chunk):
-                # What every small append does, at a third of the cost of the rest.
-                chunk[start : start + size] = data
+        if position == self._size:
+            size = len(data)
+            start = position & _CHUNK_MASK
+            try:
+                # What nearly all appends do. It fails if the chunk has no room, or is no memory.
+                self._chunks[position >> CHUNK_BITS][start : start + size] = data  # type: ignore[index]
+            except (IndexError, TypeError, ValueError):
+                pass
+            else:
                 self._size = position + size
                 return
         self._pwrite(position, memoryview(data))

@@ -30,6 +30,7 @@ from fencepost_protocol.records.batch import (
     InvalidBatchError,
     RawHeader,
     TimestampType,
+    WritableBuffer,
     crc_is_valid,
     set_max_timestamp,
     unpack_header,
@@ -42,7 +43,7 @@ from fencepost_protocol.records.reader import MIN_RECORD_SIZE
 from fencepost_broker.storage.log import upkeep
 from fencepost_broker.storage.log.disk import StorageError
 from fencepost_broker.storage.log.indexes import TransactionIndex
-from fencepost_broker.storage.log.producer_replay import note_control, note_data, note_replayed
+from fencepost_broker.storage.log.producer_replay import note_control, note_replayed
 from fencepost_broker.storage.log.producers import TV_2, VerificationGuard
 from fencepost_broker.storage.log.results import AppendResult, Origin
 from fencepost_broker.storage.log.segment import NEVER
@@ -54,7 +55,6 @@ if TYPE_CHECKING:
 _unpack = HEADER.unpack_from
 _pack_place = struct.Struct(">qii").pack_into
 """Base offset, batch length and leader epoch: the length is written again to save a call."""
-_MAX_RELATIVE_OFFSET: Final = 0x7FFF_FFFF
 _NO_ERROR: Final = ErrorCode.NONE
 _NO_HEADER: Final[RawHeader] = (0, -1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0)
 
@@ -87,7 +87,14 @@ def append_as_leader(
         answer = _admit(log, header, origin, guard)
         if answer is not None:
             return answer
-    return _append(log, records, header, leader_epoch, now_ms)
+    first_offset = log.log_end_offset
+    return _append(log, records, header, leader_epoch, now_ms) or AppendResult(
+        _NO_ERROR,
+        first_offset,
+        log.log_end_offset - 1,
+        header[8] if header[5] & LOG_APPEND_TIME_FLAG else NO_TIMESTAMP,
+        log.log_start_offset,
+    )
 
 
 def examine_first(log: LogState, records: memoryview, now_ms: int) -> memoryview | AppendResult:
@@ -105,21 +112,25 @@ def _is_plain(log: LogState, records: memoryview, header: RawHeader, now_ms: int
 
     If not, either it is wrong, or a setting asks for more than the header: ``examine`` says which.
     """
+    (
+        offset, length, _, magic, crc, attributes, last_delta, _, max_timestamp, producer_id, _,
+        sequence, count,
+    ) = header  # fmt: skip
     size = len(records)
     return not (
-        header[1] + LOG_OVERHEAD != size
-        or header[3] != MAGIC
-        or header[5] not in log.plain_attributes
-        or header[6] + 1 != header[12]
-        or header[0]
-        or header[12] < 1
-        or header[12] * MIN_RECORD_SIZE > size  # or it is compressed well
+        length + LOG_OVERHEAD != size
+        or magic != MAGIC
+        or attributes not in log.plain_attributes
+        or last_delta + 1 != count
+        or offset
+        or count < 1
+        or count * MIN_RECORD_SIZE > size  # or it is compressed well
         or size > log.size_max
-        or header[8] > now_ms + log.config.message_timestamp_after_max_ms
-        or header[11] < 0 <= header[9]
-        or crc32c(records[ATTRIBUTES_OFFSET:]) != header[4]
+        or max_timestamp > now_ms + log.config.message_timestamp_after_max_ms
+        or sequence < 0 <= producer_id
+        or crc32c(records[ATTRIBUTES_OFFSET:]) != crc
         or (
-            (header[12] <= log.walked_records_max or header[5] & log.counted_codecs)
+            (count <= log.walked_records_max or attributes & log.counted_codecs)
             and not are_right(records, header, log.config)
         )
     )
@@ -131,32 +142,33 @@ def append_built(
     leader_epoch: int,
     now_ms: int,
     guard: VerificationGuard | None = None,
-) -> AppendResult:
-    """Append a batch that a coordinator of this broker has just built.
+) -> AppendResult | None:
+    """Append a batch that a coordinator of this broker has just built; a result is its refusal.
 
     Its builder knows that it is whole, so that only its size and its producer are looked at, unless
     the topic wants it changed.
     """
-    records = memoryview(batch)
     header: RawHeader = _unpack(batch)
     if header[5] not in log.config.built_attributes or len(batch) > log.size_max:
-        return append_as_leader(log, records, leader_epoch, now_ms, Origin.COORDINATOR, guard)
+        records = memoryview(batch)
+        result = append_as_leader(log, records, leader_epoch, now_ms, Origin.COORDINATOR, guard)
+        return result if result.error else None
     if header[9] >= 0:
         answer = _admit(log, header, Origin.COORDINATOR, guard)
         if answer is not None:
             return answer
-    return _append(log, records, header, leader_epoch, now_ms)
+    return _append(log, batch, header, leader_epoch, now_ms)
 
 
 def _append(
     log: LogState,
-    records: memoryview,
+    records: WritableBuffer,
     header: RawHeader,
     leader_epoch: int,
     now_ms: int,
     marker: tuple[int, bool] | None = None,
-) -> AppendResult:
-    """Append a batch that was admitted.
+) -> AppendResult | None:
+    """Append a batch that was admitted, at the log's end; a result says why it failed.
 
     ``marker`` says what is in a marker that was made here: coordinator epoch and outcome.
     """
@@ -173,11 +185,10 @@ def _append(
         if leader_epoch > log.epochs.written:
             log.write_epochs_with(leader_epoch, first_offset)
         if (
-            position == 0
-            or segment.roll_base == NEVER
+            segment.roll_base == NEVER  # as that of an empty one
             or position + size > config.segment_bytes
             or max_timestamp - segment.roll_base > config.segment_ms
-            or last_offset - segment.base_offset > _MAX_RELATIVE_OFFSET
+            or last_offset > segment.last_offset_max
             or segment.index_is_full
         ):
             segment = upkeep.segment_for(
@@ -198,21 +209,17 @@ def _append(
         if attributes & CONTROL_FLAG:
             _note_marker(log, records, header, first_offset, segment.transactions, marker)
         else:
-            note_data(log.producers, header, first_offset)
+            log.producers.note_data(header, first_offset)
     if log.follows_log_end:
         log.high_watermark = end
         producers = log.producers
-        if producers.ongoing or producers.unreplicated:
-            log.update_last_stable_offset()
+        if producers.unreplicated:
+            producers.unreplicated.clear()  # the markers are in the log, and so replicated
+        if producers.ongoing:
+            log.last_stable_offset = max(next(iter(producers.ongoing)), log.log_start_offset)
         else:
             log.last_stable_offset = end
-    return AppendResult(
-        _NO_ERROR,
-        first_offset,
-        last_offset,
-        max_timestamp if attributes & LOG_APPEND_TIME_FLAG else NO_TIMESTAMP,
-        log.log_start_offset,
-    )
+    return None
 
 
 def append_marker(
@@ -239,10 +246,15 @@ def append_marker(
         coordinator_epoch=coordinator_epoch,
         timestamp_ms=now_ms,
     )
+    append_time_ms = NO_TIMESTAMP
     if log.config.message_timestamp_type is TimestampType.LOG_APPEND_TIME:
         set_max_timestamp(batch, TimestampType.LOG_APPEND_TIME, now_ms)
+        append_time_ms = now_ms
     marker = (coordinator_epoch, committed)
-    return _append(log, memoryview(batch), _unpack(batch), leader_epoch, now_ms, marker)
+    offset = log.log_end_offset
+    return _append(log, batch, _unpack(batch), leader_epoch, now_ms, marker) or AppendResult(
+        _NO_ERROR, offset, offset, append_time_ms, log.log_start_offset
+    )
 
 
 def append_as_follower(
@@ -341,7 +353,7 @@ def _admit(
 
 def _note_marker(
     log: LogState,
-    batch: memoryview,
+    batch: WritableBuffer,
     header: RawHeader,
     offset: int,
     index: TransactionIndex,
@@ -349,10 +361,11 @@ def _note_marker(
 ) -> None:
     """Learn what a marker ended that was just appended, from ``marker`` if that tells."""
     if marker is None:
-        note_control(log.producers, batch, index)
+        note_control(log.producers, memoryview(batch), index)
         return
+    epoch, committed = marker
     aborted = log.producers.note_marker(
-        header[9], header[10], marker[0], offset, header[8], committed=marker[1]
+        header[9], header[10], epoch, offset, header[8], committed=committed
     )
     if aborted is not None:
         index.append(aborted)

@@ -5,9 +5,6 @@ from __future__ import annotations
 from fencepost_protocol.exceptions import ProtocolError
 from fencepost_protocol.records.batch import (
     CONTROL_FLAG,
-    MAX_SEQUENCE,
-    NO_SEQUENCE,
-    TRANSACTIONAL_FLAG,
     BatchHeader,
     RawHeader,
     unpack_header,
@@ -92,23 +89,7 @@ def note_replayed(
         assert batch is not None
         note_control(producers, batch, index)
         return
-    note_data(producers, header, base_offset)
-
-
-def note_data(producers: ProducerState, header: RawHeader, first_offset: int) -> None:
-    """Learn what a batch that got ``first_offset`` says of its producer."""
-    _, _, _, _, _, attributes, last_delta, _, max_timestamp, producer_id, epoch, sequence, _ = (
-        header
-    )
-    producers.note_data(
-        producer_id,
-        epoch,
-        (sequence + last_delta) & MAX_SEQUENCE if sequence >= 0 else NO_SEQUENCE,
-        first_offset,
-        first_offset + last_delta,
-        max_timestamp,
-        transactional=attributes & TRANSACTIONAL_FLAG != 0,
-    )
+    producers.note_data(header, base_offset)
 
 
 def note_control(

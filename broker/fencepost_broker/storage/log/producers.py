@@ -30,7 +30,13 @@ from fencepost_protocol.errors import ErrorCode
 from fencepost_protocol.exceptions import ProtocolError
 from fencepost_protocol.generated.producer_snapshot import ProducerEntry as SnapshotEntry
 from fencepost_protocol.generated.producer_snapshot import ProducerSnapshot
-from fencepost_protocol.records.batch import MAX_SEQUENCE, NO_PRODUCER_EPOCH, NO_SEQUENCE
+from fencepost_protocol.records.batch import (
+    MAX_SEQUENCE,
+    NO_PRODUCER_EPOCH,
+    NO_SEQUENCE,
+    TRANSACTIONAL_FLAG,
+    RawHeader,
+)
 
 from fencepost_broker.storage.log.disk import CorruptFileError
 from fencepost_broker.storage.log.indexes import AbortedEntry
@@ -188,29 +194,21 @@ class ProducerState:
             )
         return None
 
-    def note_data(
-        self,
-        producer_id: int,
-        epoch: int,
-        last_sequence: int,
-        first_offset: int,
-        last_offset: int,
-        timestamp: int,
-        *,
-        transactional: bool,
-    ) -> None:
-        """Remember a batch that is in the log now."""
+    def note_data(self, header: RawHeader, first_offset: int) -> None:
+        """Remember a batch that is in the log now, from ``first_offset`` on."""
+        _, _, _, _, _, attributes, delta, _, timestamp, producer_id, epoch, sequence, _ = header
         producer = self.producers.get(producer_id)
         if producer is None:
             producer = self.producers[producer_id] = Producer(epoch)
-        trace = BatchTrace(last_sequence, last_offset, last_offset - first_offset, timestamp)
+        last_sequence = (sequence + delta) & MAX_SEQUENCE if sequence >= 0 else NO_SEQUENCE
+        trace = BatchTrace(last_sequence, first_offset + delta, delta, timestamp)
         if producer.epoch != epoch:
             producer.epoch = epoch
             producer.batches = (trace,)
         else:
             producer.batches = (*producer.batches[1 - _REMEMBERED_BATCHES :], trace)
         producer.last_timestamp = timestamp
-        if transactional:
+        if attributes & TRANSACTIONAL_FLAG:
             if producer.transaction_start < 0:
                 producer.transaction_start = first_offset
                 self.ongoing[first_offset] = producer_id

@@ -78,6 +78,7 @@ class Segment:
         "index_is_full",
         "index_size_max",
         "is_torn",
+        "last_offset_max",
         "offsets",
         "roll_base",
         "roll_jitter_ms",
@@ -103,6 +104,8 @@ class Segment:
         self._disk = disk
         self._folder = folder
         self.base_offset = base_offset
+        self.last_offset_max = base_offset + _MAX_RELATIVE_OFFSET
+        """Later offsets cannot be told apart by 32 bits from the segment's first."""
         self.state = state
         """What its file names end with: "", or .cleaned while compaction writes it."""
         self.file: DiskFile | None = None
@@ -146,8 +149,8 @@ class Segment:
     # --- writing ------------------------------------------------------------------------------
 
     def can_hold(self, offset: int) -> bool:
-        """Whether the offset can be told apart by 32 bits from the segment's first."""
-        return 0 <= offset - self.base_offset <= _MAX_RELATIVE_OFFSET
+        """Whether the segment can have this offset."""
+        return self.base_offset <= offset <= self.last_offset_max
 
     def note_batch(
         self,
@@ -162,7 +165,8 @@ class Segment:
         if not position:
             self.first_timestamp = max_timestamp
             self.roll_base = max_timestamp - self.roll_jitter_ms if max_timestamp >= 0 else NEVER
-        if max_timestamp > self._max_timestamp and max_timestamp > self.max_timestamp:
+        largest = self._max_timestamp
+        if max_timestamp > largest and (largest != UNKNOWN or max_timestamp > self.max_timestamp):
             self._max_timestamp = max_timestamp
             self._offset_of_max = last_offset
         if self.index_gap > index_interval:
@@ -389,6 +393,7 @@ class Segment:
         self._max_timestamp, self._offset_of_max = best, offset
         if not self.size:
             self.first_timestamp = None
+            self.roll_base = NEVER
 
     def start_anew(self) -> None:
         """Empty the indexes: they are about to be built again from the batches."""

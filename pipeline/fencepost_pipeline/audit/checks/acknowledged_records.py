@@ -19,8 +19,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from fencepost_pipeline.audit.batch_headers import Ints, Rows
-from fencepost_pipeline.audit.checks.transaction_pieces import NONE
+from fencepost_pipeline.audit.batch_headers import NONE, Ints, Rows
 from fencepost_pipeline.audit.coordinator_log import History
 from fencepost_pipeline.audit.findings import Finding, Invariant, Ledger
 from fencepost_pipeline.audit.partition_scan import Scanned
@@ -119,11 +118,21 @@ def check_told(
             len(trace.transactions),
         )
         return
+    known = history.transactions
+    columns = (
+        known.name,
+        known.producer_id,
+        known.producer_epoch,
+        known.marker_epoch,
+        known.committed,
+    )
     decided = {
-        (t.transactional_id, t.producer_id, epoch, t.committed)
-        for t in history.transactions
-        if t.is_decided
-        for epoch in (t.producer_epoch, t.marker_epoch)
+        (history.names[name], producer_id, epoch, bool(committed))
+        for name, producer_id, *epochs, committed in zip(
+            *(column.tolist() for column in columns), strict=True
+        )
+        if committed != NONE
+        for epoch in epochs
     }
     for told_end in trace.transactions:
         _check_outcome(told_end, decided, history, ledger)
@@ -131,7 +140,7 @@ def check_told(
 
 def _check_outcome(
     told: ToldTransaction,
-    decided: set[tuple[str, int, int, bool | None]],
+    decided: set[tuple[str, int, int, bool]],
     history: History,
     ledger: Ledger,
 ) -> None:

@@ -27,8 +27,7 @@ from fencepost_client.types import OffsetAndMetadata
 from fencepost_protocol.exceptions import RemoteProtocolError
 from fencepost_protocol.generated.offset_commit import OffsetCommitKey, OffsetCommitValue
 
-from fencepost_pipeline.audit.batch_headers import Bools, Ints
-from fencepost_pipeline.audit.checks.transaction_pieces import NONE
+from fencepost_pipeline.audit.batch_headers import NONE, Bools, Ints
 from fencepost_pipeline.audit.findings import Finding, Invariant, Ledger
 from fencepost_pipeline.audit.partition_scan import Scanned
 from fencepost_pipeline.sink.errors import MarkerError

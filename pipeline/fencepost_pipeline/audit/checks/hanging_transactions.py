@@ -13,6 +13,9 @@ from __future__ import annotations
 
 from typing import Final
 
+import numpy as np
+
+from fencepost_pipeline.audit.batch_headers import NONE
 from fencepost_pipeline.audit.coordinator_log import TOPIC, History
 from fencepost_pipeline.audit.findings import Finding, Invariant, Ledger
 
@@ -23,30 +26,29 @@ SCAN_MS: Final = 10_000
 def check_hanging(history: History, now_ms: int | None, ledger: Ledger) -> None:
     """What is open where the coordinators' logs end."""
     now = history.last_time if now_ms is None else now_ms
-    ledger.checked(Invariant.HANGING, len(history.transactions))
-    latest: dict[str, int] = {}
-    for number, transaction in enumerate(history.transactions):
-        latest[transaction.transactional_id] = number
-    for number in latest.values():
-        transaction = history.transactions[number]
-        if transaction.is_complete:
-            continue
-        since = transaction.prepare_time if transaction.is_decided else transaction.begin_time
-        age = now - since
-        if age <= transaction.timeout_ms + SCAN_MS:
-            continue
-        what = "decided but not complete" if transaction.is_decided else "open"
-        places = ", ".join(f"{topic}-{number}" for topic, number in sorted(transaction.partitions))
+    ledger.checked(Invariant.HANGING, len(history))
+    known = history.transactions
+    names, first, inverse = np.unique(known.name, return_index=True, return_inverse=True)
+    latest = np.empty(len(names), np.int64)
+    latest[inverse] = np.arange(len(history))
+    latest = latest[np.argsort(first)]
+    is_decided = known.committed[latest] != NONE
+    age = now - np.where(is_decided, known.prepare_time[latest], known.begin_time[latest])
+    hangs = (known.complete_committed[latest] == NONE) & (age > known.timeout_ms[latest] + SCAN_MS)
+    for i in np.flatnonzero(hangs).tolist():
+        number = int(latest[i])
+        what = "decided but not complete" if is_decided[i] else "open"
+        places = ", ".join(f"{topic}-{which}" for topic, which in sorted(history.places_of(number)))
         ledger.found(
             Finding(
                 Invariant.HANGING,
-                f"{what} for {age / 1000:.0f} s with a timeout of "
-                f"{transaction.timeout_ms / 1000:g} s; it holds back {places or 'no partition'}",
+                f"{what} for {age[i] / 1000:.0f} s with a timeout of "
+                f"{known.timeout_ms[number] / 1000:g} s; it holds back {places or 'no partition'}",
                 TOPIC,
-                transaction.log_partition,
-                transaction.begin_offset,
-                producer_id=transaction.producer_id,
-                producer_epoch=transaction.producer_epoch,
-                transactional_id=transaction.transactional_id,
+                int(known.log_partition[number]),
+                int(known.begin_offset[number]),
+                producer_id=int(known.producer_id[number]),
+                producer_epoch=int(known.producer_epoch[number]),
+                transactional_id=history.name_of(number),
             )
         )

@@ -21,7 +21,8 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
-from fencepost_pipeline.audit.checks.transaction_pieces import NONE, Pieces
+from fencepost_pipeline.audit.batch_headers import NONE
+from fencepost_pipeline.audit.checks.transaction_pieces import Pieces
 from fencepost_pipeline.audit.findings import Finding, Invariant, Ledger
 from fencepost_pipeline.audit.partition_scan import Scanned
 

@@ -24,14 +24,15 @@ CompleteX.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from dataclasses import replace
 from typing import Final
 
 import numpy as np
 
-from fencepost_pipeline.audit.checks.transaction_matching import Matched, Part
-from fencepost_pipeline.audit.checks.transaction_pieces import NONE
-from fencepost_pipeline.audit.coordinator_log import TOPIC, History, Transaction
+from fencepost_pipeline.audit.batch_headers import NONE, Bools, Ints
+from fencepost_pipeline.audit.checks.transaction_matching import Matched
+from fencepost_pipeline.audit.coordinator_log import TOPIC, History
+from fencepost_pipeline.audit.coordinator_steps import Where
 from fencepost_pipeline.audit.findings import Finding, Invariant, Ledger
 from fencepost_pipeline.audit.partition_scan import Scanned
 
@@ -45,11 +46,20 @@ def check_ends(
     for scanned in partitions:
         if scanned.summary.topic != TOPIC:
             _check_pieces(history, matched, scanned, ledger)
-    if history is not None:
-        by_place = {(s.summary.topic, s.summary.partition): s for s in partitions}
-        for part in matched.parts:
-            _check_part(part, by_place, ledger)
-        _check_completion(history.transactions, ledger)
+    if history is None:
+        return
+    by_place = {(s.summary.topic, s.summary.partition): s for s in partitions}
+    wrong: list[tuple[int, Where]] = []
+    for place, parts in matched.of_place.items():
+        decided = parts[history.transactions.committed[matched.transaction[parts]] != NONE]
+        if place in by_place:
+            bad = _check_parts(history, matched, decided, by_place[place], ledger)
+            wrong += [(part, place) for part in bad.tolist()]
+        else:
+            ledger.excused(Invariant.UNMARKED, "partition whose log is not here", len(decided))
+    for part, place in sorted(wrong):
+        _tell_part(history, matched, part, by_place[place], ledger)
+    _check_completion(history, ledger)
 
 
 def _check_pieces(
@@ -57,7 +67,6 @@ def _check_pieces(
 ) -> None:
     """The partition's side."""
     pieces = scanned.pieces
-    owner = matched.owner.get((scanned.summary.topic, scanned.summary.partition), {})
     with_data = pieces.producer_epoch != NONE
     ledger.checked(Invariant.LATE, with_data.sum())
     late = with_data & (pieces.producer_epoch < pieces.previous_marker_epoch)
@@ -67,11 +76,14 @@ def _check_pieces(
         return
     unmarked = pieces.marker_offset == NONE
     ledger.checked(Invariant.ORPHANS, (~unmarked).sum())
-    for row in np.flatnonzero(~late).tolist():
-        if row in owner:
-            continue
+    alone = ~late & (matched.owners_in(scanned) == NONE)
+    old = alone & ~unmarked & (pieces.marker_time < history.known_from)
+    ledger.excused(
+        Invariant.ORPHANS, "older than what is left of the coordinators' log", int(old.sum())
+    )
+    for row in np.flatnonzero(alone & ~old).tolist():
         if not unmarked[row]:
-            _judge_orphan(history, scanned, row, ledger)
+            _found_orphan(scanned, row, ledger)
         elif pieces.previous_marker_offset[row] != NONE and (
             pieces.previous_marker_epoch[row] == pieces.producer_epoch[row]
         ):
@@ -87,11 +99,8 @@ def _found_late(scanned: Scanned, row: int, ledger: Ledger) -> None:
     ledger.found(_finding(Invariant.LATE, scanned, row, text))
 
 
-def _judge_orphan(history: History, scanned: Scanned, row: int, ledger: Ledger) -> None:
+def _found_orphan(scanned: Scanned, row: int, ledger: Ledger) -> None:
     pieces = scanned.pieces
-    if pieces.marker_time[row] < history.known_from:
-        ledger.excused(Invariant.ORPHANS, "older than what is left of the coordinators' log")
-        return
     word = WORD[int(pieces.committed[row])]
     ledger.found(
         Finding(
@@ -108,62 +117,81 @@ def _judge_orphan(history: History, scanned: Scanned, row: int, ledger: Ledger) 
     )
 
 
-def _check_part(part: Part, by_place: dict[tuple[str, int], Scanned], ledger: Ledger) -> None:
-    """The coordinator's side: there is a marker, and it says what was decided."""
-    transaction = part.transaction
-    scanned = by_place.get(part.where)
-    if not transaction.is_decided:
-        return
-    if scanned is None:
-        ledger.excused(Invariant.UNMARKED, "partition whose log is not here")
-        return
-    row = part.piece
-    if row == NONE or scanned.pieces.marker_offset[row] == NONE:
-        _judge_missing(part, scanned, ledger)
-        return
-    ledger.checked(Invariant.UNMARKED, 1)
-    ledger.checked(Invariant.ATOMIC, 1)
-    for each in (row, *part.again):
-        if bool(scanned.pieces.committed[each]) != transaction.committed:
-            _found_disagreement(transaction, scanned, each, ledger)
-
-
-def _judge_missing(part: Part, scanned: Scanned, ledger: Ledger) -> None:
-    transaction, pieces = part.transaction, scanned.pieces
-    if not transaction.is_complete:
-        ledger.excused(Invariant.UNMARKED, "decided, with markers on their way where the log ends")
-        return
-    ledger.checked(Invariant.UNMARKED, 1)
-    if transaction.prepare_time < _earliest(scanned):
-        # Usually the topic was deleted and made anew: the transaction is of the one before.
-        ledger.excused(Invariant.UNMARKED, "transaction older than its partition's log")
-        return
-    if _may_be_gone(scanned, transaction):
-        ledger.excused(Invariant.UNMARKED, "marker missing where offsets are missing, too")
-        return
-    decision = WORD[int(bool(transaction.committed))]
-    text = (
-        f"has no {decision} marker here, though its coordinator wrote it off as complete "
-        f"({TOPIC}-{transaction.log_partition} offset {transaction.prepare_offset})"
+def _check_parts(
+    history: History, matched: Matched, parts: Ints, scanned: Scanned, ledger: Ledger
+) -> Ints:
+    """The coordinator's side: there is a marker, and it says what was decided. Gives the others."""
+    known, pieces = history.transactions, scanned.pieces
+    row, of = matched.piece[parts], matched.transaction[parts]
+    marked = row != NONE
+    marked[marked] = pieces.marker_offset[row[marked]] != NONE
+    ledger.checked(Invariant.UNMARKED, marked.sum())
+    ledger.checked(Invariant.ATOMIC, marked.sum())
+    differs = np.zeros(len(parts), np.bool_)
+    differs[marked] = pieces.committed[row[marked]] != known.committed[of[marked]]
+    # A marker that was written again may differ, too: those few are looked at one by one.
+    differs |= np.isin(parts, list(matched.again))
+    missing = ~marked & (known.complete_committed[of] != NONE)
+    ledger.excused(
+        Invariant.UNMARKED,
+        "decided, with markers on their way where the log ends",
+        int((~marked & ~missing).sum()),
     )
-    if part.piece != NONE:
-        finding = _finding(Invariant.UNMARKED, scanned, part.piece, text)
+    ledger.checked(Invariant.UNMARKED, missing.sum())
+    # Usually the topic was deleted and made anew: the transaction is of the one before.
+    older = missing & (known.prepare_time[of] < _earliest(scanned))
+    ledger.excused(
+        Invariant.UNMARKED, "transaction older than its partition's log", int(older.sum())
+    )
+    gone = missing & ~older & _may_be_gone(scanned, known.prepare_time[of])
+    ledger.excused(
+        Invariant.UNMARKED, "marker missing where offsets are missing, too", int(gone.sum())
+    )
+    return np.asarray(parts[differs | (missing & ~older & ~gone)])
+
+
+def _tell_part(
+    history: History, matched: Matched, part: int, scanned: Scanned, ledger: Ledger
+) -> None:
+    """Tell what is wrong with a part."""
+    number, row = int(matched.transaction[part]), int(matched.piece[part])
+    if row == NONE or scanned.pieces.marker_offset[row] == NONE:
+        _found_missing(history, number, row, scanned, ledger)
+        return
+    for each in (row, *matched.again.get(part, ())):
+        if scanned.pieces.committed[each] != history.transactions.committed[number]:
+            _found_disagreement(history, number, scanned, each, ledger)
+
+
+def _found_missing(
+    history: History, number: int, row: int, scanned: Scanned, ledger: Ledger
+) -> None:
+    known, pieces = history.transactions, scanned.pieces
+    producer_id, epoch = int(known.producer_id[number]), int(known.producer_epoch[number])
+    text = (
+        f"has no {WORD[int(known.committed[number])]} marker here, though its coordinator wrote it "
+        f"off as complete ({_prepared_at(history, number)})"
+    )
+    if row == NONE:
+        of_writer = (pieces.producer_id == producer_id) & (pieces.producer_epoch == epoch)
+        row = int(np.flatnonzero(of_writer)[-1]) if of_writer.any() else NONE
+    if row != NONE:
+        finding = _finding(Invariant.UNMARKED, scanned, row, text)
     else:
-        of_writer = (pieces.producer_id == transaction.producer_id) & (
-            pieces.producer_epoch == transaction.producer_epoch
+        finding = Finding(
+            Invariant.UNMARKED,
+            f"the transaction of producer {producer_id} {text}",
+            scanned.summary.topic,
+            scanned.summary.partition,
+            producer_id=producer_id,
+            producer_epoch=epoch,
         )
-        rows = np.flatnonzero(of_writer)
-        if len(rows):
-            finding = _finding(Invariant.UNMARKED, scanned, int(rows[-1]), text)
-        else:
-            finding = Finding(
-                Invariant.UNMARKED,
-                f"the transaction of producer {transaction.producer_id} {text}",
-                *part.where,
-                producer_id=transaction.producer_id,
-                producer_epoch=transaction.producer_epoch,
-            )
-    ledger.found(_named(finding, transaction))
+    ledger.found(replace(finding, transactional_id=history.name_of(number)))
+
+
+def _prepared_at(history: History, number: int) -> str:
+    known = history.transactions
+    return f"{TOPIC}-{known.log_partition[number]} offset {known.prepare_offset[number]}"
 
 
 def _earliest(scanned: Scanned) -> int:
@@ -175,61 +203,56 @@ def _earliest(scanned: Scanned) -> int:
     return min(known, default=-1)
 
 
-def _may_be_gone(scanned: Scanned, transaction: Transaction) -> bool:
-    """Whether offsets are missing after the time of PrepareX, as far as times can tell."""
+def _may_be_gone(scanned: Scanned, prepare_time: Ints) -> Bools:
+    """Whether offsets are missing after these PrepareX, as far as times can tell."""
     summary, pieces = scanned.summary, scanned.pieces
-    if summary.start_offset < 0:
-        return True  # an empty log: all was deleted
-    if not summary.missing:
-        return False
+    if summary.start_offset >= 0 and not summary.missing:
+        return np.zeros(len(prepare_time), np.bool_)
     behind = pieces.marker_offset >= summary.certain_from
-    if not behind.any():
-        return True
-    return bool(pieces.marker_time[behind].min() >= transaction.prepare_time)
+    if summary.start_offset < 0 or not behind.any():
+        return np.ones(len(prepare_time), np.bool_)  # all was deleted, or all that tells
+    return np.asarray(pieces.marker_time[behind].min() >= prepare_time)
 
 
 def _found_disagreement(
-    transaction: Transaction, scanned: Scanned, row: int, ledger: Ledger
+    history: History, number: int, scanned: Scanned, row: int, ledger: Ledger
 ) -> None:
-    pieces = scanned.pieces
-    said, decided = WORD[int(pieces.committed[row])], WORD[int(bool(transaction.committed))]
+    known, pieces = history.transactions, scanned.pieces
+    said, decided = WORD[int(pieces.committed[row])], WORD[int(known.committed[number])]
     offset = int(pieces.marker_offset[row])
-    finding = Finding(
-        Invariant.ATOMIC,
-        f"the marker says {said}, the coordinator decided {decided} "
-        f"({TOPIC}-{transaction.log_partition} offset {transaction.prepare_offset})",
-        scanned.summary.topic,
-        scanned.summary.partition,
-        offset,
-        producer_id=transaction.producer_id,
-        producer_epoch=int(pieces.marker_epoch[row]),
-        segment=scanned.summary.segment_of(offset),
+    ledger.found(
+        Finding(
+            Invariant.ATOMIC,
+            f"the marker says {said}, the coordinator decided {decided} "
+            f"({_prepared_at(history, number)})",
+            scanned.summary.topic,
+            scanned.summary.partition,
+            offset,
+            producer_id=int(known.producer_id[number]),
+            producer_epoch=int(pieces.marker_epoch[row]),
+            segment=scanned.summary.segment_of(offset),
+            transactional_id=history.name_of(number),
+        )
     )
-    ledger.found(_named(finding, transaction))
 
 
-def _check_completion(transactions: Iterable[Transaction], ledger: Ledger) -> None:
-    for transaction in transactions:
-        if transaction.is_complete and transaction.complete_committed != transaction.committed:
-            decided = WORD[int(bool(transaction.committed))]
-            ledger.found(
-                Finding(
-                    Invariant.ATOMIC,
-                    f"was prepared to {decided} and completed otherwise",
-                    TOPIC,
-                    transaction.log_partition,
-                    transaction.prepare_offset,
-                    producer_id=transaction.producer_id,
-                    producer_epoch=transaction.producer_epoch,
-                    transactional_id=transaction.transactional_id,
-                )
+def _check_completion(history: History, ledger: Ledger) -> None:
+    known = history.transactions
+    complete = known.complete_committed != NONE
+    for number in np.flatnonzero(complete & (known.complete_committed != known.committed)).tolist():
+        decided = WORD[max(int(known.committed[number]), 0)]
+        ledger.found(
+            Finding(
+                Invariant.ATOMIC,
+                f"was prepared to {decided} and completed otherwise",
+                TOPIC,
+                int(known.log_partition[number]),
+                int(known.prepare_offset[number]),
+                producer_id=int(known.producer_id[number]),
+                producer_epoch=int(known.producer_epoch[number]),
+                transactional_id=history.name_of(number),
             )
-
-
-def _named(finding: Finding, transaction: Transaction) -> Finding:
-    from dataclasses import replace
-
-    return replace(finding, transactional_id=transaction.transactional_id)
+        )
 
 
 def _finding(kind: Invariant, scanned: Scanned, row: int, text: str) -> Finding:

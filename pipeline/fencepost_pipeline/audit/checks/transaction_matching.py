@@ -16,103 +16,134 @@ from bisect import bisect_right
 from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from typing import TypeAlias
 
 import numpy as np
 
-from fencepost_pipeline.audit.checks.transaction_pieces import NONE, Pieces
-from fencepost_pipeline.audit.coordinator_log import History, Transaction
+from fencepost_pipeline.audit.batch_headers import NONE, Bools, Ints
+from fencepost_pipeline.audit.checks.transaction_pieces import Pieces
+from fencepost_pipeline.audit.coordinator_log import History
+from fencepost_pipeline.audit.coordinator_steps import Where
 from fencepost_pipeline.audit.partition_scan import Scanned
-
-Where: TypeAlias = tuple[str, int]
-
-
-@dataclass(slots=True)
-class Part:
-    """What a transaction has in one partition."""
-
-    transaction: Transaction
-    where: Where
-    piece: int = NONE
-    """The row among the partition's pieces that ends with its marker, or holds its data."""
-    again: list[int] = field(default_factory=list)
-    """Rows of markers that were written again."""
 
 
 @dataclass(slots=True)
 class Matched:
-    """The outcome, from both sides."""
+    """The outcome, from both sides. A *part* is what a transaction has in one partition."""
 
-    parts: list[Part] = field(default_factory=list)
-    """One per transaction and partition, in the order of the coordinators' logs."""
-    owner: dict[Where, dict[int, Part]] = field(default_factory=dict)
-    """By partition and row, the part that a piece belongs to."""
+    transaction: Ints
+    """By part, the number of its transaction, in the order of the coordinators' logs."""
+    piece: Ints
+    """By part, the row among the partition's pieces that ends with its marker, or has its data."""
+    of_place: dict[Where, Ints]
+    """By partition, its parts."""
+    owner: dict[Where, Ints] = field(default_factory=dict)
+    """By partition, the part that each of its pieces belongs to."""
+    again: dict[int, list[int]] = field(default_factory=dict)
+    """By part, rows of markers that were written again."""
+
+    def parts_of(self, scanned: Scanned) -> Ints:
+        """The parts in a partition."""
+        place = scanned.summary.topic, scanned.summary.partition
+        return self.of_place.get(place, np.empty(0, np.int64))
+
+    def owners_in(self, scanned: Scanned) -> Ints:
+        """The owners of a partition's pieces."""
+        return self.owner[scanned.summary.topic, scanned.summary.partition]
 
 
 def match(history: History, partitions: Iterable[Scanned]) -> Matched:
     """Find each other's counterparts."""
-    result = Matched()
-    by_marker: dict[tuple[Where, int, int], list[Part]] = defaultdict(list)
-    by_writer: dict[tuple[Where, int, int], list[Part]] = defaultdict(list)
-    for transaction in history.transactions:
-        for where in sorted(transaction.partitions):
-            part = Part(transaction, where)
-            result.parts.append(part)
-            producer_id = transaction.producer_id
-            by_writer[where, producer_id, transaction.producer_epoch].append(part)
-            if transaction.is_decided:
-                by_marker[where, producer_id, transaction.marker_epoch].append(part)
+    result = _parts(history)
     for scanned in partitions:
-        where = scanned.summary.topic, scanned.summary.partition
-        owner: dict[int, Part] = {}
-        result.owner[where] = owner
-        _match_markers(where, scanned.pieces, by_marker, owner)
-        _match_unmarked(where, scanned.pieces, by_writer, owner)
+        pieces, parts = scanned.pieces, result.parts_of(scanned)
+        owner = np.full(len(pieces.producer_id), NONE, np.int64)
+        result.owner[scanned.summary.topic, scanned.summary.partition] = owner
+        _match_markers(history, pieces, parts, owner, result)
+        _match_unmarked(history, pieces, parts, owner, result)
     return result
 
 
+def _parts(history: History) -> Matched:
+    """Each transaction with each of its partitions."""
+    places = sorted(set().union(*history.places))
+    number = {place: i for i, place in enumerate(places)}
+    sizes = np.array([len(each) for each in history.places], np.int64)
+    ordered = [number[place] for each in history.places for place in sorted(each)]
+    first = np.cumsum(sizes) - sizes
+    chosen = history.transactions.places
+    count = sizes[chosen] if len(sizes) else chosen
+    transaction = np.repeat(np.arange(len(history)), count)
+    within = np.arange(len(transaction)) - np.repeat(np.cumsum(count) - count, count)
+    place = np.array(ordered, np.int64)[first[chosen[transaction]] + within]
+    order = np.argsort(place, kind="stable")
+    ends = np.searchsorted(place[order], np.arange(len(places)), side="right")
+    of_place = dict(zip(places, np.split(order, ends[:-1]), strict=True)) if places else {}
+    return Matched(transaction, np.full(len(transaction), NONE, np.int64), of_place)
+
+
 def _match_markers(
-    where: Where,
-    pieces: Pieces,
-    parts: dict[tuple[Where, int, int], list[Part]],
-    owner: dict[int, Part],
+    history: History, pieces: Pieces, parts: Ints, owner: Ints, result: Matched
 ) -> None:
-    markers: dict[tuple[int, int], list[int]] = defaultdict(list)
-    for row in np.flatnonzero(pieces.marker_offset != NONE).tolist():
-        markers[int(pieces.producer_id[row]), int(pieces.marker_epoch[row])].append(row)
-    for key, rows in markers.items():
-        candidates = parts.get((where, *key))
-        if not candidates:
-            continue
-        if len(candidates) == len(rows):
-            pairs = list(zip(candidates, rows, strict=True))
-        else:
-            times = [part.transaction.prepare_time for part in candidates]
-            at = [bisect_right(times, int(pieces.marker_time[row])) - 1 for row in rows]
-            pairs = [(candidates[i], row) for i, row in zip(at, rows, strict=True) if i >= 0]
-        for part, row in pairs:
-            owner[row] = part
-            if part.piece == NONE:
-                part.piece = row
+    known = history.transactions
+    rows = np.flatnonzero(pieces.marker_offset != NONE)
+    parts = parts[known.committed[result.transaction[parts]] != NONE]
+    of = result.transaction[parts]
+    in_log, here = _grouped(
+        (known.producer_id[of], known.marker_epoch[of]),
+        (pieces.producer_id[rows], pieces.marker_epoch[rows]),
+    )
+    count = max(in_log.max(initial=NONE), here.max(initial=NONE)) + 1
+    told, seen = np.bincount(in_log, minlength=count), np.bincount(here, minlength=count)
+    equal = told == seen
+    pairs = _in_groups(parts, in_log, equal), _in_groups(rows, here, equal)
+    owner[pairs[1]], result.piece[pairs[0]] = pairs
+    for group in np.flatnonzero(~equal & (told > 0) & (seen > 0)).tolist():
+        candidates = parts[in_log == group]
+        times = known.prepare_time[result.transaction[candidates]].tolist()
+        for row in rows[here == group].tolist():
+            i = bisect_right(times, int(pieces.marker_time[row])) - 1
+            if i < 0:
+                continue
+            owner[row] = part = int(candidates[i])
+            if result.piece[part] == NONE:
+                result.piece[part] = row
             else:
-                part.again.append(row)
+                result.again.setdefault(part, []).append(row)
+
+
+def _grouped(*keys: tuple[Ints, Ints]) -> list[Ints]:
+    """Numbers for pairs of a producer id and an epoch, equal ones for equal pairs."""
+    _, ids = np.unique(np.concatenate([each for each, _ in keys]), return_inverse=True)
+    epochs = np.concatenate([each for _, each in keys])
+    _, group = np.unique(ids * (1 << 17) + epochs, return_inverse=True)
+    return np.split(group, np.cumsum([len(each) for each, _ in keys])[:-1])
+
+
+def _in_groups(rows: Ints, groups: Ints, chosen: Bools) -> Ints:
+    """The rows of these groups, in the order of groups and then in their own."""
+    use = chosen[groups]
+    return np.asarray(rows[use][np.argsort(groups[use], kind="stable")])
 
 
 def _match_unmarked(
-    where: Where,
-    pieces: Pieces,
-    parts: dict[tuple[Where, int, int], list[Part]],
-    owner: dict[int, Part],
+    history: History, pieces: Pieces, parts: Ints, owner: Ints, result: Matched
 ) -> None:
     """A piece without a marker belongs to the first transaction that still lacks one."""
-    for row in np.flatnonzero(pieces.marker_offset == NONE).tolist():
-        key = (where, int(pieces.producer_id[row]), int(pieces.producer_epoch[row]))
-        for part in parts.get(key, ()):
-            if part.piece == NONE and not _is_late(pieces, row):
-                part.piece = row
-                owner[row] = part
-                break
-
-
-def _is_late(pieces: Pieces, row: int) -> bool:
-    return bool(pieces.previous_marker_epoch[row] > pieces.producer_epoch[row])
+    known = history.transactions
+    late = pieces.previous_marker_epoch > pieces.producer_epoch
+    rows = np.flatnonzero((pieces.marker_offset == NONE) & ~late)
+    parts = parts[result.piece[parts] == NONE]
+    of = result.transaction[parts]
+    of_writers = np.isin(known.producer_id[of], pieces.producer_id[rows])
+    parts, of = parts[of_writers], of[of_writers]
+    lacking: dict[tuple[int, int], list[int]] = defaultdict(list)
+    writers = zip(known.producer_id[of].tolist(), known.producer_epoch[of].tolist(), strict=True)
+    for key, part in zip(writers, parts.tolist(), strict=True):
+        lacking[key].append(part)
+    for candidates in lacking.values():
+        candidates.reverse()
+    for row in rows.tolist():
+        waiting = lacking.get((int(pieces.producer_id[row]), int(pieces.producer_epoch[row])))
+        if waiting:
+            owner[row] = part = waiting.pop()
+            result.piece[part] = row

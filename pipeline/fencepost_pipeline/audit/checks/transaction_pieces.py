@@ -18,9 +18,7 @@ from typing import Final, NamedTuple
 import numpy as np
 import pyarrow as pa
 
-from fencepost_pipeline.audit.batch_headers import Bools, Ints, Rows
-
-NONE: Final = -1
+from fencepost_pipeline.audit.batch_headers import NONE, Bools, Ints, Rows
 
 PIECES: Final = pa.schema(
     [

@@ -74,6 +74,21 @@ def test_the_coordinator_refuses(broker: Broker, member: Member) -> None:
     assert codes(member.acknowledge((0, 9, ACCEPT))) == [NONE]
 
 
+def test_a_lock_that_ended_before_the_coordinator_refused_is_over(
+    broker: Broker, member: Member
+) -> None:
+    other = Member(broker, OTHER)
+    broker.coordinator.is_held = True
+    assert member.acknowledge((0, 9, ACCEPT)) is None
+    assert other.fetch(max_wait_ms=60_000) is None
+    broker.wait(30_000)
+    broker.coordinator.error = ErrorCode.COORDINATOR_NOT_AVAILABLE
+    broker.coordinator.let_go()
+    assert codes(member.told()) == [ErrorCode.COORDINATOR_NOT_AVAILABLE]
+    broker.wait(1)
+    assert given(other.told()) == [(0, 0, 9, 2)]
+
+
 @pytest.mark.parametrize("error", [ErrorCode.FENCED_STATE_EPOCH, ErrorCode.FENCED_LEADER_EPOCH])
 def test_a_leader_that_is_fenced_loads_the_state_again(
     broker: Broker, member: Member, error: ErrorCode
