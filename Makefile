@@ -91,15 +91,25 @@ test-fast: $(STAMP) ## the fast tests without a browser, on each of VERSIONS (3.
 	@for version in $(VERSIONS); do \
 		if ! .ci/find-python $$version >/dev/null; then \
 			echo "Python $$version is not installed: not tested"; continue; fi; \
-		$(MAKE) --no-print-directory .venv-$$version/.installed || exit 1; \
+		$(MAKE) --no-print-directory .venv-$(BUILD)$$version/.installed || exit 1; \
 		echo "Python $$version"; \
-		.venv-$$version/bin/pytest -q -n auto -m 'not slow and not conformance' --ignore=tests/console || exit 1; \
+		.venv-$(BUILD)$$version/bin/pytest -q -n auto -m 'not slow and not conformance' --ignore=tests/console || exit 1; \
 	done
 
 .venv-%/.installed: pyproject.toml
 	$$(.ci/find-python $*) -m venv .venv-$*
 	.venv-$*/bin/python -m pip install --quiet --upgrade pip
 	.venv-$*/bin/python -m pip install --quiet --editable '.[dev,bench,spark]'
+	@touch $@
+
+.PHONY: compiled
+compiled: $(STAMP) ## the same on a compiled build, made anew when a source has changed
+	@FENCEPOST_TEST_COMPILED=1 $(MAKE) --no-print-directory test-fast BUILD=compiled-
+
+.venv-compiled-%/.installed: pyproject.toml $(shell git ls-files broker client pipeline protocol schemas)
+	$$(.ci/find-python $*) -m venv .venv-compiled-$*
+	.venv-compiled-$*/bin/python -m pip install --quiet --upgrade pip
+	FENCEPOST_COMPILE=1 .venv-compiled-$*/bin/python -m pip install --quiet '.[dev,bench,spark]'
 	@touch $@
 
 # Not in CI: it is a whole run of the fast tests. `make setup` installs the newest versions that the ranges allow.
@@ -340,6 +350,10 @@ bench-simulation: $(STAMP) ## CPU for a virtual second and for a seed of the sim
 bench-suites: $(STAMP) ## 100 tests in Python, Go and Java with each broker (15 minutes); prints docs/bench/suites.md's table
 	$(BIN)/python -m tests.bench.suites $(BENCH)
 
+.PHONY: bench-compiled
+bench-compiled: .venv-compiled-3.13/.installed ## the same with a compiled build; writes docs/bench/compiled.md
+	.venv-compiled-3.13/bin/python -m tests.bench.compiled
+
 .PHONY: walks
 walks: $(STAMP) ## calls of functions on three walks through the broker
 	$(BIN)/python -m tests.bench.walks
@@ -441,6 +455,6 @@ keep-release: $(STAMP) ## write what this version writes to disk, which later ve
 
 .PHONY: clean
 clean: ## remove what can be made again
-	rm -rf .venv .venv-3.* build dist .mypy_cache .pytest_cache .ruff_cache .hypothesis
+	rm -rf .venv .venv-3.* .venv-compiled-* build dist .mypy_cache .pytest_cache .ruff_cache .hypothesis
 	rm -rf .import_linter_cache tests/conformance/java/target
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
