@@ -4,6 +4,7 @@ cd examples/simulation
 export AIOKAFKA_NO_EXTENSIONS=1
 fencepost simulate with_aiokafka:lookups --seeds 20
 fencepost simulate with_aiokafka:callbacks --seeds 20
+fencepost simulate with_aiokafka:verifications --seeds 20
 """
 
 import asyncio
@@ -62,6 +63,18 @@ async def write(sim: Simulation, bootstrap: str, has_begun: asyncio.Event) -> No
                 await producer.send_offsets_to_transaction(offsets, "readers")
             sim.note(f"transaction {number} is committed")
             has_begun.set()
+
+
+async def verifications(sim: Simulation) -> None:
+    """One NETWORK_EXCEPTION for committed offsets ends a transactional producer (issue 1004).
+
+    Kafka 3.7.0 answers it when the group's coordinator cannot ask the transaction's coordinator;
+    later versions answer an error that old clients try again. Code 13 has an old name in aiokafka.
+    """
+    cluster = await sim.cluster(brokers=3, topics={"orders": PARTITIONS})
+    number = sim.random.randrange(20)
+    cluster.faults.error("NETWORK_EXCEPTION", api="TxnOffsetCommit", skip=number, times=1)
+    await sim.start(write(sim, cluster.bootstrap, asyncio.Event()), "writer")
 
 
 async def callbacks(sim: Simulation) -> None:

@@ -169,10 +169,10 @@ def right(run: Run) -> Run:
 def page(seeds: int) -> str:
     """Measure everything, and return the page."""
     rows, profile = [], Profile()
-    for name, make in PROGRAMS.items():
-        run_seed(make(BROKERS), seeds)  # modules are imported once
+    for name, program in PROGRAMS.items():
+        run_seed(program, seeds)  # modules are imported once
         with profile.taken():
-            runs = [right(run_seed(make(BROKERS), seed)) for seed in range(seeds)]
+            runs = [right(run_seed(program, seed)) for seed in range(seeds)]
         cpu_s, virtual_s = sum(each.cpu_s for each in runs), sum(each.simulated_s for each in runs)
         messages = sum(each.events for each in runs)
         ratio = virtual_s / cpu_s

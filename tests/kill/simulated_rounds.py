@@ -16,14 +16,13 @@ from fencepost_broker.simulation.report import Totals, simulation_page
 from fencepost_broker.simulation.runs import Run, run_seed
 from fencepost_client.progress import Progress
 
-BROKERS = 3
 SHOWN = 5
 """So many wrong seeds have their timelines in the report."""
 TEXT = """\
 # Simulated clusters
 
 `make simulate` ({jobs}) runs the built-in programs of
-[the simulator](../how-to/simulate-a-cluster.md) with {brokers} brokers and a controller:
+[the simulator](../how-to/simulate-a-cluster.md) with three brokers and a controller:
 {programs}, which take turns. Each run has its own mix of faults. It is right if the
 program's checks hold, and the invariants at each step.
 
@@ -62,7 +61,7 @@ def program_of(seed: int) -> str:
 
 def run_one(seed: int) -> Run:
     """Run a seed with the program that it stands for."""
-    return run_seed(PROGRAMS[program_of(seed)](BROKERS), seed).without_error()
+    return run_seed(PROGRAMS[program_of(seed)], seed).without_error()
 
 
 def run_all(seeds: Iterable[int], jobs: int) -> Iterator[Run]:
@@ -89,7 +88,6 @@ def page(totals: Totals, first: int, jobs: int) -> str:
     return TEXT.format(
         jobs="one job" if jobs == 1 else f"{jobs} jobs",
         programs=", ".join(f"`{each}`" for each in PROGRAMS),
-        brokers=BROKERS,
         date=f"{datetime.now(UTC):%Y-%m-%d}",
         first=first,
         last=first + totals.runs - 1,

@@ -29,7 +29,7 @@ _PROGRAMS: Final[Mapping[str, Program]] = {
     "transactions without power": partial(
         transactions, brokers=1, kinds=("power cut", "slow disk", "failing fsync")
     ),
-    **{name: make(3) for name, make in PROGRAMS.items()},
+    **PROGRAMS,
 }
 
 

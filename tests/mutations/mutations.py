@@ -333,6 +333,35 @@ MUTATIONS: Final = (
         "if False:",
         _LATE,
     ),
+    # -- all is in sync again
+    Mutation(
+        "a heartbeat without an answer is sent again",
+        "controller/channel/broker_lifecycle.py",
+        "        self._is_under_way = False\n        self._next_ms = now_ms + AGAIN_MS",
+        "        self._next_ms = now_ms + AGAIN_MS",
+        _BOTH,
+    ),
+    Mutation(
+        "a lost connection ends a fetch session",
+        "replication/follower.py",
+        "        self._is_answered = False\n        self._session.restart()",
+        "        self._is_answered = False",
+        _BOTH,
+    ),
+    Mutation(
+        "a broker that was started again leads nothing",
+        "controller/brokers.py",
+        "    if not same:  # an earlier incarnation",
+        "    if False:  # an earlier incarnation",
+        _BOTH,
+    ),
+    Mutation(
+        "a follower asks where its leader's log begins",
+        "replication/follower.py",
+        "            if each.is_out_of_range and each.not_before_ms <= wire_ms",
+        "            if False",
+        _BOTH,
+    ),
     # -- the disk
     Mutation(
         "a flush syncs the file",
@@ -360,6 +389,13 @@ MUTATIONS: Final = (
         "storage/log/appending.py",
         "        if log.failure is not None:\n            raise log.failure\n",
         "",
+        ("power cuts",),
+    ),
+    Mutation(
+        "what a failed sync has left is written again",
+        "storage/log/loading.py",
+        "if recovery_point is not None and last_offset >= recovery_point:",
+        "if False:",
         ("power cuts",),
     ),
 )

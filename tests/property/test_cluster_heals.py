@@ -7,7 +7,8 @@ all replicas in sync, and these are equal.
 
     HEAL_SEEDS=1000 .venv/bin/pytest tests/property/test_cluster_heals.py
 
-A seed leads to the same run, to the microsecond: what failed once can be looked at again.
+A seed leads to the same run, to the microsecond: what failed once can be looked at again. Here,
+several brokers are down at a time; the simulator's own faults let one be down.
 """
 
 from __future__ import annotations
@@ -15,8 +16,6 @@ from __future__ import annotations
 import asyncio
 import os
 import random
-import subprocess
-import sys
 from collections.abc import Callable
 from typing import Any, Final
 
@@ -302,32 +301,3 @@ def test_all_is_in_sync_when_it_is_over(seed: int, monkeypatch: pytest.MonkeyPat
         raise
     finally:
         world.loop.finish()
-
-
-REPLAY = """
-import random, sys
-from tests.property.test_cluster_heals import World
-world = World(int(sys.argv[1]))
-random.SystemRandom = lambda: random.Random(world.rng.random())
-try:
-    world.loop.run_until_complete(world.live())
-    print("\\n".join(world.said))
-finally:
-    world.loop.finish()
-"""
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("seed", [1, 2, 6])
-def test_a_seed_is_replayed_exactly(seed: int) -> None:
-    """Also where hashes of strings, and the order of sets with them, are others."""
-    runs = [
-        subprocess.run(
-            [sys.executable, "-c", REPLAY, str(seed)],
-            env=os.environ | {"PYTHONHASHSEED": hashes, "PYTHONPATH": os.pathsep.join(sys.path)},
-            check=True, capture_output=True, text=True,
-        ).stdout.splitlines()
-        for hashes in ("1", "3")
-    ]  # fmt: skip
-    assert len(runs[0]) > 15
-    assert runs[0] == runs[1]

@@ -6,7 +6,7 @@ import json
 import os
 import subprocess
 import sys
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 
 import pytest
@@ -44,7 +44,7 @@ def all_runs() -> dict[str, list[object]]:
     """Return the hash of each run, its end, and the faults that it has had."""
     found = {}
     for name, brokers in RUNS:
-        run = run_seed(PROGRAMS[name](brokers), SEED, WITHIN_S)
+        run = run_seed(partial(PROGRAMS[name], brokers=brokers), SEED, WITHIN_S)
         found[f"{name} {brokers}"] = [run.hash, run.simulated_s, run.events, sorted(run.faults)]
     return found
 
@@ -58,7 +58,7 @@ def test_a_seed_is_a_run_whatever_the_hash_seed() -> None:
 
 def test_a_seed_is_a_run_whatever_ran_before() -> None:
     name, brokers = RUNS[-1]
-    run = run_seed(PROGRAMS[name](brokers), SEED, WITHIN_S)
+    run = run_seed(partial(PROGRAMS[name], brokers=brokers), SEED, WITHIN_S)
     assert run.hash == told(sys.executable, "1")[f"{name} {brokers}"][0]
 
 

@@ -6,6 +6,7 @@ import asyncio
 import os
 import subprocess
 import sys
+from functools import partial
 from pathlib import Path
 from uuid import uuid4
 
@@ -130,7 +131,7 @@ def test_records_that_nobody_processes_are_no_success() -> None:
 
 
 def test_the_built_in_program_judges_consume_transform_produce() -> None:
-    [run] = simulate(PROGRAMS["consume-transform-produce"](3), [3])
+    [run] = simulate(partial(PROGRAMS["consume-transform-produce"], for_s=6), [3])
     assert run.steps["offsets.after"] > 10
 
 

@@ -19,7 +19,7 @@ from fencepost_broker.server.broker_server import BrokerServer
 from fencepost_broker.simulation import Simulation
 from fencepost_broker.simulation.cluster import SimulatedCluster, in_process
 from fencepost_broker.simulation.invariants import Invariants
-from fencepost_broker.simulation.logs import committed_records
+from fencepost_broker.simulation.logs import committed_records, differing_replicas
 from fencepost_broker.simulation.process import Process, current_process
 from fencepost_broker.simulation.runs import run_seed
 from fencepost_client import Producer
@@ -208,5 +208,23 @@ def test_what_is_committed_is_decided_by_markers() -> None:
             [partition] = cluster.leaders("orders")
             found = [bytes(each.value or b"") for each in committed_records(partition.log)]
             assert found == [b"0", b"2"]
+
+    assert run_seed(program, 1).verdict == "ok"
+
+
+def test_a_replica_that_lacks_a_batch_is_named() -> None:
+    async def program(sim: Simulation) -> None:
+        cluster = await sim.cluster(brokers=2, topics={"orders": 1})
+        async with Producer(cluster.bootstrap) as producer:
+            await producer.send_and_wait("orders", b"x")
+        await asyncio.sleep(5)
+        assert not list(differing_replicas(cluster))
+        [leader] = cluster.leaders("orders")
+        for server in cluster.servers.values():
+            replica = server.table.find("orders", 0)
+            if replica is not None and replica is not leader:
+                replica.log.truncate_to(0, 0)
+        [found] = differing_replicas(cluster)
+        assert found.startswith("orders-0 of broker ")
 
     assert run_seed(program, 1).verdict == "ok"

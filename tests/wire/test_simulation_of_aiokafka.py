@@ -17,6 +17,7 @@ EXAMPLES = Path(__file__).parents[2] / "examples" / "simulation"
     [
         ("lookups", "Unexpected error during batch delivery"),
         ("callbacks", "too early"),
+        ("verifications", "StaleLeaderEpochCodeError"),
     ],
 )
 def test_a_seed_shows_it(program: str, error: str) -> None:

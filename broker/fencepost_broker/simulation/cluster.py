@@ -66,11 +66,14 @@ class SimulatedCluster(Cluster):
         self.processes: dict[int, Process] = {}
         """The process of each node that runs, or has run, by its id."""
         self._killed: list[ClusterNode] = []
+        self.has_controller = True
+        """Whether the controller runs, or is paused."""
 
     def _make(self, node_id: int, topics: Any = ()) -> ClusterNode:
         node = super()._make(node_id, topics)
         node._on_step = self._on_step
-        node._disk = self._disks.setdefault(node_id, SimDisk())
+        disk = node._disk = self._disks.setdefault(node_id, SimDisk())
+        node.disk.on_failed_sync = disk.take_for_written
         return node
 
     async def _start(self, node_id: int, topics: Any = ()) -> None:
@@ -99,17 +102,37 @@ class SimulatedCluster(Cluster):
         if power_cut:
             disk.cut_power(self._random)
 
+    def lose_disk(self, broker_id: int) -> None:
+        """Let a broker that was killed start with an empty disk."""
+        self._disks[broker_id] = SimDisk()
+        self._invariants.lost(self.processes[broker_id].name)
+
+    def kill_controller(self) -> None:
+        """End the controller at once, until ``start_controller``. ``image`` is its last one."""
+        self.has_controller = False
+        self._killed.append(self.nodes[CONTROLLER_ID])
+        self._loop.kill(self.processes[CONTROLLER_ID])
+        self._disks[CONTROLLER_ID].unlock()
+
+    async def start_controller(self) -> None:
+        """Start the controller again, from its files."""
+        await self._start(CONTROLLER_ID)
+        self.has_controller = True
+
     def _expect_losses(self, broker_id: int) -> None:
-        """What no other replica in sync has may be lost, unless it is synced before an answer."""
+        """What no other replica in sync has may be lost, unless it is synced before an answer.
+
+        A high watermark moves before that, so that readers may get what is lost then, as in Kafka.
+        """
         server = self.servers[broker_id]
-        if server.config.settings.fsync == "always":
-            return
+        is_synced = server.config.settings.fsync == "always"
         others = set(self.servers) - {broker_id}
         for name, topic in self._created.items():
             for number, partition in topic.partitions.items():
                 here = server.table.find(name, number)
                 if here is not None and not others & set(partition.isr):
-                    self._invariants.may_lose(here.log)
+                    kept = here.log.recovery_point if is_synced else 0
+                    self._invariants.may_lose(here.log, kept)
 
     async def start_surely(self, broker_id: int) -> None:
         """Start a broker, and try again if it cannot join the cluster yet."""
@@ -195,6 +218,8 @@ class SimulatedCluster(Cluster):
         for process in self.processes.values():
             process.resume()
             process.set_clock()
+        if not self.has_controller:
+            await self.start_controller()
         for broker_id in self._ids:
             await self.start_surely(broker_id)
         for node in self.nodes.values():
@@ -213,4 +238,6 @@ class SimulatedCluster(Cluster):
         """Stop all, the controller last; those that are paused run on first."""
         for process in self.processes.values():
             process.resume()
+        if not self.has_controller:
+            del self.nodes[CONTROLLER_ID]
         await super().stop()

@@ -3,6 +3,9 @@
 Each change of a file remembers how it is undone, until the file is synced. A power cut undoes some
 of the last ones, and may tear the first of those that are lost. Names (of new, renamed and removed
 files) are in order on the whole disk, as in the journal of a file system; a sync writes them all.
+
+After a failed sync, Linux takes the pages for written: they can be read, no later sync writes them,
+and a power cut leaves zeros in their place. Only what is written again is synced again.
 """
 
 from __future__ import annotations
@@ -64,6 +67,8 @@ class SimDisk(MemoryDisk):
         super().__init__(name="(simulated)")
         self._changes: dict[str, _Changes] = {}
         """The changes of each file since it was synced, oldest first."""
+        self._unwritten: dict[str, list[tuple[int, int]]] = {}
+        """The ranges of each file that no sync writes, since one has failed."""
         self._names: deque[_Undo] = deque(maxlen=UNSYNCED_MAX)
         """How changes of names are undone."""
 
@@ -93,6 +98,18 @@ class SimDisk(MemoryDisk):
             left.extend(kept)
         self._names.clear()
 
+    def take_for_written(self, path: str) -> None:
+        """Take what was appended to a file for written, though its sync has failed."""
+        changes = self._changes.pop(path, None) or ()
+        lost = [(each.size, each.end) for each in changes if isinstance(each, _Write)]
+        self._unwritten.setdefault(path, []).extend(lost)
+
+    def written(self, path: str, start: int, end: int) -> None:
+        """Take note that a range of a file is written again, or is no more."""
+        for low, high in self._unwritten.pop(path, ()):
+            left = [(low, min(high, start)), (max(low, end), high)]
+            self._unwritten.setdefault(path, []).extend(each for each in left if each[0] < each[1])
+
     # -- names -----------------------------------------------------------------------------------
 
     def make_folder(self, path: str) -> None:
@@ -104,6 +121,7 @@ class SimDisk(MemoryDisk):
         old = self.read(path)
         super().write(path, data, durable=durable)
         self._changes.pop(path, None)
+        self._unwritten.pop(path, None)
         self.note_name(lambda: self._put_back(path, old))
         if durable:
             self._names.clear()
@@ -111,8 +129,9 @@ class SimDisk(MemoryDisk):
     def rename(self, source: str, target: str) -> None:
         replaced = self.read(target)
         super().rename(source, target)
-        for path in [each for each in self._changes if f"{each}/".startswith(f"{source}/")]:
-            self._changes[target + path[len(source) :]] = self._changes.pop(path)
+        for kept in (self._changes, self._unwritten):
+            for path in [each for each in kept if f"{each}/".startswith(f"{source}/")]:
+                kept[target + path[len(source) :]] = kept.pop(path)  # type: ignore[assignment]
 
         def undo() -> None:
             MemoryDisk.rename(self, target, source)
@@ -125,6 +144,7 @@ class SimDisk(MemoryDisk):
         old = self.read(path)
         super().remove(path)
         self._changes.pop(path, None)
+        self._unwritten.pop(path, None)
         if old is not None:
             self.note_name(lambda: self._put_back(path, old))
 
@@ -161,10 +181,20 @@ class SimDisk(MemoryDisk):
                 torn = random.randint(0, change.end - change.position) if number == lost - 1 else 0
                 change.undo(file, torn)
                 count += 1
+        for path, ranges in sorted(self._unwritten.items()):
+            file = self.find(path)
+            if file is None:
+                continue
+            for start, end in ranges:
+                lost = min(end, file.size()) - start
+                if lost > 0:
+                    file.pwrite(start, bytes(lost))
+                    count += 1
         for _ in range(random.randint(0, len(self._names))):
             self._names.pop()()
             count += 1
         self._changes.clear()
+        self._unwritten.clear()
         self._names.clear()
         return count
 
@@ -190,11 +220,13 @@ class _SimFile:
         if not disk.exists(path):
             disk.note_name(lambda: MemoryDisk.remove(disk, path))
         disk.changes(path).append(_Write(self._file, position, len(data)))
+        disk.written(path, position, position + len(data))
         self._file.pwrite(position, data)
 
     def truncate(self, size: int) -> None:
         if size < self._file.size():
             self._disk.changes(self._path).append(_Cut(self._file, size))
+            self._disk.written(self._path, size, self._file.size())
         self._file.truncate(size)
 
     def sync_later(self) -> Sync:

@@ -4,16 +4,18 @@ A fault of a plan is data, so a plan can be made smaller: without some of its fa
 stay as they are. Each seed has a mix of its own: it leaves out about half of the kinds.
 
 At most one broker is down at a time: Kafka promises nothing if more than one of three loses what it
-has not synced.
+has not synced. The controller may be down at the same time.
 """
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from random import Random
 from typing import TYPE_CHECKING, Final, NamedTuple, TypeVar
 
+from fencepost_broker.server.embedded.cluster import CONTROLLER_ID
 from fencepost_broker.storage.disk.faults import DiskFault, DiskFull, FailingSync, SlowDisk
 
 if TYPE_CHECKING:
@@ -84,7 +86,8 @@ class FaultsOfCluster:
         self._timeline = timeline
         self._restarting = restarting
         self._cluster = cluster
-        self._is_one_down = False
+        self._down: set[str] = set()
+        """The kinds of nodes of which one is down."""
 
     async def run(self, plan: Iterable[Fault]) -> None:
         """Begin each fault at its time, and return after the last one has ended."""
@@ -98,16 +101,28 @@ class FaultsOfCluster:
         if not self._cluster.brokers or len(self._names()) < 2:
             self._note(fault, "not done: too little runs")
         elif fault.kind in _OF_A_BROKER:
-            if self._is_one_down:
-                self._note(fault, "not done: a broker is down")
-                return
-            self._is_one_down = True
-            try:
-                await _OF_A_BROKER[fault.kind](self, fault, self._broker(fault))
-            finally:
-                self._is_one_down = False
+            with self._alone(fault, "broker") as is_alone:
+                if is_alone:
+                    await _OF_A_BROKER[fault.kind](self, fault, self._broker(fault))
+        elif fault.kind in _OF_THE_CONTROLLER:
+            with self._alone(fault, "controller") as is_alone:
+                if is_alone:
+                    await _OF_THE_CONTROLLER[fault.kind](self, fault)
         else:
             await _OTHERS[fault.kind](self, fault)
+
+    @contextmanager
+    def _alone(self, fault: Fault, node: str) -> Iterator[bool]:
+        """Give whether no other such node is down; meanwhile, this one is."""
+        if node in self._down:
+            self._note(fault, f"not done: a {node} is down")
+            yield False
+            return
+        self._down.add(node)
+        try:
+            yield True
+        finally:
+            self._down.remove(node)
 
     def _note(self, fault: Fault, what: str) -> None:
         self._timeline.note(f"{fault}: {what}")
@@ -137,6 +152,16 @@ class FaultsOfCluster:
             return
         self._begin(fault, f"broker {broker} loses power for {fault.lasts_s:g} s")
         await self._cluster.kill(broker, power_cut=True)
+        await self._start_again(fault, broker)
+        await self._cluster.wait_until_in_sync()
+
+    async def _lose_disk(self, fault: Fault, broker: int) -> None:
+        if len(self._cluster.brokers) < 2 or not self._cluster.is_in_sync:
+            self._note(fault, "not done: no other replica has all")
+            return
+        self._begin(fault, f"broker {broker} loses its disk, and is away for {fault.lasts_s:g} s")
+        await self._cluster.kill(broker)
+        self._cluster.lose_disk(broker)
         await self._start_again(fault, broker)
         await self._cluster.wait_until_in_sync()
 
@@ -175,6 +200,21 @@ class FaultsOfCluster:
 
     async def _failing_sync(self, fault: Fault, broker: int) -> None:
         await self._disk(fault, broker, FailingSync())
+
+    # -- the controller --------------------------------------------------------------------------
+
+    async def _kill_controller(self, fault: Fault) -> None:
+        self._begin(fault, f"the controller is killed for {fault.lasts_s:g} s")
+        self._cluster.kill_controller()
+        await asyncio.sleep(fault.lasts_s)
+        await self._cluster.start_controller()
+        self._note(fault, "the controller runs again")
+
+    async def _pause_controller(self, fault: Fault) -> None:
+        self._begin(fault, f"the controller stands still for {fault.lasts_s:g} s")
+        self._cluster.pause(CONTROLLER_ID)
+        await asyncio.sleep(fault.lasts_s)
+        self._cluster.resume(CONTROLLER_ID)
 
     # -- others ----------------------------------------------------------------------------------
 
@@ -269,10 +309,15 @@ _OF_A_BROKER: Final[Mapping[str, Callable[[FaultsOfCluster, Fault, int], Awaitab
     "stop": FaultsOfCluster._stop,
     "kill": FaultsOfCluster._kill,
     "power cut": FaultsOfCluster._cut_power,
+    "lost disk": FaultsOfCluster._lose_disk,
     "restart with another time": FaultsOfCluster._skew,
     "pause": FaultsOfCluster._pause,
     "disk full": FaultsOfCluster._disk_full,
     "failing fsync": FaultsOfCluster._failing_sync,
+}
+_OF_THE_CONTROLLER: Final[Mapping[str, Callable[[FaultsOfCluster, Fault], Awaitable[None]]]] = {
+    "kill of the controller": FaultsOfCluster._kill_controller,
+    "pause of the controller": FaultsOfCluster._pause_controller,
 }
 _OTHERS: Final[Mapping[str, Callable[[FaultsOfCluster, Fault], Awaitable[None]]]] = {
     "slow disk": FaultsOfCluster._slow_disk,
@@ -287,4 +332,4 @@ _OTHERS: Final[Mapping[str, Callable[[FaultsOfCluster, Fault], Awaitable[None]]]
     "half open": FaultsOfCluster._half_open,
     "restart of a process": FaultsOfCluster._restart_process,
 }
-KINDS: Final = (*_OF_A_BROKER, *_OTHERS)
+KINDS: Final = (*_OF_A_BROKER, *_OF_THE_CONTROLLER, *_OTHERS)

@@ -71,7 +71,7 @@ class _History:
     """What is known of a partition."""
 
     __slots__ = (
-        "acknowledged", "begun", "epoch", "high", "leaders", "pending", "states", "written",
+        "acknowledged", "begun", "epoch", "high", "kept", "leaders", "pending", "states", "written",
     )  # fmt: skip
 
     def __init__(self) -> None:
@@ -83,6 +83,8 @@ class _History:
         """The epoch in which a broker has begun to lead last."""
         self.high = 0
         """The highest high watermark that any replica has had."""
+        self.kept: int | None = None
+        """So many records its only replica has kept at least, which has lost its power."""
         self.written: dict[str, dict[int, tuple[int, int]]] = defaultdict(dict)
         """The last batch that each broker has written at an offset."""
         self.acknowledged: dict[int, tuple[int, int]] = {}
@@ -92,11 +94,13 @@ class _History:
         self.states: dict[str, State] = {}
         """The state of each transactional id in the log of the last leader."""
 
-    def forget(self) -> None:
-        """Start anew: what was acknowledged may be lost."""
-        self.high, self.epoch = 0, -1
-        self.acknowledged.clear()
-        self.pending.clear()
+    def cut(self, end: int) -> None:
+        """Take note that what was above an offset is lost."""
+        self.high, self.epoch = min(self.high, end), -1
+        for offset in [each for each in self.acknowledged if each >= end]:
+            del self.acknowledged[offset]
+        while self.pending and self.pending[-1].end > end:
+            self.pending.pop()
 
 
 class Invariants:
@@ -117,9 +121,14 @@ class Invariants:
             self.error = InvariantError(text)
             self._failed(text)
 
-    def may_lose(self, log: LogState) -> None:
-        """Expect nothing of a partition: the only replica in sync loses its power."""
-        self._partitions[_place(log)].forget()
+    def may_lose(self, log: LogState, kept: int) -> None:
+        """Expect so many records of a partition: the only replica in sync loses its power."""
+        self._partitions[_place(log)].kept = kept
+
+    def lost(self, name: str) -> None:
+        """A broker has lost its disk."""
+        for known in self._partitions.values():
+            known.written.pop(name, None)
 
     # -- logs ------------------------------------------------------------------------------------
 
@@ -225,12 +234,16 @@ class Invariants:
         if epoch <= known.begun:
             return
         known.begun, name = epoch, current_process.get().name
-        if log.log_end_offset < known.high:
+        acknowledged = known.high if known.kept is None else known.kept
+        if log.log_end_offset < acknowledged:
             self.fail(
                 f"{place[1]}: {name} leads it in epoch {epoch} with {log.log_end_offset} records,"
-                f" and {known.high} were acknowledged"
+                f" and {acknowledged} were acknowledged"
             )
-        for offset, what in _batches(log):
+        if known.kept is not None:
+            known.kept = None
+            known.cut(log.log_end_offset)
+        for offset, what in batches(log):
             if offset < known.high and known.acknowledged.get(offset, what) != what:
                 self.fail(f"{place[1]}: {name} leads it with another batch at offset {offset}")
 
@@ -298,7 +311,7 @@ def _is_metadata(log: LogState) -> bool:
     return _place(log)[1].startswith(_METADATA)
 
 
-def _batches(log: Any) -> list[tuple[int, tuple[int, int]]]:
+def batches(log: Any) -> list[tuple[int, tuple[int, int]]]:
     """The leader epoch and the checksum of each batch, by its first offset."""
     found: list[tuple[int, tuple[int, int]]] = []
 

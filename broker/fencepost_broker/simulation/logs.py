@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Iterator
 from typing import Final
 
 from fencepost_protocol.generated.offset_commit import OffsetCommitKey, OffsetCommitValue
@@ -12,6 +13,7 @@ from fencepost_protocol.records.reader import Record, iter_records
 
 from fencepost_broker.coordinator.records import RecordFamily, UnknownRecordTypeError, decode_record
 from fencepost_broker.simulation.cluster import SimulatedCluster
+from fencepost_broker.simulation.invariants import batches
 from fencepost_broker.storage.log import PartitionLog, replay_batches
 
 _READ_BYTES: Final = 1 << 20
@@ -40,6 +42,21 @@ def committed_records(log: PartitionLog) -> list[Record]:
     for _ in replay_batches(log, log.log_start_offset, _READ_BYTES, take):
         pass
     return sorted(found, key=lambda each: each.offset)
+
+
+def differing_replicas(cluster: SimulatedCluster) -> Iterator[str]:
+    """Name each replica that has other batches than its leader, after the last write."""
+    for topic in cluster.topic_names:
+        for leader in cluster.leaders(topic):
+            for broker_id, server in cluster.servers.items():
+                replica = server.table.find(topic, leader.number)
+                if replica is None:
+                    continue
+                logs = leader.log, replica.log
+                start = max(each.log_start_offset for each in logs)
+                found = [[each for each in batches(log) if each[0] >= start] for log in logs]
+                if found[0] != found[1] or logs[0].high_watermark != logs[1].high_watermark:
+                    yield f"{topic}-{leader.number} of broker {broker_id}"
 
 
 def committed_offsets(cluster: SimulatedCluster) -> dict[tuple[str, str, int], int]:

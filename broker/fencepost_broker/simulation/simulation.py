@@ -15,6 +15,7 @@ from fencepost_broker.simulation.checks import Checks
 from fencepost_broker.simulation.cluster import SimulatedCluster, in_process
 from fencepost_broker.simulation.faults import KINDS, Fault, FaultsOfCluster, draw_plan
 from fencepost_broker.simulation.invariants import Invariants
+from fencepost_broker.simulation.logs import differing_replicas
 from fencepost_broker.simulation.loop import SimLoop, SimulationError
 from fencepost_broker.simulation.process import Process
 from fencepost_broker.simulation.replays import not_as_logged
@@ -170,6 +171,9 @@ class Simulation:
             await cluster.heal()
         if rest_s > 0:
             await self._rest(rest_s)
+            for cluster in self._clusters:
+                for replica in differing_replicas(cluster):
+                    self.invariants.fail(f"{replica} is not what its leader has")
         self._check_replays()
         self.note("all is quiet")
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from random import Random
 from typing import Any
 
 import pytest
+from fencepost_broker.simulation.disk import SimDisk
 from fencepost_broker.storage.log import LoadOptions, PartitionLog, StorageError, load_partition
 from fencepost_protocol.errors import ErrorCode
 
@@ -203,3 +205,20 @@ def test_a_rebuilt_index_tells_what_it_leaves_out() -> None:
     again = load_partition(log.disk, FOLDER, log.config, NOW, LoadOptions())
     assert any("no whole batch at byte" in event.text for event in again.take_events())
     assert len(read_all(again)) == 9
+
+
+def test_what_a_failed_sync_has_left_is_written_again_after_a_restart() -> None:
+    """Linux takes its pages for written: readable, but no sync writes them any more."""
+    disk = SimDisk()
+    disk.make_folder(FOLDER)
+    log = open_log(disk, **SETTINGS)
+    fill(log, 2)
+    disk.take_for_written(log.segments.active.path(".log"))
+    log = recovered(log)
+    fill(log, 1)
+    task = log.begin_flush()
+    task.run()
+    log.flushed(task, NOW)
+    expected = read_all(log)
+    disk.cut_power(Random(0))
+    assert read_all(recovered(log)) == expected

@@ -235,7 +235,7 @@ def _program(options: argparse.Namespace) -> Program:
     brokers = 3 if options.brokers is None else options.brokers
     if brokers < 1:
         raise ValueError(f"--brokers {brokers}: a cluster has at least one")
-    return PROGRAMS[options.program](brokers)
+    return partial(PROGRAMS[options.program], brokers=brokers)
 
 
 def _imported(name: str) -> Program:

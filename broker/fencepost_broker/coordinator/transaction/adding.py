@@ -93,7 +93,7 @@ def _entered(
     value = transaction.next_value(State.ONGOING, now_ms)
     if transaction.state is not State.ONGOING:
         value.transaction_start_timestamp_ms = now_ms
-    value.transaction_partitions = listed(partitions)
+    value.transaction_partitions = listed(transaction, partitions)
     value.client_transaction_version = (
         CLIENT_VERSION_EPOCH_BUMP if command.version >= _BY_BROKERS_FROM else CLIENT_VERSION_OLD
     )

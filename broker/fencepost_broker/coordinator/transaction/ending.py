@@ -217,8 +217,7 @@ def _prepared(
 ) -> Decision[Any]:
     """Write PrepareX and send the markers; without partitions, write CompleteX as well."""
     transactional_id = transaction.transactional_id
-    is_same = partitions and partitions is transaction.partitions
-    value.transaction_partitions = transaction.listed if is_same else listed(partitions)
+    value.transaction_partitions = listed(transaction, partitions)
     record = context.record(transactional_id, value)
     if not partitions:
         after = Transaction(transactional_id)

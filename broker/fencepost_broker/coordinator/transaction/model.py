@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import islice
+from operator import is_
 from typing import Any, Final
 
 from fencepost_protocol.generated.transaction_log import (
@@ -162,7 +164,14 @@ class Transaction:
         if not listed:
             self.partitions = NO_PARTITIONS
         elif listed is not self.listed:
-            self.partitions = {each.topic: dict.fromkeys(each.partition_ids) for each in listed}
+            known = self.listed
+            if known and len(known) < len(listed) and all(map(is_, known, listed)):
+                partitions, added = self.partitions.copy(), listed[len(known) :]
+            else:
+                partitions, added = {}, listed
+            for each in added:
+                partitions[each.topic] = dict.fromkeys(each.partition_ids)
+            self.partitions = partitions
         self.listed = listed
         self.started_ms = value.transaction_start_timestamp_ms
         self.updated_ms = value.transaction_last_update_timestamp_ms
@@ -171,9 +180,22 @@ class Transaction:
         self.parked = ()
 
 
-def listed(partitions: Partitions) -> list[PartitionsSchema]:
-    """Return partitions in the form of the record."""
-    return [PartitionsSchema(topic, list(numbers)) for topic, numbers in partitions.items()]
+def listed(transaction: Transaction, partitions: Partitions) -> list[PartitionsSchema]:
+    """Return partitions in the form of the record.
+
+    What they begin with is taken from the transaction's last record, so that adding topics one by
+    one costs what is added.
+    """
+    known, before = transaction.listed or [], transaction.partitions
+    if before is partitions:
+        return known
+    added = iter(partitions.items())
+    is_more = known and len(known) == len(before) <= len(partitions)
+    if is_more and all(map(is_, before.values(), partitions.values())):
+        added = islice(added, len(known), None)
+    else:
+        known = []
+    return known + [PartitionsSchema(topic, list(numbers)) for topic, numbers in added]
 
 
 def log_record(

@@ -213,7 +213,9 @@ class _Check:
         if segments:
             unique = (f"{METADATA_TOPIC_ID.hex()}x{number}" for number in count(1))
             names = (stray_folder_name(_NAME, each) for each in unique)
-            folder = next(each for each in names if not self.disk.exists(each))
+            # The controller has what a copy had: only the last one is kept.
+            folder = next(each for each in names if self.is_copy or not self.disk.exists(each))
+            self.disk.remove_folder(folder)
             self.disk.rename(_FOLDER, folder)
             kept = f"; what there is, is kept in {folder}"
         self._forget_checkpoints(RECOVERY_POINTS, LOG_STARTS)

@@ -7,20 +7,16 @@ shares                      members of a share group accept, release and reject
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from functools import partial
-from typing import Final
+from collections.abc import Callable, Coroutine, Mapping
+from typing import Any, Final
 
 from fencepost_broker.simulation.programs.consume_transform_produce import consume_transform_produce
 from fencepost_broker.simulation.programs.shares import shares
 from fencepost_broker.simulation.programs.transactions import transactions
-from fencepost_broker.simulation.simulation import Program
 
-PROGRAMS: Final[Mapping[str, Callable[[int], Program]]] = {
-    "transactions": lambda brokers: partial(transactions, brokers=brokers),
-    "shares": lambda brokers: partial(shares, brokers=brokers),
-    "consume-transform-produce": lambda brokers: partial(
-        consume_transform_produce, brokers=brokers
-    ),
+PROGRAMS: Final[Mapping[str, Callable[..., Coroutine[Any, Any, None]]]] = {
+    "transactions": transactions,
+    "shares": shares,
+    "consume-transform-produce": consume_transform_produce,
 }
-"""By name; each is given the number of brokers."""
+"""By name; each is given a simulation, and may be given ``brokers``, ``for_s``, ``intensity``."""

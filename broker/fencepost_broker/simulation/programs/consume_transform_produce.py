@@ -7,7 +7,7 @@ from typing import Final
 
 from fencepost_client import Consumer, KafkaError, Producer
 
-from fencepost_broker.simulation.programs.settings import FAULTS_S, settings_for
+from fencepost_broker.simulation.programs.settings import FAULTS_S, INTENSITY, settings_for
 from fencepost_broker.simulation.simulation import Simulation
 
 _SOURCE: Final = "orders"
@@ -15,11 +15,16 @@ _TARGET: Final = "invoices"
 _PARTITIONS: Final = 3
 _WORKERS: Final = 3
 _REST_S: Final = 0.2
-_QUIET_S: Final = 35.0
-"""Longer than a dead worker is a member, and than its transaction lives."""
+_QUIET_S: Final = 65.0
+"""Longer than a dead worker is a member, and than its transaction lives, if a clock is set back."""
 
 
-async def consume_transform_produce(sim: Simulation, brokers: int = 3) -> None:
+async def consume_transform_produce(
+    sim: Simulation,
+    brokers: int = 3,
+    for_s: float = FAULTS_S,
+    intensity: float = INTENSITY,
+) -> None:
     """Workers make an invoice of each order, while faults happen and workers are killed."""
     topics = dict.fromkeys((_SOURCE, _TARGET), _PARTITIONS)
     cluster = await sim.cluster(brokers, topics, settings_for(brokers))
@@ -28,8 +33,8 @@ async def consume_transform_produce(sim: Simulation, brokers: int = 3) -> None:
     for number in range(_WORKERS):
         name = f"worker-{number}"
         sim.start(_work(sim, cluster.bootstrap, name), name, restart=True)
-    sim.start_faults(for_s=FAULTS_S)
-    await asyncio.sleep(FAULTS_S)
+    sim.start_faults(intensity, for_s)
+    await asyncio.sleep(for_s)
     is_over.set()
     await source
     await sim.quiet(_QUIET_S)

@@ -8,7 +8,8 @@ from typing import Final
 from fencepost_broker.config import Value
 
 FAULTS_S: Final = 20.0
-"""How long faults happen."""
+"""How long faults happen in a run of a built-in program."""
+INTENSITY: Final = 0.5
 _SETTINGS: Final[Mapping[str, Value]] = {
     "broker.session.timeout.ms": 3000,
     "broker.heartbeat.interval.ms": 300,

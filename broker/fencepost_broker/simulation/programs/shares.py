@@ -29,7 +29,7 @@ from fencepost_client import (
 )
 
 from fencepost_broker.config import Value
-from fencepost_broker.simulation.programs.settings import FAULTS_S, settings_for
+from fencepost_broker.simulation.programs.settings import FAULTS_S, INTENSITY, settings_for
 from fencepost_broker.simulation.simulation import Simulation
 
 _TOPIC: Final = "mails"
@@ -150,7 +150,12 @@ def _has_ended_again(ends: list[_End]) -> bool:
     )
 
 
-async def shares(sim: Simulation, brokers: int = 3) -> None:
+async def shares(
+    sim: Simulation,
+    brokers: int = 3,
+    for_s: float = FAULTS_S,
+    intensity: float = INTENSITY,
+) -> None:
     """Members of a share group accept, release and reject while brokers and members are killed."""
     settings = {**settings_for(brokers), **_SETTINGS}
     cluster = await sim.cluster(brokers, {_TOPIC: _PARTITIONS}, settings)
@@ -160,7 +165,7 @@ async def shares(sim: Simulation, brokers: int = 3) -> None:
     writer = sim.start(queue.write(cluster.bootstrap), "writer")
     for number in range(_MEMBERS):
         sim.start(lambda: queue.read(cluster.bootstrap), f"member-{number}", restart=True)
-    sim.start_faults(for_s=FAULTS_S)
+    sim.start_faults(intensity, for_s)
     await sim.quiet(rest_s=0)
     queue.is_over.set()
     await writer

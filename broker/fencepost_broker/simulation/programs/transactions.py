@@ -9,7 +9,7 @@ from typing import Final
 from fencepost_client import Consumer, KafkaError, Producer, TopicPartition
 
 from fencepost_broker.simulation.faults import KINDS
-from fencepost_broker.simulation.programs.settings import FAULTS_S, settings_for
+from fencepost_broker.simulation.programs.settings import FAULTS_S, INTENSITY, settings_for
 from fencepost_broker.simulation.simulation import Simulation
 
 _TOPICS: Final = ("orders", "invoices")
@@ -17,6 +17,8 @@ _PARTITIONS: Final = 2
 _WRITERS: Final = 2
 _REST_S: Final = 0.2
 _ABORT_CHANCE: Final = 0.2
+_GOES_ON_S: Final = 2.0
+"""How long writers go on after the faults."""
 _QUIET_S: Final = 5.0
 """How long nothing is written at the end, after the last transaction was ended."""
 
@@ -74,7 +76,13 @@ class _Writer:
             self.committed.append(self.unknown.pop())
 
 
-async def transactions(sim: Simulation, brokers: int = 3, kinds: Iterable[str] = KINDS) -> None:
+async def transactions(
+    sim: Simulation,
+    brokers: int = 3,
+    for_s: float = FAULTS_S,
+    intensity: float = INTENSITY,
+    kinds: Iterable[str] = KINDS,
+) -> None:
     """Writers commit and abort while faults happen; then every partition is read and compared."""
     topics = dict.fromkeys(_TOPICS, _PARTITIONS)
     cluster = await sim.cluster(brokers, topics, settings_for(brokers))
@@ -84,9 +92,9 @@ async def transactions(sim: Simulation, brokers: int = 3, kinds: Iterable[str] =
         sim.start(each.run(cluster.bootstrap, is_over), f"writer-{number}")
         for number, each in enumerate(writers)
     ]
-    sim.start_faults(for_s=FAULTS_S, kinds=kinds)
+    sim.start_faults(intensity, for_s, kinds)
     await sim.quiet(rest_s=0)
-    await asyncio.sleep(5)
+    await asyncio.sleep(_GOES_ON_S)
     is_over.set()
     for task in tasks:
         await task

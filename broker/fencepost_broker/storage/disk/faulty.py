@@ -103,6 +103,8 @@ class DiskFaults:
         """Has all files opened again, by those that use them."""
         self.on_crash: Callable[[str], None] = lambda _: None
         """Called with the reason when a fault lets the broker crash."""
+        self.on_failed_sync: Callable[[str], None] = lambda _: None
+        """Called with the path of each file whose sync fails."""
         self._added = 0
 
     @property
@@ -294,7 +296,11 @@ def checked_sync(faults: DiskFaults, path: str, sync: Sync) -> Sync:
     """Return a sync that fails, or takes longer, if a fault says so when it is called."""
 
     def checked() -> None:
-        faults.check("sync", path)
+        try:
+            faults.check("sync", path)
+        except StorageError:
+            faults.on_failed_sync(path)
+            raise
         sync()
 
     return checked

@@ -308,10 +308,13 @@ def _read_again(
     next_offset: int,
     epochs: LeaderEpochs,
     producers: ProducerState,
+    recovery_point: int | None = None,
 ) -> _Reread:
     """Read a segment's batches; its indexes, ``epochs`` and ``producers`` learn from them.
 
-    The segment ends before the first batch that is not good, or is below ``next_offset``.
+    The segment ends before the first batch that is not good, or is below ``next_offset``. Batches
+    from the recovery point on are written again. If a sync has failed before the stop, the system
+    takes their pages for written, and no sync would write them any more.
     """
     end = segment.size
     limit = log.segments.end_of(segment)
@@ -336,6 +339,8 @@ def _read_again(
             # Its append was refused, and another batch has its offset since.
             complaint = f"the batch at byte {at} has offset {offset}, as the next segment has"
             break
+        if recovery_point is not None and last_offset >= recovery_point:
+            file.pwrite(at, batch)
         segment.note_batch(last_offset, at, size, header.max_timestamp, interval)
         if header.partition_leader_epoch > epochs.latest:
             epochs.assign(header.partition_leader_epoch, offset)
@@ -356,7 +361,7 @@ def _recover(log: LogState, recovery_point: int, now_ms: int) -> None:
     for segment in segments:
         end = segment.size
         next_offset = max(log.log_end_offset, segment.base_offset)
-        reread = _read_again(log, segment, next_offset, log.epochs, log.producers)
+        reread = _read_again(log, segment, next_offset, log.epochs, log.producers, recovery_point)
         log.log_end_offset = reread.next_offset
         count += 1
         size += segment.size

@@ -202,6 +202,18 @@ def test_a_copy_without_any_record_is_fetched_again_and_the_partitions_stay() ->
     assert "is missing" in event.text
 
 
+def test_of_copies_without_any_record_only_the_last_is_kept() -> None:
+    disk = directory(clean=False)
+    disk.remove(path(20))
+    for number in range(3):
+        disk.write(path(0), b"", durable=True)
+        disk.write(f"{FOLDER}/{number}", b"", durable=True)
+        check(disk, is_copy=True)
+        (folder,) = (each.name for each in disk.list_folder("") if each.name.endswith("-stray"))
+        assert disk.exists(f"{folder}/{number}")
+        disk.make_folder(FOLDER)
+
+
 def test_a_damaged_copy_keeps_what_was_before_and_the_rest_is_fetched_again() -> None:
     disk = directory(clean=True)
     change(disk, path(20), lambda data: data[: len(batch(0))] + bytes(len(data) - len(batch(0))))
