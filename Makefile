@@ -2,7 +2,7 @@
 .DEFAULT_GOAL := help
 SHELL := /bin/bash
 
-PYTHON ?= $(shell for version in 3.11 3.12 3.13 3; do .ci/find-python $$version && break; done)
+PYTHON ?= $(shell for version in 3.11 3.12 3.13 3.14 3; do .ci/find-python $$version && break; done)
 BIN := .venv/bin
 STAMP := .venv/.installed
 # In a call of their own: the one broker of each serves all clients at the same time.
@@ -85,21 +85,31 @@ test: $(STAMP) ## every test that needs nothing but Python
 	@echo 'Not run: tests that need a JVM, tshark, or clients in other languages. They are: make conformance'
 	@.ci/missing-tools
 
-VERSIONS ?= 3.11 3.12 3.13
+VERSIONS ?= 3.11 3.12 3.13 3.14
 .PHONY: test-fast
-test-fast: $(STAMP) ## the fast tests without a browser, on each of VERSIONS (3.11 3.12 3.13) that is installed
+test-fast: $(STAMP) ## the fast tests without a browser, on each of VERSIONS (3.11 to 3.14) that is installed
 	@for version in $(VERSIONS); do \
 		if ! .ci/find-python $$version >/dev/null; then \
 			echo "Python $$version is not installed: not tested"; continue; fi; \
-		$(MAKE) --no-print-directory .venv-$$version/.installed || exit 1; \
+		$(MAKE) --no-print-directory .venv-$(BUILD)$$version/.installed || exit 1; \
 		echo "Python $$version"; \
-		.venv-$$version/bin/pytest -q -n auto -m 'not slow and not conformance' --ignore=tests/console || exit 1; \
+		.venv-$(BUILD)$$version/bin/pytest -q -n auto -m 'not slow and not conformance' --ignore=tests/console || exit 1; \
 	done
 
 .venv-%/.installed: pyproject.toml
 	$$(.ci/find-python $*) -m venv .venv-$*
 	.venv-$*/bin/python -m pip install --quiet --upgrade pip
 	.venv-$*/bin/python -m pip install --quiet --editable '.[dev,bench,spark]'
+	@touch $@
+
+.PHONY: compiled
+compiled: $(STAMP) ## the same on a compiled build, made anew when a source has changed
+	@FENCEPOST_TEST_COMPILED=1 $(MAKE) --no-print-directory test-fast BUILD=compiled-
+
+.venv-compiled-%/.installed: pyproject.toml $(shell git ls-files broker client pipeline protocol schemas)
+	$$(.ci/find-python $*) -m venv .venv-compiled-$*
+	.venv-compiled-$*/bin/python -m pip install --quiet --upgrade pip
+	FENCEPOST_COMPILE=1 .venv-compiled-$*/bin/python -m pip install --quiet '.[dev,bench,spark]'
 	@touch $@
 
 # Not in CI: it is a whole run of the fast tests. `make setup` installs the newest versions that the ranges allow.
@@ -324,6 +334,10 @@ bench-proxy: $(STAMP) ## what `fencepost proxy` costs, beside a bare relay; writ
 bench-disk: $(STAMP) ## what a write of 1 MB costs, in parts (2 minutes, 4 GB); writes docs/bench/disk.md
 	$(BIN)/python -m tests.bench.disk --out docs/bench/disk.md
 
+.PHONY: bench-replication
+bench-replication: $(STAMP) ## what a replicated record costs, in counts (seconds); writes docs/bench/replication.md
+	$(BIN)/python -m tests.bench.replication --out docs/bench/replication.md
+
 .PHONY: bench-scale
 bench-scale: $(STAMP) ## clusters of up to 99 brokers in the simulator (10 to 20 minutes, 4 GB); writes docs/bench/scale.md
 	$(BIN)/python -m tests.bench.scale --out docs/bench/scale.md
@@ -335,6 +349,10 @@ bench-simulation: $(STAMP) ## CPU for a virtual second and for a seed of the sim
 .PHONY: bench-suites
 bench-suites: $(STAMP) ## 100 tests in Python, Go and Java with each broker (15 minutes); prints docs/bench/suites.md's table
 	$(BIN)/python -m tests.bench.suites $(BENCH)
+
+.PHONY: bench-compiled
+bench-compiled: .venv-compiled-3.13/.installed ## the same with a compiled build; writes docs/bench/compiled.md
+	.venv-compiled-3.13/bin/python -m tests.bench.compiled
 
 .PHONY: walks
 walks: $(STAMP) ## calls of functions on three walks through the broker
@@ -437,6 +455,6 @@ keep-release: $(STAMP) ## write what this version writes to disk, which later ve
 
 .PHONY: clean
 clean: ## remove what can be made again
-	rm -rf .venv .venv-3.* build dist .mypy_cache .pytest_cache .ruff_cache .hypothesis
+	rm -rf .venv .venv-3.* .venv-compiled-* build dist .mypy_cache .pytest_cache .ruff_cache .hypothesis
 	rm -rf .import_linter_cache tests/conformance/java/target
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -24,6 +24,8 @@ SOURCE = BUILT / "source"
 """A copy of the committed files as they are now: both builds have the same."""
 OUT = ROOT / "dist/release"
 REPRODUCIBLE = os.environ | {"SOURCE_DATE_EPOCH": "1700000000"}
+COMPILED = {"FENCEPOST_COMPILE": "1", "MYPYPATH": f"{SOURCE}/protocol:{SOURCE}/client"}
+"""For wheels that are compiled for this system; the broker's needs the client's types."""
 UNRELEASED = "Unreleased"
 
 
@@ -39,13 +41,13 @@ def main() -> int:
     changes = changes_of(version)
     copy_source()
     first, second = (build(python, BUILT / name) for name in ("first", "second"))
-    names = sorted(path.name for path in first.iterdir() if path.is_file())
+    names = sorted(str(path.relative_to(first)) for path in first.rglob("*") if path.is_file())
     _, different, missing = filecmp.cmpfiles(first, second, names, shallow=False)
     if different or missing:
         print(f"not reproducible: {', '.join(different + missing)}")
         return 1
     for name in names:
-        shutil.copy(first / name, OUT / name)
+        shutil.copy(first / name, OUT / Path(name).name)
     (OUT / "CHANGES.md").write_text(changes, encoding="utf-8")
     inside = environment_of_the_file(python, first)
     run(inside, ROOT / ".ci/licences.py")
@@ -94,10 +96,14 @@ def changes_of(version: str) -> str:
 
 
 def build(python: str, folder: Path) -> Path:
-    """Build wheels, sdists, the single file and the image in this folder."""
+    """Build wheels, compiled ones too, sdists, the single file and the image in this folder."""
     folder.mkdir()
     for project in (SOURCE, SOURCE / "client"):
         run(sys.executable, "-m", "build", "--outdir", folder, project)
+    run(
+        sys.executable, "-m", "pip", "wheel", "--no-deps", "--wheel-dir", folder / "compiled",
+        *sorted(folder.glob("*.tar.gz")), added=COMPILED,
+    )  # fmt: skip
     binary, image = (folder.with_name(f"{folder.name}-{what}") for what in ("binary", "image"))
     run(
         sys.executable, SOURCE / ".ci/binary/build.py", "--python", python, "--wheels", folder,
@@ -110,10 +116,11 @@ def build(python: str, folder: Path) -> Path:
     return folder
 
 
-def run(*words: str | Path) -> str:
+def run(*words: str | Path, added: dict[str, str] | None = None) -> str:
     """Run a command, and return what it prints."""
+    environment = REPRODUCIBLE | (added or {})
     done = subprocess.run(
-        words, check=False, capture_output=True, text=True, env=REPRODUCIBLE, cwd=ROOT
+        words, check=False, capture_output=True, text=True, env=environment, cwd=ROOT
     )
     if done.returncode:
         raise SystemExit(f"{' '.join(map(str, words))}\n{done.stdout}{done.stderr}")

@@ -7,7 +7,6 @@ wheels and packages, the bytes are the same.
 from __future__ import annotations
 
 import argparse
-import gzip
 import hashlib
 import os
 import shutil
@@ -16,8 +15,16 @@ import subprocess
 import sys
 from pathlib import Path
 
+if sys.version_info >= (3, 14):
+    from compression import zstd
+else:
+    from backports import zstd
+
 HERE = Path(__file__).parent
 ROOT = HERE.parents[1]
+PARTS = 4
+"""As in launcher.c: a thread unpacks each."""
+LEVEL = 19
 
 
 def main() -> int:
@@ -68,31 +75,35 @@ def compile_launcher(work: Path) -> bytes:
     program = work / "launcher"
     subprocess.run(
         ["cc", "-O2", "-Wall", "-Wextra", "-Werror", "-static", "-s", "-o", program,
-         HERE / "launcher.c", "-lz"],
+         HERE / "launcher.c", "-lzstd", "-pthread"],
         check=True,
     )  # fmt: skip
     return program.read_bytes()
 
 
-def packed(folder: Path) -> bytes:
-    """Return the folder's files, each after its path, mode and size, as gzip."""
-    content = bytearray()
-    for path in sorted(folder.rglob("*")):
-        if path.is_dir():
-            continue
+def packed(folder: Path) -> list[bytes]:
+    """Return the folder's files in parts of like size, each after its path, mode and size."""
+    parts = [bytearray() for _ in range(PARTS)]
+    files = [path for path in sorted(folder.rglob("*")) if not path.is_dir()]
+    for path in sorted(files, key=lambda path: path.stat().st_size, reverse=True):
         name = str(path.relative_to(folder)).encode()
         data = path.read_bytes()
         mode = 0o755 if path.stat().st_mode & 0o100 else 0o644
-        content += struct.pack("=IIQ", len(name), mode, len(data)) + name + data
-    content += struct.pack("=IIQ", 0, 0, 0)
-    return gzip.compress(content, 9, mtime=0)
+        part = min(parts, key=len)
+        part += struct.pack("=IIQ", len(name), mode, len(data)) + name + data
+    end = struct.pack("=IIQ", 0, 0, 0)
+    return [zstd.compress(bytes(part + end), LEVEL) for part in parts]
 
 
-def appended(launcher: bytes, folder: bytes) -> bytes:
+def appended(launcher: bytes, parts: list[bytes]) -> bytes:
     """Return the file, which ends in a trailer of launcher.c's."""
-    digest = hashlib.sha256(launcher + folder).hexdigest()[:16].encode()
-    launcher += bytes(-len(launcher) % 4096)
-    return launcher + folder + struct.pack("=16sQ", digest, len(launcher))
+    digest = hashlib.sha256(launcher + b"".join(parts)).hexdigest()[:16].encode()
+    file = launcher + bytes(-len(launcher) % 4096)
+    offsets = [len(file)]
+    for part in parts:
+        file += part
+        offsets.append(len(file))
+    return file + struct.pack(f"=16s{PARTS + 1}Q", digest, *offsets)
 
 
 if __name__ == "__main__":

@@ -1,26 +1,34 @@
-/* The single file `fencepost`: this program, and after it a folder as gzip.
+/* The single file `fencepost`: this program, and after it a folder in parts, each a frame of zstd.
  *
- * The first start unpacks the folder into the user's cache, and each start replaces this process by
- * the folder's own program. So there is one process, whose id is the one that the caller knows.
+ * The first start unpacks the folder into the user's cache, a thread for each part, and each start
+ * replaces this process by the folder's own program. So there is one process, whose id is the one
+ * that the caller knows. No start waits for another one: each unpacks into a folder of its own, which
+ * gets its name when it is whole.
  */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
 #include <ftw.h>
+#include <glob.h>
+#include <pthread.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
-#include <zlib.h>
+#include <zstd.h>
 
 #define PATH_BYTES 4096
+#define PARTS 4
+#define LEFTOVER_SECONDS 3600
 
 /* The last bytes of the file; build.py writes them. */
 struct trailer {
     char digest[16];
-    uint64_t offset;
+    uint64_t offsets[PARTS + 1]; /* where each part begins, and where the last one ends */
 };
 
 /* Before each file's content; a size of the path of zero ends the folder. */
@@ -48,22 +56,40 @@ static int make_parents(char *path, size_t from)
     return 0;
 }
 
-static int read_whole(gzFile packed, void *out, unsigned size)
+/* A part, which a thread of its own unpacks. */
+struct part {
+    pthread_t thread;
+    const char *folder;
+    ZSTD_DStream *stream;
+    ZSTD_inBuffer packed;
+    int failed;
+    char buffer[1 << 17];
+};
+
+static int read_whole(struct part *part, void *out, size_t size)
 {
-    return gzread(packed, out, size) == (int)size ? 0 : -1;
+    ZSTD_outBuffer given = {out, size, 0};
+    while (given.pos < size) {
+        size_t before = given.pos, taken = part->packed.pos;
+        if (ZSTD_isError(ZSTD_decompressStream(part->stream, &given, &part->packed))
+            || (given.pos == before && part->packed.pos == taken)) {
+            return -1;
+        }
+    }
+    return 0;
 }
 
-static int copy_content(gzFile packed, const char *path, const struct entry *entry)
+static int copy_content(struct part *part, const char *path, const struct entry *entry)
 {
-    static char buffer[1 << 17];
     int out = open(path, O_WRONLY | O_CREAT | O_EXCL, entry->mode);
     if (out < 0) {
         return -1;
     }
     uint64_t left = entry->content_bytes;
     while (left) {
-        unsigned piece = left < sizeof buffer ? (unsigned)left : (unsigned)sizeof buffer;
-        if (read_whole(packed, buffer, piece) || write(out, buffer, piece) != (ssize_t)piece) {
+        size_t piece = left < sizeof part->buffer ? left : sizeof part->buffer;
+        if (read_whole(part, part->buffer, piece)
+            || write(out, part->buffer, piece) != (ssize_t)piece) {
             close(out);
             return -1;
         }
@@ -72,31 +98,58 @@ static int copy_content(gzFile packed, const char *path, const struct entry *ent
     return close(out);
 }
 
-static int unpack(const char *own, uint64_t offset, const char *folder)
+static void *unpack_part(void *given)
 {
-    int in = open(own, O_RDONLY | O_CLOEXEC);
-    if (in < 0 || lseek(in, (off_t)offset, SEEK_SET) < 0) {
-        return -1;
-    }
-    gzFile packed = gzdopen(in, "rb");
-    if (!packed || mkdir(folder, 0700)) {
-        return -1;
-    }
+    struct part *part = given;
     struct entry entry;
-    int failed;
-    while (!(failed = read_whole(packed, &entry, sizeof entry)) && entry.path_bytes) {
+    part->stream = ZSTD_createDStream();
+    part->failed = !part->stream;
+    while (!part->failed && !(part->failed = read_whole(part, &entry, sizeof entry))
+           && entry.path_bytes) {
         char name[PATH_BYTES], path[PATH_BYTES];
-        failed = entry.path_bytes >= PATH_BYTES || read_whole(packed, name, entry.path_bytes);
-        if (!failed) {
+        part->failed = entry.path_bytes >= PATH_BYTES || read_whole(part, name, entry.path_bytes);
+        if (!part->failed) {
             name[entry.path_bytes] = 0;
-            failed = join(path, folder, name) || make_parents(path, strlen(folder) + 1)
-                || copy_content(packed, path, &entry);
-        }
-        if (failed) {
-            break;
+            part->failed = join(path, part->folder, name)
+                || make_parents(path, strlen(part->folder) + 1) || copy_content(part, path, &entry);
         }
     }
-    gzclose(packed);
+    ZSTD_freeDStream(part->stream);
+    return NULL;
+}
+
+static int unpack(const char *own, const struct trailer *trailer, const char *folder)
+{
+    static struct part parts[PARTS];
+    size_t size = trailer->offsets[PARTS];
+    int in = open(own, O_RDONLY | O_CLOEXEC);
+    const char *file = in < 0 ? MAP_FAILED : mmap(NULL, size, PROT_READ, MAP_PRIVATE, in, 0);
+    if (in >= 0) {
+        close(in);
+    }
+    if (file == MAP_FAILED) {
+        return -1;
+    }
+    int failed = 0, threads = 0;
+    for (int i = 0; i < PARTS; i++) {
+        uint64_t begin = trailer->offsets[i], end = trailer->offsets[i + 1];
+        parts[i].folder = folder;
+        parts[i].packed = (ZSTD_inBuffer){file + begin, end - begin, 0};
+    }
+    while (threads < PARTS - 1
+           && !pthread_create(&parts[threads].thread, NULL, unpack_part, &parts[threads])) {
+        threads++;
+    }
+    for (int i = threads; i < PARTS; i++) { /* this thread takes what is left */
+        unpack_part(&parts[i]);
+    }
+    for (int i = 0; i < threads; i++) {
+        pthread_join(parts[i].thread, NULL);
+    }
+    for (int i = 0; i < PARTS; i++) {
+        failed |= parts[i].failed;
+    }
+    munmap((void *)file, size);
     return failed ? -1 : 0;
 }
 
@@ -104,6 +157,24 @@ static int removed(const char *path, const struct stat *s, int kind, struct FTW 
 {
     (void)s, (void)kind, (void)ftw;
     return remove(path);
+}
+
+/* Folders of starts that were killed while they unpacked. */
+static void remove_leftovers(const char *folder)
+{
+    char pattern[PATH_BYTES];
+    glob_t found;
+    struct stat seen;
+    if (snprintf(pattern, sizeof pattern, "%s.*", folder) >= (int)sizeof pattern
+        || glob(pattern, 0, NULL, &found)) {
+        return;
+    }
+    for (size_t i = 0; i < found.gl_pathc; i++) {
+        if (!lstat(found.gl_pathv[i], &seen) && seen.st_mtime + LEFTOVER_SECONDS < time(NULL)) {
+            nftw(found.gl_pathv[i], removed, 16, FTW_DEPTH | FTW_PHYS);
+        }
+    }
+    globfree(&found);
 }
 
 /* A folder of another user might hold another program. */
@@ -130,11 +201,13 @@ static int program_in(const char *cache, const char *own, const struct trailer *
     if (!access(out, X_OK)) {
         return 0;
     }
-    snprintf(name, sizeof name, "%.16s.%ld", trailer->digest, (long)getpid());
-    if (join(passing, cache, name)) {
+    remove_leftovers(folder);
+    /* Not named by the process: in containers, all have the same id. */
+    snprintf(name, sizeof name, "%.16s.XXXXXX", trailer->digest);
+    if (join(passing, cache, name) || !mkdtemp(passing)) {
         return -1;
     }
-    int failed = unpack(own, trailer->offset, passing) || rename(passing, folder);
+    int failed = unpack(own, trailer, passing) || rename(passing, folder);
     if (failed) { /* or another process was first */
         nftw(passing, removed, 16, FTW_DEPTH | FTW_PHYS);
     }

@@ -148,6 +148,7 @@ if TYPE_CHECKING:
         GroupMetadata,
         Headers,
         OffsetAndMetadata,
+        PreparedTxnState,
         RecordMetadata,
         TopicPartition,
     )
@@ -303,6 +304,7 @@ _HOMES: Final = {
         "GroupMetadata",
         "Headers",
         "OffsetAndMetadata",
+        "PreparedTxnState",
         "RecordMetadata",
         "TopicPartition",
     ),
@@ -395,6 +397,7 @@ __all__ = [
     "OpenTransaction",
     "ParkedRequest",
     "PartitionDescription",
+    "PreparedTxnState",
     "Producer",
     "ProducerDescription",
     "ProducerFencedError",

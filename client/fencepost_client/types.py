@@ -50,6 +50,37 @@ class ConsumerRecord(NamedTuple):
     headers: Headers = ()
 
 
+class PreparedTxnState(NamedTuple):
+    """What identifies a transaction of a two-phase commit after a restart (KIP-939).
+
+    Its text, ``str(state)``, can be stored; ``parse`` reads it. It is empty without a transaction.
+    """
+
+    producer_id: int = -1
+    epoch: int = -1
+
+    @classmethod
+    def parse(cls, text: str) -> PreparedTxnState:
+        """Read the text of a state; a ``ValueError`` names an invalid one."""
+        if not text:
+            return cls()
+        try:
+            producer_id, epoch = map(int, text.split(":"))
+        except ValueError:
+            raise ValueError(f"{text!r:.100} is not of the form ID:EPOCH") from None
+        if producer_id < 0 or epoch < 0:
+            raise ValueError(f"{text!r:.100} has a negative number")
+        return cls(producer_id, epoch)
+
+    @property
+    def has_transaction(self) -> bool:
+        """Whether there is a transaction."""
+        return self.producer_id >= 0
+
+    def __str__(self) -> str:
+        return f"{self.producer_id}:{self.epoch}" if self.has_transaction else ""
+
+
 @dataclass(frozen=True, slots=True)
 class GroupMetadata:
     """The identity of a consumer in its group, for ``Producer.send_offsets`` (KIP-447)."""

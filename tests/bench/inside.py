@@ -3,6 +3,7 @@
     python -m tests.bench.inside                    # all cases; writes docs/bench/inside.md
     python -m tests.bench.inside produce-100b       # one of them, shown with its functions
     python -m tests.bench.inside --count            # bytecodes alone, as JSON
+    python -m tests.bench.inside --time             # microseconds alone, as JSON
 
 Frames are pushed into a ``Connection`` whose transport takes answers and forgets them. Time is the
 process's, the best of several rounds; bytecodes are counted by a tracing function, which makes them
@@ -272,8 +273,20 @@ def _is_of(file: str, parts: tuple[str, ...]) -> bool:
 
 async def look(name: str) -> Finding:
     """Measure one case, then count."""
-    times, make = CASES[name]
-    step = make(Inside())
+    step = CASES[name][1](Inside())
+    us = await _measure(name, step)
+    finding = await _count(name, step)
+    finding.us = us
+    return finding
+
+
+async def measure(name: str) -> float:
+    """Measure one case, in microseconds, without counting."""
+    return await _measure(name, CASES[name][1](Inside()))
+
+
+async def _measure(name: str, step: Step) -> float:
+    times = CASES[name][0]
     for _ in range(100):
         await step()
     best = float("inf")
@@ -284,9 +297,7 @@ async def look(name: str) -> Finding:
             await step()
         best = min(best, (time.process_time() - began) / times)
     gc.enable()
-    finding = await _count(name, step)
-    finding.us = best * 1e6
-    return finding
+    return best * 1e6
 
 
 async def count(name: str) -> Finding:
@@ -352,6 +363,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0] if __doc__ else "")
     parser.add_argument("cases", nargs="*", choices=[[], *CASES], metavar="CASE")
     parser.add_argument("--count", action="store_true", help="print bytecodes alone, as JSON")
+    parser.add_argument("--time", action="store_true", help="print microseconds alone, as JSON")
     arguments = parser.parse_args()
     wanted = arguments.cases
     import uvloop
@@ -359,6 +371,9 @@ def main() -> None:
     if arguments.count:
         counted = {name: uvloop.run(count(name)).all_bytecodes for name in wanted or CASES}
         print(json.dumps(counted))
+        return
+    if arguments.time:
+        print(json.dumps({name: uvloop.run(measure(name)) for name in wanted or CASES}))
         return
     findings = [uvloop.run(look(name)) for name in wanted or CASES]
     header, rows = table(findings)

@@ -114,7 +114,7 @@ from fencepost_protocol.records.writer import build_batch
 ADMIN, USER, NOBODY = "127.0.0.1", "127.0.0.2", "127.0.0.3"
 TOPIC, GROUP, CLUSTER, TRANSACTION = 2, 3, 4, 5
 LITERAL, PREFIXED = 3, 4
-ALL, DESCRIBE = 2, 8
+ALL, WRITE, DESCRIBE, TWO_PHASE_COMMIT = 2, 4, 8, 15
 DENY, ALLOW = 2, 3
 TOPICS = ("mine", "mine-too", "mine-denied", "seen", "shut")
 BOTH = ("mine", "shut", "mine-denied", "mine-none", "none", "seen")
@@ -144,6 +144,11 @@ def rights() -> CreateAclsRequest:
             *(acl(kind, "mine", PREFIXED, USER, ALL, ALLOW) for kind in kinds),
             *(acl(kind, "mine-denied", LITERAL, USER, ALL, DENY) for kind in kinds),
             *(acl(kind, "seen", LITERAL, USER, DESCRIBE, ALLOW) for kind in kinds),
+            *(acl(TRANSACTION, each, LITERAL, USER, WRITE, ALLOW) for each in ("write", "both")),
+            *(
+                acl(TRANSACTION, each, LITERAL, USER, TWO_PHASE_COMMIT, ALLOW)
+                for each in ("prepare", "both")
+            ),
         ]
     )
 
@@ -325,6 +330,10 @@ def _transactions() -> Iterator[Case]:
     for host in (USER, NOBODY):
         yield Case(f"idempotent {host}", InitProducerIdRequest(None, 1000), 4, host)
     yield Case("begin", InitProducerIdRequest("shut", 1000), 4)
+    for name in ("mine", "mine-denied", "write", "prepare", "both", "shut"):
+        for prepares in (False, True):
+            begin = InitProducerIdRequest(name, 1000, enable2_pc=prepares)
+            yield Case(f"begin {name} {prepares=}", begin, 6)
     topics = [AddPartitionsToTxnTopic(each, [0, 7]) for each in BOTH]
     for transactional_id in ("mine", "shut"):
         request = AddPartitionsToTxnRequest([], transactional_id, 0, 0, topics)

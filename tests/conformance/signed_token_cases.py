@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import base64
 import json
-from pathlib import Path
 from typing import Any, Final
 
 import jwt
 from cryptography.hazmat.primitives.asymmetric import ec, rsa
 
 from tests.conformance.bearer_cases import HOUR_S, MECHANISM, MODULE, claims, first, unsecured
+from tests.conformance.bearer_cases import told as bearer_told
+from tests.support.issuer import Issuer
 from tests.support.secure_kafka import plain_module
+from tests.support.waiting import asked_until
 
 _PREFIX: Final = "listener.name.login.oauthbearer"
 AUDIENCE, ISSUER = "orders", "https://issuer.example"
@@ -20,8 +22,8 @@ OTHER_KEY: Final = rsa.generate_private_key(65537, 2048)
 EC_KEY: Final = ec.generate_private_key(ec.SECP256R1())
 
 
-def settings(keys: Path) -> dict[str, str]:
-    """The settings of a listener that knows these keys."""
+def settings(url: str) -> dict[str, str]:
+    """The settings of a listener that knows the keys there."""
     return {
         "sasl.enabled.mechanisms": f"PLAIN,{MECHANISM}",
         "listener.name.login.plain.sasl.jaas.config": plain_module("alice"),
@@ -29,20 +31,74 @@ def settings(keys: Path) -> dict[str, str]:
         f"{_PREFIX}.sasl.server.callback.handler.class": (
             "org.apache.kafka.common.security.oauthbearer.OAuthBearerValidatorCallbackHandler"
         ),
-        f"{_PREFIX}.sasl.oauthbearer.jwks.endpoint.url": keys.as_uri(),
+        f"{_PREFIX}.sasl.oauthbearer.jwks.endpoint.url": url,
         f"{_PREFIX}.sasl.oauthbearer.expected.audience": f"billing,{AUDIENCE}",
         f"{_PREFIX}.sasl.oauthbearer.expected.issuer": ISSUER,
     }
 
 
-def write_keys(path: Path) -> None:
-    """Write the public keys as a JSON Web Key Set."""
+def key_set(**others: rsa.RSAPrivateKey) -> str:
+    """The public keys as a JSON Web Key Set, and those of others, by their names."""
     keys = []
-    for name, algorithm, key in (("rsa", "RS256", RSA_KEY), ("ec", "ES256", EC_KEY)):
+    ours: dict[str, Any] = {"rsa": RSA_KEY, "ec": EC_KEY}
+    for name, key in (ours | others).items():
+        algorithm = "ES256" if key is EC_KEY else "RS256"
         maker = jwt.get_algorithm_by_name(algorithm)
         public: dict[str, Any] = maker.to_jwk(key.public_key(), as_dict=True)
         keys.append(public | {"kid": name, "use": "sig", "alg": algorithm})
-    path.write_text(json.dumps({"keys": keys}))
+    return json.dumps({"keys": keys})
+
+
+def by_key(now_s: int, kid: str, key: rsa.RSAPrivateKey = OTHER_KEY) -> bytes:
+    """The message with a token that is fine, if this key is known."""
+    given = claims(now_s, aud=AUDIENCE, iss=ISSUER)
+    return first(jwt.encode(given, key, "RS256", {"kid": kid}))
+
+
+async def told_with_endpoint(bootstrap: str, now_s: int, issuer: Issuer) -> list[str]:
+    """What comes of logins while an endpoint changes what it answers."""
+
+    async def login(about: str, message: bytes) -> str:
+        [found] = await bearer_told(bootstrap, now_s, {about: message})
+        return found
+
+    known, told = by_key(now_s, "rsa", RSA_KEY), []
+    told.append(await login("a key that is there", known))
+    issuer.body = key_set(later=OTHER_KEY).encode()
+    later = by_key(now_s, "later")
+    told.append(await login("a key that came since, at first", later))
+
+    async def is_known() -> bool:
+        return (await login("", later)).startswith(": NONE, valid")
+
+    await asked_until(is_known)
+    told.append(await login("a key that came since, soon", later))
+    for about, status, body in (
+        ("an error", 500, b"no"),
+        ("no JSON", 200, b"keys"),
+        ("no key set", 200, b"{}"),
+        ("a list", 200, b"[]"),
+        ("deep JSON", 200, b"[" * 100_000),
+        ("much", 200, b'{"keys": [], "more": "' + b"a" * 1_000_000 + b'"}'),
+    ):
+        issuer.status, issuer.body = status, body
+        before = len(issuer.asked)
+        await login("", by_key(now_s, about))
+        await asked_until(lambda least=before: _is_longer(issuer.asked, least))  # type: ignore[misc]
+        told.append(await login(f"then it answers {about}", known))
+    issuer.status, issuer.body = 200, b'{"keys": []}'
+
+    async def is_unknown() -> bool:
+        return (await login("", known)).startswith(': NONE, {"status"')
+
+    await login("", by_key(now_s, "no keys"))
+    await asked_until(is_unknown)
+    told.append(await login("then it answers no keys", known))
+    return told
+
+
+async def _is_longer(asked: list[str], than: int) -> bool:
+    return len(asked) > than
 
 
 def cases(now_s: int) -> dict[str, bytes]:

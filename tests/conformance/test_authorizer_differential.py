@@ -39,6 +39,8 @@ SETTINGS = {
     "offsets.topic.num.partitions": "5",
     "transaction.state.log.num.partitions": "5",
     "group.initial.rebalance.delay.ms": "0",
+    "transaction.two.phase.commit.enable": "true",
+    "unstable.api.versions.enable": "true",
     "node.id": "1",
 }
 MADE_UP = {

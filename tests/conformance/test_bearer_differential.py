@@ -12,6 +12,7 @@ from fencepost_broker.blocking import Broker
 
 from tests.conformance import bearer_cases, signed_token_cases
 from tests.support.apache_kafka import run_tool
+from tests.support.issuer import Issuer
 from tests.support.secure_kafka import KafkaWithUsers
 
 pytestmark = pytest.mark.conformance
@@ -42,11 +43,21 @@ def test_the_options_of_the_login_module() -> None:
 
 def test_signed_tokens(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     keys = tmp_path / "keys.json"
-    signed_token_cases.write_keys(keys)
+    keys.write_text(signed_token_cases.key_set())
     allowed = f"{ALLOWED}.urls={keys.as_uri()} {ALLOWED}.files={keys}"
     monkeypatch.setenv("JAVA_TOOL_OPTIONS", allowed)
-    found = told(signed_token_cases.settings(keys), signed_token_cases.cases)
+    found = told(signed_token_cases.settings(keys.as_uri()), signed_token_cases.cases)
     assert found == expected("bearer_signed.txt")
+
+
+def test_keys_at_an_endpoint(monkeypatch: pytest.MonkeyPatch) -> None:
+    with Issuer(signed_token_cases.key_set().encode()) as issuer:
+        monkeypatch.setenv("JAVA_TOOL_OPTIONS", f"{ALLOWED}.urls={issuer.url}")
+        with KafkaWithUsers(signed_token_cases.settings(issuer.url) | PLAIN_ONLY) as kafka:
+            login = f"127.0.0.1:{kafka.login_port}"
+            now_s = int(time.time())
+            told = asyncio.run(signed_token_cases.told_with_endpoint(login, now_s, issuer))
+    assert told == expected("bearer_endpoint.txt")
 
 
 def test_its_clients_make_unsigned_tokens(tmp_path: Path) -> None:

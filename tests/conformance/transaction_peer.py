@@ -57,6 +57,7 @@ COME_AGAIN = (
 )
 PARTITIONS = 5
 IN_FLIGHT = 500
+_TWO_PHASE_COMMIT_FROM = 6
 LAST_INITS = 3
 """So many are real ones: a coordinator remembers the epoch before, but not after it has loaded."""
 
@@ -164,9 +165,15 @@ class Peer:
         gives_own = "own" in plain or "pid" in options or "epoch" in options
         who = self._who(name, options) if gives_own else (-1, -1)
         timeout_ms = int(options.get("timeout", 60_000))
-        request = InitProducerIdRequest(self._id(name), timeout_ms, *who)
+        request = InitProducerIdRequest(
+            self._id(name), timeout_ms, *who, "2pc" in plain, "keep" in plain
+        )
         answer = await self.client.ask(request, 5 if version < 0 else version)
-        return self._identified(name, answer)
+        told = self._identified(name, answer)
+        if version < _TWO_PHASE_COMMIT_FROM:
+            return told
+        ongoing = self._letter(answer.ongoing_txn_producer_id)
+        return f"{told} ongoing={ongoing}/{answer.ongoing_txn_producer_epoch}"
 
     async def _new_epochs(self, name: str, count: int) -> None:
         """The first ``count`` inits, many on their way at the same time: a round trip is long."""

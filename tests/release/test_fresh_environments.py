@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import subprocess
+import zipfile
 from pathlib import Path
 
 import pytest
@@ -80,6 +81,54 @@ def test_the_client_alone(version: str, tmp_path: Path) -> None:
     ).stdout
     assert "uvloop" not in listed
     assert "aiohttp" not in listed
+
+
+@pytest.mark.timeout(900)
+def test_an_installation_from_sdists_has_what_the_wheels_have(tmp_path: Path) -> None:
+    python = python_of("3.11", tmp_path / "environment")
+    assert python is not None
+    subprocess.run(
+        [python, "-m", "pip", "install", "--quiet", "--find-links", DIST,
+         "--no-binary", "fencepost,fencepost-client", *DIST.glob("fencepost-*.tar.gz")],
+        check=True,
+    )  # fmt: skip
+    (packages,) = (tmp_path / "environment/lib").glob("*/site-packages")
+    installed = {
+        path.relative_to(packages).as_posix()
+        for path in packages.glob("fencepost_*/**/*")
+        if path.is_file() and path.suffix != ".pyc" and ".dist-info" not in path.parts[-2]
+    }
+    in_wheels = {
+        name
+        for wheel in DIST.glob("*.whl")
+        for name in zipfile.ZipFile(wheel).namelist()
+        if ".dist-info/" not in name
+    }
+    assert {name for name in installed if ".dist-info/" not in name} == in_wheels
+    fencepost = Installed([str(python.parent / "fencepost")], {"PATH": ""}, tmp_path)
+    with fencepost.serving("up", "--port", "0", "--topic", "orders:1") as told:
+        assert told["bootstrap"]
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["tool", "run", "--find-links", DIST, "--from", "{wheel}", "fencepost"],
+        ["tool", "run", "pipx", "run", "--spec", "{wheel}", f"--pip-args=--find-links {DIST}",
+         "fencepost"],
+    ],
+    ids=["uvx", "pipx run"],
+)  # fmt: skip
+def test_it_runs_without_an_installation(words: list[str | Path], tmp_path: Path) -> None:
+    (wheel,) = DIST.glob("fencepost-*.whl")
+    command = [str(each).format(wheel=wheel) for each in words]
+    own = {
+        name: str(tmp_path / name)
+        for name in ("UV_CACHE_DIR", "UV_TOOL_DIR", "PIPX_HOME", "PIPX_BIN_DIR")
+    }
+    runner = Installed([str(ROOT / ".venv/bin/uv"), *command], {**os.environ, **own}, tmp_path)
+    with runner.serving("up", "--port", "0", "--topic", "orders:1") as told:
+        assert told["bootstrap"]
 
 
 def test_what_an_installation_downloads(tmp_path: Path) -> None:

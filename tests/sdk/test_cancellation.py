@@ -11,6 +11,7 @@ from fencepost_client import Admin, Consumer, NewTopic, Producer, TopicPartition
 from fencepost_client.consumer.list_offsets import LATEST
 
 from tests.sdk.harness.cancellation import cancelled_after
+from tests.sdk.harness.consumer import LONG_MS
 from tests.sdk.harness.groups import is_in_state
 from tests.sdk.harness.producer import create
 from tests.support.reached import has_reached
@@ -106,12 +107,12 @@ async def test_a_join_that_waits_does_not_hold_up_the_others(bootstrap: str, top
     partitions = {TopicPartition(topic, 0), TopicPartition(topic, 1)}
     async with Consumer(bootstrap, **options) as stays:  # type: ignore[arg-type]
         stays.subscribe([topic])
-        await stays.getmany()
+        await stays.block_on_rebalance(LONG_MS)
 
         async def joins() -> None:
             async with Consumer(bootstrap, **options) as other:  # type: ignore[arg-type]
                 other.subscribe([topic])
-                await other.getmany()
+                await other.block_on_rebalance(LONG_MS)
 
         waits = asyncio.create_task(joins())
         await is_in_state(bootstrap, topic, "PreparingRebalance")
@@ -120,7 +121,7 @@ async def test_a_join_that_waits_does_not_hold_up_the_others(bootstrap: str, top
             await waits
         # Less than the session's 45 s, which it takes when the member has not left.
         async with asyncio.timeout(30):
-            await stays.getmany()
+            await stays.block_on_rebalance(LONG_MS)
         assert stays.assignment() == partitions
 
 

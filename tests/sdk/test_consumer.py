@@ -133,11 +133,11 @@ async def test_two_members_share_and_one_takes_over(bootstrap: str, topic: str) 
     options = {"group_id": topic, "auto_offset_reset": "earliest", "heartbeat_interval_ms": 50}
     async with Consumer(bootstrap, **options) as stays:  # type: ignore[arg-type]
         stays.subscribe([topic])
-        await stays.getmany()
+        await stays.block_on_rebalance(LONG_MS)
         assert stays.assignment() == set(partitions)
         async with Consumer(bootstrap, **options) as goes:  # type: ignore[arg-type]
             goes.subscribe([topic])
-            joins = asyncio.create_task(goes.getmany())
+            joins = asyncio.create_task(goes.block_on_rebalance(LONG_MS))
             while len(stays.assignment()) != 2:
                 await stays.getmany(timeout_ms=50)
             await joins
@@ -158,11 +158,11 @@ async def test_an_application_that_stands_still_loses_its_part(bootstrap: str, t
         Consumer(bootstrap, **options) as goes_on,  # type: ignore[arg-type]
     ):
         stands.subscribe([topic])
-        await stands.getmany()
+        await stands.block_on_rebalance(LONG_MS)
         assert stands.group_metadata().member_id
         goes_on.subscribe([topic])
         # Joining waits until the other one is out, which does nothing about it itself.
-        await goes_on.getmany()
+        await goes_on.block_on_rebalance(LONG_MS)
         assert goes_on.assignment() == set(partitions)
         assert stands.group_metadata().member_id == ""
 
@@ -188,7 +188,7 @@ async def test_consume_transform_produce_with_fencing(bootstrap: str, topic: str
         stale = zombie.group_metadata()
         async with Consumer(bootstrap, **options) as other:  # type: ignore[arg-type]
             other.subscribe([topic])
-            joins = asyncio.create_task(other.getmany())
+            joins = asyncio.create_task(other.block_on_rebalance(LONG_MS))
             while not joins.done():
                 await zombie.getmany(timeout_ms=50)
             with pytest.raises(CommitFailedError):  # noqa: PT012

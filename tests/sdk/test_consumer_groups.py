@@ -91,7 +91,7 @@ async def test_an_assignor_of_the_broker_can_be_chosen(bootstrap: str, topic: st
     async with member(bootstrap, topic, group_remote_assignor="best") as consumer:
         consumer.subscribe([topic])
         with pytest.raises(FatalError, match="UNSUPPORTED_ASSIGNOR"):
-            await consumer.getmany()
+            await consumer.block_on_rebalance(LONG_MS)
 
 
 async def test_a_static_member_comes_back_to_what_it_had(bootstrap: str, topic: str) -> None:
@@ -118,7 +118,7 @@ async def test_who_stands_still_is_out_of_the_group(bootstrap: str, topic: str) 
         async with member(bootstrap, topic) as goes_on:
             goes_on.subscribe([topic])
             await poll_until(lambda: goes_on.assignment() == everything, goes_on)
-            await stands.getmany()
+            await stands.block_on_rebalance(LONG_MS)
             assert ("lost", everything) in heard.events
             await poll_until(lambda: len(stands.assignment()) == 2, stands, goes_on)
 

@@ -8,14 +8,20 @@ from __future__ import annotations
 import asyncio
 import json
 import signal
+import sqlite3
 import sys
 from asyncio.subprocess import PIPE
 from collections import Counter
 from collections.abc import Awaitable, Callable
+from contextlib import closing
+from functools import partial
 from pathlib import Path
 
 import pytest
+from fencepost_broker import Broker
 from fencepost_client import Admin, Consumer, ConsumerRecord, TopicPartition
+
+from tests.support.waiting import asked_until
 
 # The programs are processes of their own: on which loop they are waited for makes no difference.
 pytestmark = [pytest.mark.asyncio(loop_factories=["asyncio"]), pytest.mark.slow]
@@ -120,6 +126,47 @@ async def test_outbox(bootstrap: str, tmp_path: Path) -> None:
     published = await values_of(bootstrap, "placed-orders")
     numbers = Counter(json.loads(value or b"")["order"] for value in published.elements())
     assert numbers == Counter(range(1, 56))
+
+
+STEPS = {
+    "Producer.send 8 before": 0,  # nothing is prepared
+    "Producer.prepare 2 after": 0,  # the database has not committed
+    "Producer.complete 3 before": 5,  # it has
+    "Producer.complete 1 before": 5,  # the next one has not yet recovered
+    "Producer.commit 1 after": 0,  # it has
+}
+"""Where the shop is killed, one after the other, and how far its database is then ahead."""
+
+
+async def test_two_phase_commit(tmp_path: Path) -> None:
+    program, shop = "examples/two_phase_commit.py", tmp_path / "shop.db"
+    settings = {
+        "unstable.api.versions.enable": "true",
+        "transaction.two.phase.commit.enable": "true",
+    }
+
+    async def placed() -> tuple[Counter[int], Counter[int]]:
+        with closing(sqlite3.connect(shop)) as database:
+            in_database = Counter(number for (number,) in database.execute("SELECT id FROM orders"))
+        told = await values_of(broker.bootstrap, "placed-orders")
+        return in_database, Counter(json.loads(value or b"")["order"] for value in told.elements())
+
+    async def is_ahead(orders: int) -> bool:
+        in_database, in_kafka = await placed()
+        assert in_kafka <= in_database
+        return (in_database - in_kafka).total() == orders
+
+    async with Broker(settings=settings) as broker:
+        options = ("--bootstrap", broker.bootstrap, "--db", str(shop), "--orders", "35")
+        for point, ahead in STEPS.items():
+            await killed_at(point, program, *options)
+            await asked_until(partial(is_ahead, ahead))  # markers may be on their way
+
+        async def never() -> bool:
+            return False
+
+        await run_until(never, program, *options)
+        assert await placed() == (Counter(range(1, 36)),) * 2
 
 
 async def test_dedup(bootstrap: str) -> None:

@@ -17,6 +17,8 @@ from fencepost_client import (
 )
 from fencepost_client.config.settings import CompressionName
 
+from tests.sdk.harness.consumer import LONG_MS
+
 pytestmark = pytest.mark.asyncio
 
 
@@ -82,7 +84,7 @@ async def test_a_mixed_group_shares_its_partitions(
     )
     async with Consumer(bootstrap, group_id=topic, heartbeat_interval_ms=50) as ours:
         ours.subscribe([topic])
-        await ours.getmany()
+        await ours.block_on_rebalance(LONG_MS)
         assert ours.assignment() == set(partitions)
         starts = asyncio.create_task(theirs.start())
         try:

@@ -269,6 +269,87 @@ async def something_else_while_renewing(peer: Peer) -> None:
 
 
 @case
+async def a_handshake_while_renewing(peer: Peer) -> None:
+    await log_in_512(peer)
+    await peer.handshake(S512)
+    await peer.handshake(S512)
+    await peer.ask(METADATA, 9)
+
+
+@case
+async def versions_while_renewing(peer: Peer) -> None:
+    await log_in_512(peer)
+    await peer.handshake(S512)
+    await peer.ask(VERSIONS, 3)
+
+
+@case
+async def a_token_without_a_handshake_to_renew(peer: Peer) -> None:
+    await log_in_512(peer)
+    await peer.token(scram_first(USER))
+    await peer.ask(METADATA, 9)
+
+
+@case
+async def a_token_when_all_is_done(peer: Peer) -> None:
+    await peer.handshake("PLAIN")
+    await peer.token(RIGHT)
+    await peer.token(RIGHT)
+    await peer.ask(METADATA, 9)
+
+
+@case
+async def another_handshake_when_all_is_done(peer: Peer) -> None:
+    await peer.handshake("PLAIN")
+    await peer.token(RIGHT)
+    await peer.handshake("GSSAPI")
+    await peer.handshake("PLAIN", 0)
+    await peer.ask(METADATA, 9)
+
+
+@case
+async def a_login_renewed_with_raw_tokens(peer: Peer) -> None:
+    await log_in_512(peer)
+    await peer.handshake(S512, 0)
+    first = await peer.raw(scram_first(USER))
+    if first is not None:
+        await peer.raw(scram_final(S512, USER, PASSWORD, first))
+        await peer.ask(METADATA, 9)
+
+
+@case
+async def a_raw_login_renewed(peer: Peer) -> None:
+    await peer.handshake(S512, 0)
+    first = await peer.raw(scram_first(USER))
+    assert first is not None
+    await peer.raw(scram_final(S512, USER, PASSWORD, first))
+    await log_in_512(peer)
+    await peer.ask(METADATA, 9)
+
+
+@case
+async def a_login_renewed_with_no_token(peer: Peer) -> None:
+    await log_in_512(peer)
+    await peer.handshake(S512)
+    await peer.token(b"")
+
+
+@case
+async def a_login_renewed_half_before_it_is_over(peer: Peer) -> None:
+    await log_in_512(peer)
+    await peer.handshake(S512)
+    await asyncio.sleep(1.2 * LOGIN_MS / 1000)
+    await peer.scram(S512, USER, PASSWORD)
+    await peer.ask(METADATA, 9)
+
+
+@case
+async def something_else_instead_of_a_token(peer: Peer) -> None:
+    await peer.handshake("PLAIN")
+    await peer.ask(METADATA, 9)
+
+
+@case
 async def a_login_that_is_over(peer: Peer) -> None:
     await log_in_512(peer)
     await asyncio.sleep(1.2 * LOGIN_MS / 1000)
@@ -308,11 +389,13 @@ SETTINGS: Final[dict[str, Any]] = {
 
 
 NO_ANSWER: Final = "Kafka's server trips over it, and closes the connection without an answer"
+OWN_SHAPE: Final = "Kafka answers with an error in the request's own shape first"
 UNLIKE: Final = {
     "scram_longer_proof": NO_ANSWER,
     "scram_shorter_proof": NO_ANSWER,
     "scram_no_proof": NO_ANSWER,
-    "something_else_while_renewing": "Kafka answers with an error in the request's own shape first",
+    "something_else_while_renewing": OWN_SHAPE,
+    "something_else_instead_of_a_token": OWN_SHAPE,
 }
 """What is otherwise on purpose, and why."""
 

@@ -27,7 +27,7 @@ async def test_everything_is_given_up_and_comes_back(bootstrap: str, topic: str)
     heard = Heard()
     async with member(bootstrap, topic) as stays, member(bootstrap, topic) as other:
         heard.subscribe(stays, topic)
-        await stays.getmany()
+        await stays.block_on_rebalance(LONG_MS)
         assert heard.events == [("assigned", everything)]
         other.subscribe([topic])
         await poll_until(lambda: len(other.assignment()) == 2, stays, other)
@@ -45,7 +45,7 @@ async def test_who_unsubscribes_does_not_wait_for_the_group(bootstrap: str, topi
     everything = await create(bootstrap, topic)
     async with member(bootstrap, topic) as stays, member(bootstrap, topic) as other:
         stays.subscribe([topic])
-        await stays.getmany()
+        await stays.block_on_rebalance(LONG_MS)
         other.subscribe([topic])
         reading = asyncio.create_task(other.getmany(timeout_ms=LONG_MS))
         await until(lambda: bool(other.group_metadata().member_id))  # it joins after that
@@ -155,11 +155,11 @@ async def test_what_the_group_took_meanwhile_is_lost(bootstrap: str, topic: str)
     heard = Heard()
     async with member(bootstrap, topic, max_poll_interval_ms=200) as stands:
         heard.subscribe(stands, topic)
-        await stands.getmany()
+        await stands.block_on_rebalance(LONG_MS)
         await until(lambda: not stands.group_metadata().member_id)
         with pytest.raises(CommitFailedError):
             await stands.commit(dict.fromkeys(everything, 7))
-        await stands.getmany()
+        await stands.block_on_rebalance(LONG_MS)
         assert heard.events == [
             ("assigned", everything),
             ("lost", everything),
@@ -178,9 +178,9 @@ async def test_a_listener_that_fails_is_heard_of_and_does_not_stop_the_group(
     async with member(bootstrap, topic) as consumer:
         consumer.subscribe([topic], on_assigned=asks)
         with pytest.raises(IllegalStateError, match="rebalance listener cannot"):
-            await consumer.getmany()
+            await consumer.block_on_rebalance(LONG_MS)
         assert consumer.assignment() == everything
-        await consumer.getmany()
+        await consumer.block_on_rebalance(LONG_MS)
 
 
 async def test_topics_that_grow_are_shared_again(bootstrap: str, topic: str) -> None:
@@ -212,7 +212,7 @@ async def test_a_static_member_that_starts_again_disturbs_nobody(
         for consumer in running:
             await consumer.start()
             consumer.subscribe([topic])
-        await first.getmany()
+        await first.block_on_rebalance(LONG_MS)
         await poll_until(lambda: len(first.assignment()) == 2 == len(second.assignment()), *running)
         before = {name: running[name].assignment() for name in (0, 1)}
         generation_id = first.group_metadata().generation_id

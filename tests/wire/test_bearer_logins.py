@@ -44,8 +44,8 @@ async def test_unsecured_tokens_are_accepted_and_refused_as_by_apache_kafka(
 
 async def test_signed_tokens_are_accepted_and_refused_as_by_apache_kafka(tmp_path: Path) -> None:
     keys = tmp_path / "keys.json"
-    signed_token_cases.write_keys(keys)
-    given = signed_token_cases.settings(keys) | LISTENERS
+    keys.write_text(signed_token_cases.key_set())
+    given = signed_token_cases.settings(keys.as_uri()) | LISTENERS
     given["connection.failed.authentication.delay.ms"] = "0"
     async with Broker(settings=given) as broker:
         now_s = broker.clock.now_ms() // 1000
@@ -63,7 +63,7 @@ async def test_keys_are_read_once_at_a_start(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     keys = tmp_path / "keys.json"
-    signed_token_cases.write_keys(keys)
+    keys.write_text(signed_token_cases.key_set())
     reads = 0
     read_text = Path.read_text
 
@@ -73,7 +73,7 @@ async def test_keys_are_read_once_at_a_start(
         return read_text(path, *args, **kwargs)
 
     monkeypatch.setattr(Path, "read_text", counted)
-    async with Broker(settings=signed_token_cases.settings(keys) | LISTENERS):
+    async with Broker(settings=signed_token_cases.settings(keys.as_uri()) | LISTENERS):
         assert reads == 1
 
 

@@ -18,7 +18,10 @@ from fencepost_broker.server.clock import wall_ms
 from fencepost_client import Admin, Consumer, KafkaError, NewTopic, Producer
 from fencepost_client.errors import AuthorizationError
 
+from tests.conformance import signed_token_cases
 from tests.support.broker import QuietLog, RunningBroker, running_broker
+from tests.support.issuer import Issuer
+from tests.support.logins import LISTENERS
 from tests.support.secure_kafka import KEY_PASSWORD, make_certificates
 from tests.support.waiting import until
 
@@ -439,3 +442,17 @@ async def test_a_renewed_certificate_is_shown_without_a_restart(
     told = capsys.readouterr().err
     assert "the certificate of a listener has changed" in told
     assert "the one before it stays" in told
+
+
+async def test_the_authority_of_an_issuers_keys_must_be_known(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with Issuer(b'{"keys": []}', folder / "broker-chain.pem") as issuer:
+        given = signed_token_cases.settings(issuer.url) | LISTENERS
+        given["sasl.oauthbearer.jwks.endpoint.retry.backoff.max.ms"] = "100"
+        with pytest.raises(SettingsError, match="certificate"):
+            await Broker(settings=given).start()
+        assert not issuer.asked
+        monkeypatch.setenv("SSL_CERT_FILE", str(folder / "ca.pem"))
+        async with Broker(settings=given):
+            assert issuer.asked

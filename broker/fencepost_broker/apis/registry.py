@@ -472,26 +472,26 @@ _OF_TELEMETRY: Final = frozenset({ApiKey.GET_TELEMETRY_SUBSCRIPTIONS, ApiKey.PUS
 
 
 def served(settings: Settings) -> tuple[Served, ...]:
-    """Return ``SERVED`` as these settings change it: a release's, with version caps, forwarded.
-
-    If the controller is another process, requests for it are forwarded.
-    """
+    """Return ``SERVED`` as settings change it; requests for another controller are passed on."""
     unserved = frozenset() if settings.client_telemetry_enable else _OF_TELEMETRY
     given, has_controller = settings.api_versions_max, "controller" in settings.process_roles
-    return _served(given, settings.kafka_release, unserved, has_controller=has_controller)
+    unstable = settings.unstable_api_versions_enable
+    return _served(
+        given, settings.kafka_release, unserved, unstable=unstable, has_controller=has_controller
+    )
 
 
 @cache
 def _served(
     given: tuple[str, ...], release_name: str | None, unserved: frozenset[ApiKey], *,
-    has_controller: bool,
+    unstable: bool, has_controller: bool,
 ) -> tuple[Served, ...]:  # fmt: skip
     caps, release = parse_version_caps(given), release_of(release_name)
     apis = tuple(api for api in SERVED if api.key not in unserved)
     if release is not None:
         apis = tuple(api for api in apis if api.key in release.versions)
         caps = {key: high for key, (_, high) in release.versions.items()} | caps
-    apis = tuple(replace(api, version_cap=caps.get(api.key)) for api in apis)
+    apis = tuple(replace(api, version_cap=caps.get(api.key), unstable=unstable) for api in apis)
     if has_controller:
         return apis
     from fencepost_broker.apis.forwarding import passed_on

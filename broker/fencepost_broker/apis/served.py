@@ -113,6 +113,8 @@ class Served:
     encode: Encode = encode_answer
     version_cap: int | None = None
     """The highest version that may be used, if the settings restrict it."""
+    unstable: bool = False
+    """Whether a version that Kafka calls unstable may be used, too."""
     is_passed_on: bool = False
     """Whether it is forwarded to a controller in another process."""
 
@@ -125,6 +127,8 @@ class Served:
         api = Api.of(self.key)
         assert api is not None
         low, high = api.advertised
+        if self.unstable:
+            high = api.max_version
         if self.version_cap is not None:
             high = min(high, self.version_cap)
         object.__setattr__(self, "versions", (low, high))

@@ -11,6 +11,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from importlib import import_module
+from importlib.machinery import EXTENSION_SUFFIXES
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Final, NamedTuple
@@ -23,6 +24,12 @@ RELEASED_S: Final = 1_735_689_600
 _PYTHON: Final = (3, 11)
 _NATIVE: Final = ("aiohttp", "cramjam", "crc32c", "msgspec", "re2")
 """Packages with code in C, C++ or Rust, whose import fails where they were built for elsewhere."""
+
+_COMPILED: Final = {
+    "fencepost": "fencepost_broker.network.connection",
+    "fencepost-client": "fencepost_protocol.framing",
+}
+"""A module of each distribution that compiled builds have as a shared object."""
 
 TOOLS: Final = (
     ("java", "the tests beside Apache Kafka, and Spark", "default-jdk-headless"),
@@ -62,6 +69,7 @@ def findings(wanted: Wanted, parts: Sequence[str]) -> list[Finding]:
 
 def _broker(wanted: Wanted) -> Iterator[Finding]:
     yield python(sys.version_info[:3])
+    yield build()
     yield loop()
     yield packages()
     yield port(wanted.port)
@@ -75,6 +83,25 @@ def python(version: tuple[int, int, int]) -> Finding:
     told = "Python " + ".".join(map(str, version))
     to_do = "" if version >= _PYTHON else "install Python 3.11 or newer"
     return Finding("broker", "python", told, to_do)
+
+
+def build() -> Finding:
+    """Look whether this is a compiled build."""
+    return Finding("broker", "build", build_name())
+
+
+def build_name() -> str:
+    """Say which distributions are compiled, by the file of one module of each."""
+    compiled = [name for name, module in _COMPILED.items() if is_compiled(module)]
+    if len(compiled) == 1:
+        return f"{compiled[0]} is compiled, the rest is pure Python"
+    return "compiled" if compiled else "pure Python"
+
+
+def is_compiled(module: str) -> bool:
+    """Whether Python takes a module from a shared object."""
+    spec = find_spec(module)
+    return bool(spec and spec.origin and spec.origin.endswith(tuple(EXTENSION_SUFFIXES)))
 
 
 def loop() -> Finding:

@@ -118,4 +118,6 @@ class _ShowVersion(argparse.Action):
     def __call__(self, parser: argparse.ArgumentParser, *_: Any) -> None:
         from importlib.metadata import version
 
-        parser.exit(message=f"fencepost {version('fencepost')}\n")
+        from fencepost_broker.cli.machine import build_name
+
+        parser.exit(message=f"fencepost {version('fencepost')} ({build_name()})\n")

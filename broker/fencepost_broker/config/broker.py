@@ -4,11 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from functools import lru_cache
-from pathlib import Path
 from typing import Final, Self, cast
-from urllib.parse import unquote
-
-from fencepost_client.config.jaas import read_jaas
 
 from fencepost_broker.config.errors import SettingsError
 from fencepost_broker.config.setting import AnySetting, Value
@@ -36,7 +32,6 @@ from fencepost_broker.config.tables.network import (
 from fencepost_broker.config.tables.security import (
     JAAS,
     PLAIN,
-    SIGNED_TOKENS,
     BearerSettings,
     DelegationTokenSettings,
     SecuritySettings,
@@ -61,7 +56,6 @@ from fencepost_broker.security.authentication.policy import OAUTHBEARER, TokenVa
 TOPIC: Final = Source(Origin.TOPIC)
 GROUP: Final = Source(Origin.GROUP)
 CLIENT_METRICS: Final = Source(Origin.CLIENT_METRICS)
-_FILE: Final = "file://"
 _IDS: Final = {"broker.id": "node.id", "node.id": "broker.id"}
 
 
@@ -213,37 +207,9 @@ class DeclaredSettings(
 
     def bearer_tokens(self, listener: str) -> TokenValidator:
         """Return what decides about the tokens of OAUTHBEARER; raises ValueError."""
+        from fencepost_broker.config.bearer_tokens import bearer_tokens
 
-        def given(name: str) -> Value:
-            return self.of_listener(name, listener, OAUTHBEARER)
-
-        keys = given("sasl.oauthbearer.jwks.endpoint.url")
-        if given("sasl.server.callback.handler.class") == SIGNED_TOKENS:
-            from fencepost_broker.security.authentication.signed_tokens import signed_tokens
-
-            if not isinstance(keys, str) or not keys.startswith(_FILE):
-                raise ValueError(
-                    f"signed tokens need keys: set sasl.oauthbearer.jwks.endpoint.url={_FILE}/PATH"
-                )
-            return signed_tokens(
-                Path(unquote(keys.removeprefix(_FILE))),
-                audiences=cast(
-                    "tuple[str, ...]", given("sasl.oauthbearer.expected.audience") or ()
-                ),
-                issuer=cast("str | None", given("sasl.oauthbearer.expected.issuer")),
-                user_claim=cast("str", given("sasl.oauthbearer.sub.claim.name")),
-                skew_ms=cast("int", given("sasl.oauthbearer.clock.skew.seconds")) * 1000,
-            )
-        if keys is not None:
-            raise ValueError(
-                "sasl.oauthbearer.jwks.endpoint.url has no effect on unsigned tokens: set"
-                f" sasl.server.callback.handler.class={SIGNED_TOKENS}"
-            )
-        from fencepost_broker.security.authentication.bearer import UnsecuredTokens
-
-        jaas = given(JAAS)
-        options = read_jaas(jaas).options if isinstance(jaas, str) else {}
-        return UnsecuredTokens.from_options(options)
+        return bearer_tokens(lambda name: self.of_listener(name, listener, OAUTHBEARER))
 
     def topic(self, overrides: Mapping[str, Value] | None = None) -> TopicSettings:
         """Return a topic's settings: its own, or else the broker's.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final, NamedTuple
 
+from fencepost_broker.config.setting import Scope
 from fencepost_broker.config.settings import Settings
 from fencepost_broker.config.table import Origin, Table
 
@@ -85,6 +86,8 @@ def describe_of(settings: Settings, table: Table, name: str) -> Described:
     ]
     if setting.synonyms:
         synonyms += _broker_synonyms(settings, setting.synonyms[0][0])
+    elif setting.scope is Scope.GROUP:
+        synonyms.append(Synonym(name, _text(setting, setting.default), SOURCE_DEFAULT))
     return _described(setting, table[name], synonyms)
 
 

@@ -7,7 +7,6 @@ again, or removing a missing one, writes nothing.
 
 from __future__ import annotations
 
-import ipaddress
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Final
 
@@ -40,6 +39,7 @@ from fencepost_broker.metadata.image.client_quotas import (
     USER,
     Entity,
 )
+from fencepost_broker.security.addresses import read_address
 
 if TYPE_CHECKING:
     from fencepost_broker.metadata.image.metadata_image import MetadataImage
@@ -139,13 +139,11 @@ def _allowed_keys(entity: Entity) -> Mapping[str, bool]:
     if len(names) > 1:
         raise invalid_request("an ip cannot be combined with a user or a client-id")
     address = names[IP]
-    try:
-        if address is not None:
-            ipaddress.ip_address(address)
-    except ValueError:
+    if address is not None and read_address(address) is None:
         raise invalid_request(
-            f"{address!r} is not an IP address: host names are not resolved"
-        ) from None
+            f"{address} is not a valid IP or resolvable host. No name server is asked:"
+            " localhost is the only host name."
+        )
     return _OF_ADDRESSES
 
 

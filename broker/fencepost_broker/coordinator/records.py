@@ -10,9 +10,10 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum
 from functools import cache
+from operator import is_
 from typing import Any, Final, NamedTuple, Unpack
 
 from fencepost_protocol.apis import Message, message_class
@@ -23,7 +24,7 @@ from fencepost_protocol.generated.index import (
     SHARE_COORDINATOR_RECORDS,
     TRANSACTION_COORDINATOR_RECORDS,
 )
-from fencepost_protocol.generated.transaction_log import TransactionLogValue
+from fencepost_protocol.generated.transaction_log import PartitionsSchema, TransactionLogValue
 from fencepost_protocol.records.batch import (
     ATTRIBUTES_OFFSET,
     CRC,
@@ -33,12 +34,14 @@ from fencepost_protocol.records.batch import (
 )
 from fencepost_protocol.records.reader import MIN_RECORD_SIZE
 from fencepost_protocol.records.writer import LoneRecordOptions, build_batch, build_lone_record
-from fencepost_protocol.varint import Buffer
+from fencepost_protocol.varint import Buffer, write_uvarint
 
 _INT16: Final = struct.Struct(">h")
 _KEY_VERSION: Final = 0
 _TEMPLATES_MAX: Final = 1 << 13
 _TEMPLATE_BYTES_MAX: Final = 1 << 10
+_TOPICS_MAX: Final = 16
+_LONG_MAX: Final = 16
 _INT32_MAX: Final = (1 << 31) - 1
 
 
@@ -134,6 +137,7 @@ _HEAD: Final = struct.Struct(">qhib")
 """The beginning of a transaction's value: producer id, epoch, timeout, status."""
 _TIMES: Final = struct.Struct(">qq")
 """Two fields of a value, last update and start, and of a batch's header, base and largest time."""
+_NO_TOPICS: Final[tuple[Sequence[PartitionsSchema], bytes]] = ((), b"")
 _ABSENT: Final = -0x5EED_F00D
 """A number that no transaction has, by which the positions of its fields are found."""
 _ABSENT_EPOCH: Final = -0x5EED
@@ -158,6 +162,8 @@ def _transaction_batch(
     """Return the batch of one record: a copy of an earlier one of the id, with other numbers."""
     key: Any = record.key
     topics = value.transaction_partitions
+    if topics and len(topics) > _TOPICS_MAX and record.value_version:
+        return _long_batch(record, value, topics, timestamp_ms)
     stays = (
         key.transactional_id,
         record.value_version,
@@ -215,6 +221,38 @@ def _remember(
             _templates.clear()
         _templates[stays] = template
     return template
+
+
+_long: dict[str, tuple[Sequence[PartitionsSchema], bytes]] = {}
+"""By transactional id: the topics of a transaction that has many, and their encoding."""
+
+
+def _long_batch(
+    record: LogRecord,
+    value: TransactionLogValue,
+    topics: Sequence[PartitionsSchema],
+    timestamp_ms: int,
+) -> bytearray:
+    """Return the batch of a record with many topics; only those are encoded that were added."""
+    key: Any = record.key
+    known, encoded = _long.get(key.transactional_id, _NO_TOPICS)
+    if len(known) > len(topics) or not all(map(is_, known, topics)):
+        known, encoded = _NO_TOPICS
+    added = bytearray()
+    TransactionLogValue(transaction_partitions=[*topics[len(known) :]]).encode(1, added)
+    count = bytearray()
+    write_uvarint(count, len(topics) - len(known) + 1)
+    encoded += added[_HEAD.size + len(count) : -_TIMES.size - 1]
+    if len(_long) >= _LONG_MAX:
+        _long.clear()
+    _long[key.transactional_id] = topics, encoded
+    content = encode_value(LogRecord(key, replace(value, transaction_partitions=[]), 1))
+    assert content is not None
+    count = bytearray()
+    write_uvarint(count, len(topics) + 1)
+    list_at = _INT16.size + _HEAD.size
+    content[list_at : list_at + 1] = count + encoded
+    return build_lone_record(encode_key(record), content, timestamp_ms)
 
 
 def decode_record(family: RecordFamily, key: Buffer | None, value: Buffer | None) -> LogRecord:

@@ -38,7 +38,9 @@ from fencepost_broker.security.principals import user_of
 if TYPE_CHECKING:
     from fencepost_broker.config import Settings
     from fencepost_broker.metadata.image.metadata_image import MetadataImage
+    from fencepost_broker.network.key_fetcher import KeyFetcher
     from fencepost_broker.network.socket_server import SocketServer
+    from fencepost_broker.observability.logging import Logger
 
 NONCE_BYTES: Final = 18
 _error_of: Final = struct.Struct(">8xh").unpack_from
@@ -76,6 +78,16 @@ class Entrance:
             settings.delegation_token_secret_key,
             now_ms,
         )
+
+    async def start_fetching(self, log: Logger) -> list[KeyFetcher]:
+        """Fetch the keys of tokens, if they are at an endpoint; raises SettingsError."""
+        if self.policy.tokens is None or self.policy.tokens.endpoint is None:
+            return []
+        from fencepost_broker.network.key_fetcher import KeyFetcher
+
+        fetcher = KeyFetcher(self.policy.tokens.endpoint, log)
+        await fetcher.start()
+        return [fetcher]
 
 
 def _policy(settings: Settings, listener: str) -> Policy:

@@ -202,19 +202,20 @@ class LeaderState:
 
     def advance(self, now_ms: int) -> bool:
         """Advance the high watermark if possible; return whether any offset moved."""
-        if self.has_too_few:
-            return False
-        counted = set(self.partition.isr)
+        counted = self.partition.isr
         if self.proposal is not None:
-            counted.update(self.proposal.broker_ids)
+            counted += self.proposal.broker_ids
         log = self._log
         lowest = end = log.log_end_offset
         for broker_id, follower in self.followers.items():
-            if broker_id in counted or (
-                self._is_about_to_join(follower, end, now_ms) and self._is_up(broker_id)
+            if follower.log_end_offset < lowest and (
+                broker_id in counted
+                or (self._is_about_to_join(follower, end, now_ms) and self._is_up(broker_id))
             ):
-                lowest = min(lowest, follower.log_end_offset)
-        return lowest > log.high_watermark and log.set_high_watermark(lowest)
+                lowest = follower.log_end_offset
+        if lowest <= log.high_watermark or self.has_too_few:
+            return False
+        return log.set_high_watermark(lowest)
 
     def _is_about_to_join(self, follower: Follower, end: int, now_ms: int) -> bool:
         return self._has_reached(follower) and follower.keeps_up(end, now_ms, self._lag_max_ms)
@@ -269,23 +270,16 @@ class LeaderState:
             return None
         isr = self.partition.isr
         end = self._log.log_end_offset
-        joins = [
-            broker_id
-            for broker_id, follower in self.followers.items()
-            if broker_id not in isr
-            and self._has_reached(follower)
-            and _may_join(brokers.get(broker_id), follower)
-        ]
-        stays = [
-            broker_id
-            for broker_id in isr
-            if broker_id == self._node_id
-            or broker_id not in self.followers
-            or self.followers[broker_id].keeps_up(end, now_ms, self._lag_max_ms)
-        ]
-        wanted = (*isr, *joins) if joins else tuple(stays)
-        if wanted == isr:
+        joins, leaves = [], []
+        for broker_id, follower in self.followers.items():
+            if broker_id in isr:
+                if not follower.keeps_up(end, now_ms, self._lag_max_ms):
+                    leaves.append(broker_id)
+            elif self._has_reached(follower) and _may_join(brokers.get(broker_id), follower):
+                joins.append(broker_id)
+        if not joins and not leaves:
             return None
+        wanted = (*isr, *joins) if joins else tuple(each for each in isr if each not in leaves)
         self.proposal = Proposal(
             self.partition.leader_epoch,
             self.partition.partition_epoch,

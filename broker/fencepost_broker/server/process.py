@@ -40,6 +40,7 @@ T = TypeVar("T")
 if TYPE_CHECKING:
     from fencepost_broker.coordinator.runtime.steps import OnStep
     from fencepost_broker.faults.rules import FaultRules
+    from fencepost_broker.network.key_fetcher import KeyFetcher
     from fencepost_broker.network.watched_context import WatchedContext
     from fencepost_broker.server.controller_server import ControllerServer
 
@@ -96,6 +97,7 @@ class BrokerProcess:
         """Connections to other processes; a controller by itself needs none."""
         self._controller_server: SocketServer | None = None
         """Server of the controller's listeners, for other brokers."""
+        self._key_fetchers: list[KeyFetcher] = []
 
     async def start(self) -> list[Address]:
         """Open the logs, listen and register; returns the addresses for clients."""
@@ -287,7 +289,9 @@ class BrokerProcess:
         broker.producer_ids.begin()
 
     async def _close_links(self) -> None:
-        """Close the connections to other processes."""
+        """Close the connections to other processes, and fetch no more keys."""
+        for fetcher in self._key_fetchers:
+            await fetcher.stop()
         if self.links is not None:
             await self.links.close()
 
@@ -316,7 +320,7 @@ class BrokerProcess:
             server = self.socket_server
             if not is_clients and self._controller_server is not None:
                 server = self._controller_server
-            front, tls = self._front(server, endpoint.name), self._tls(endpoint.name)
+            front, tls = await self._front(server, endpoint.name), self._tls(endpoint.name)
             _, port = await server.listen(endpoint.name, endpoint.host, endpoint.port, front, tls)
             listening.append(str(endpoint._replace(port=port)))
             advertised = told.get(endpoint.name, endpoint)
@@ -345,7 +349,7 @@ class BrokerProcess:
             if own is not None and own.listener and own.listener.upper() not in listeners:
                 self.log.warning("a setting has no effect: there is no such listener", setting=name)
 
-    def _front(
+    async def _front(
         self, server: SocketServer, listener: str
     ) -> Callable[[], Dispatcher[Connection]] | None:
         """Return what authenticates the connections of a listener, or ``None``."""
@@ -354,6 +358,7 @@ class BrokerProcess:
         from fencepost_broker.network.sasl_gate import Entrance, Gate
 
         entrance = Entrance.from_settings(self.settings, listener, self.clock.now_ms)
+        self._key_fetchers += await entrance.start_fetching(self.log)
         return lambda: Gate(server, entrance)
 
     def _tls(self, listener: str) -> WatchedContext | None:

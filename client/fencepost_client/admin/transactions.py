@@ -26,7 +26,7 @@ ONGOING: Final = "Ongoing"
 _DURATION_FROM: Final = 1
 _PATTERN_FROM: Final = 2
 _INIT_UP_TO: Final = 5
-"""Later versions are for two-phase commit (KIP-939), and no broker advertises them."""
+"""Later versions are for producers of a two-phase commit (KIP-939)."""
 _NOT_HERE: Final = frozenset(
     {ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, ErrorCode.NOT_LEADER_OR_FOLLOWER}
 )

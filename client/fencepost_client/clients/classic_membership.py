@@ -40,12 +40,14 @@ class Membership(Protocol):
     def subscribe(self, wanted: WantedTopics) -> None:
         """Change the subscription."""
 
-    async def change(self, owned: AbstractSet[TopicPartition]) -> AssignmentChange | None:
+    async def change(
+        self, owned: AbstractSet[TopicPartition], until: float | None = None
+    ) -> AssignmentChange | None:
         """The next change of the assignment; call it until it returns ``None``.
 
         Raises the error that ended the membership, once. A consumer without partitions waits here
-        for the group; one with partitions reads on, and gets the change later. While it is
-        ``leaving`` there is no change.
+        for the group, but not longer than ``until``, a time of the loop. One with partitions reads
+        on, and gets the change later. While it is ``leaving`` there is no change.
         """
 
     async def has_moved_on(self, then: GroupMetadata) -> bool:
@@ -105,7 +107,9 @@ class ClassicMembership:
         else:
             self._matched = None
 
-    async def change(self, owned: AbstractSet[TopicPartition]) -> AssignmentChange | None:
+    async def change(
+        self, owned: AbstractSet[TopicPartition], until: float | None = None
+    ) -> AssignmentChange | None:
         """See ``Membership``; a rebalance takes as long as its slowest member."""
         self._polled_ms = self._client.now_ms()
         error, self._error = self._error, None
@@ -117,7 +121,11 @@ class ClassicMembership:
             if self._joining is not None:
                 if owned and not self._joining.done():
                     return None
-                await self.joined()
+                try:
+                    async with asyncio.timeout_at(until):
+                        await self.joined()
+                except TimeoutError:
+                    return None
                 self._polled_ms = self._client.now_ms()
                 continue
             change = self.member.change(owned)

@@ -308,13 +308,13 @@ class Consumer(PartitionReader):
             raise IllegalStateError("a consumer without group_id has no group metadata")
         return self._membership.metadata()
 
-    async def _keep_up(self) -> None:
+    async def _keep_up(self, until: float | None = None) -> None:
         client = self._connected()
         membership = self._membership
         if membership is not None and self._wanted is not None:
             self._listener.refuse_within()
             async with self._rebalancing:
-                while (change := await membership.change(self.assignment())) is not None:
+                while (change := await membership.change(self.assignment(), until)) is not None:
                     await self._carry_out(change)
         if (
             self._auto_commit_ms is not None
@@ -323,7 +323,7 @@ class Consumer(PartitionReader):
         ):
             self._next_commit_ms = client.now_ms() + self._auto_commit_ms
             await self._commit_quietly()
-        await super()._keep_up()
+        await super()._keep_up(until)
 
     async def _carry_out(self, change: AssignmentChange) -> None:
         group_id = self.group_metadata().group_id

@@ -44,7 +44,9 @@ class ConsumerGroupMembership:
         self.member.subscribe(wanted)
         self._due.set()
 
-    async def change(self, owned: AbstractSet[TopicPartition]) -> AssignmentChange | None:
+    async def change(
+        self, owned: AbstractSet[TopicPartition], until: float | None = None
+    ) -> AssignmentChange | None:
         """See ``Membership``; joining takes one answer, independent of other members."""
         while not self._is_leaving:
             if self._client.closed:
@@ -62,7 +64,11 @@ class ConsumerGroupMembership:
             change = self.member.change()
             if change is not None or owned or self.member.has_joined:
                 return change
-            await self._beaten.wait()
+            try:
+                async with asyncio.timeout_at(until):
+                    await self._beaten.wait()
+            except TimeoutError:
+                return None
         return None
 
     async def has_moved_on(self, then: GroupMetadata) -> bool:

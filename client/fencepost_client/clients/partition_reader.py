@@ -131,7 +131,7 @@ class PartitionReader(BaseClient):
         client, loop = self._connected(), self._fetching()
         deadline = client.loop.time() + timeout_ms / 1000
         while True:
-            await self._keep_up()
+            await self._keep_up(deadline)
             found = take(limit)
             if self._history is not None:
                 self._history.polled(found, loop.fetcher.positions)
@@ -167,8 +167,9 @@ class PartitionReader(BaseClient):
         """Records that iteration takes next, here or in another thread."""
         return self._pending
 
-    async def _keep_up(self) -> None:
-        """Do what is due before records are returned."""
+    async def _keep_up(self, until: float | None = None) -> None:
+        """Do what is due before records are returned; wait for a group until a time of the loop."""
+        del until
         await self._resolve()
 
     def _look_again_seconds(self) -> float:

@@ -29,10 +29,11 @@ from fencepost_client.producer.partitioner import Partitioner, by_murmur2
 from fencepost_client.producer.preregistration import FEATURE, Registration
 from fencepost_client.producer.sender_settings import LINGER_MS, TRANSFORMING_MS, SenderSettings
 from fencepost_client.producer.stages import OPEN, Stage
-from fencepost_client.producer.transaction_manager import TransactionManager
+from fencepost_client.producer.transaction_manager import VERSION_2, TransactionManager
 from fencepost_client.types import (
     GroupMetadata,
     OffsetAndMetadata,
+    PreparedTxnState,
     TopicPartition,
 )
 
@@ -61,6 +62,8 @@ class Producer(RecordSender):
         enable_idempotence: bool = True,
         transactional_id: str | None = None,
         transaction_timeout_ms: int | None = None,
+        transaction_two_phase_commit_enable: bool = False,
+        keep_prepared_txn: bool = False,
         compression: CompressionName = "none",
         batch_size: int = BATCH_SIZE,
         linger_ms: int = LINGER_MS,
@@ -104,13 +107,24 @@ class Producer(RecordSender):
             transactional_id=transactional_id,
         )
         settings.check()
+        if transaction_two_phase_commit_enable and transaction_timeout_ms is not None:
+            raise ConfigError(
+                "transaction_timeout_ms cannot be set with transaction_two_phase_commit_enable: "
+                "such a transaction has no timeout"
+            )
         chance = client_settings.chance
         accumulator = Accumulator(
             chance, batch_size=batch_size, buffer_memory=buffer_memory, partitioner=partitioner
         )
         manager: TransactionManager | None = None
         if transactional_id is not None:
-            manager = TransactionManager(transactional_id, transaction_timeout_ms, chance)
+            manager = TransactionManager(
+                transactional_id,
+                transaction_timeout_ms,
+                chance,
+                can_prepare=transaction_two_phase_commit_enable,
+                keeps_prepared=keep_prepared_txn,
+            )
         super().__init__(client_settings, settings, accumulator, manager)
         if history is not None:
             self._history = history.client(client_id)
@@ -148,7 +162,8 @@ class Producer(RecordSender):
         servers = bootstrap_servers or getattr(consumer, "bootstrap_servers", None)
         if servers is None:
             raise ConfigError("bootstrap_servers is missing, and the consumer has none")
-        settings.setdefault("transaction_timeout_ms", TRANSFORMING_MS)
+        if not settings.get("transaction_two_phase_commit_enable"):
+            settings.setdefault("transaction_timeout_ms", TRANSFORMING_MS)
         made = cls(servers, transactional_id=transactional_id, **settings)
         made._consumer = consumer
         return made
@@ -157,6 +172,11 @@ class Producer(RecordSender):
     def stage(self) -> Stage:
         """The stage of a transactional producer."""
         return self._transactional().stage
+
+    @property
+    def is_prepared(self) -> bool:
+        """Whether a transaction waits for ``complete`` (KIP-939)."""
+        return self.stage is Stage.PREPARED
 
     @property
     def transaction_timeout_ms(self) -> int:
@@ -254,12 +274,66 @@ class Producer(RecordSender):
         manager = self._transactional()
         client, sender_loop = self._started()
         if manager.stage is Stage.IN_TRANSACTION:
-            await sender_loop.outcomes()
-            # A batch that failed has ended the transaction, and the next call raises its error.
-            sender_loop.failures.clear()
-            await sender_loop.added()
+            await self._written()
         with self._recorded_end("commit"):
             sender_loop.begin_epoch(await client.run(manager.end(commit=True)))
+
+    async def _written(self) -> None:
+        _, sender_loop = self._started()
+        await sender_loop.outcomes()
+        # A batch that failed has ended the transaction, and the next call raises its error.
+        sender_loop.failures.clear()
+        await sender_loop.added()
+
+    async def prepare(self) -> PreparedTxnState:
+        """Send waiting records, and return what identifies the transaction (KIP-939).
+
+            async with producer.transaction() as transaction:
+                await transaction.send("orders", b"42")
+                database.execute("UPDATE prepared SET state = ?", [str(await producer.prepare())])
+                database.commit()        # decides the outcome of both
+
+        From now on, only ``commit``, ``abort`` and ``complete`` are allowed. The transaction stays
+        open until one of them, also after an exception, ``close``, or the end of the program. This
+        is ``prepareTransaction`` in Java, and needs ``transaction_two_phase_commit_enable``.
+        """
+        manager = self._transactional()
+        if not manager.can_prepare:
+            raise IllegalStateError("prepare needs transaction_two_phase_commit_enable")
+        if manager.version < VERSION_2:
+            # Transactions of one producer would all have the same epoch, and so the same state.
+            raise UnsupportedVersionError("Two-phase commit needs transaction.version 2.")
+        if manager.stage is Stage.IN_TRANSACTION:
+            await self._written()
+        return manager.prepare()
+
+    async def complete(self, state: PreparedTxnState | str) -> None:
+        """Commit if ``state`` is that of the prepared transaction, and abort it otherwise.
+
+            async with Producer(
+                servers,
+                transactional_id="orders-1",
+                transaction_two_phase_commit_enable=True,
+                keep_prepared_txn=True,
+            ) as producer:
+                await producer.complete(state_in_the_database)
+
+        Nothing happens if no transaction was open at the start. This is ``completeTransaction`` in
+        Java.
+        """
+        if isinstance(state, str):
+            state = PreparedTxnState.parse(state)
+        prepared = self._transactional().prepared
+        if prepared is None:
+            raise IllegalStateError(
+                "no transaction is prepared: call prepare, or start with keep_prepared_txn"
+            )
+        if not prepared.has_transaction:
+            return
+        if state == prepared:
+            await self.commit()
+        else:
+            await self.abort()
 
     async def abort(self) -> None:
         """Drop waiting records, and abort."""

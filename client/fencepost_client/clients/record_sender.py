@@ -62,6 +62,8 @@ class RecordSender(BaseClient):
         await client.start()
         if self._manager is not None:
             loop.begin_epoch(await client.run(self._manager.initialize()))
+            # A transaction that was kept ends without a begin.
+            self._manager.version = client.connections.feature("transaction.version")
 
     def _stop(self) -> None:
         if self._sender_loop is not None:

@@ -26,6 +26,10 @@ class TransactionalProducer(Protocol):
     is_abort_given_up: bool
     """An abort got no answer, and is left to the coordinator."""
 
+    @property
+    def is_prepared(self) -> bool:
+        """Whether the transaction waits for ``complete``."""
+
     def begin(
         self, *, partitions: Iterable[TopicPartition] | None = None, group_id: str | None = None
     ) -> None:
@@ -108,6 +112,8 @@ class Transaction:
                 await self._producer.abort()
                 raise
             return
+        if self._producer.is_prepared:
+            return  # its outcome may be decided already
         try:
             await self._producer.abort()
         except KafkaError as why:

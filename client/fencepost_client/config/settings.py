@@ -283,6 +283,14 @@ PRODUCER: Final = COMMON | _by_keyword(
         "the time after which the coordinator aborts an open transaction", least=1,
     ),
     Setting(
+        "transaction.two.phase.commit.enable", "transaction_two_phase_commit_enable", Kind.BOOLEAN,
+        "whether transactions can be prepared, and stay open until they are ended (KIP-939)",
+    ),
+    Setting(
+        "", "keep_prepared_txn", Kind.BOOLEAN,
+        "whether the start keeps the transaction that is open, to be completed (KIP-939)",
+    ),
+    Setting(
         "transactional.id", "transactional_id", Kind.TEXT,
         "the name of a transactional producer; it stays the same over restarts",
     ),

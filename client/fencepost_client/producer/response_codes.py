@@ -1,15 +1,43 @@
-"""The decisive error code of an answer, and partitions by topic for requests."""
+"""What error codes mean to a transaction, and partitions by topic for requests."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
 from fencepost_protocol.errors import KINDS, RETRIABLE, ErrorCode
+from fencepost_protocol.generated.txn_offset_commit import TxnOffsetCommitRequestPartition
 
-from fencepost_client.types import TopicPartition
+from fencepost_client.types import OffsetAndMetadata, TopicPartition
 
 _SAYS_NOTHING: Final = {ErrorCode.NONE, ErrorCode.OPERATION_NOT_ATTEMPTED}
+ANOTHER_IS_AT_WORK: Final = {
+    ErrorCode.INVALID_PRODUCER_EPOCH,
+    ErrorCode.PRODUCER_FENCED,
+}
+PERHAPS_TIMED_OUT: Final = {*ANOTHER_IS_AT_WORK, ErrorCode.INVALID_TXN_STATE}
+"""The last one is for a commit of version 2 whose transaction was aborted meanwhile."""
+ENDS_THE_PRODUCER: Final = {
+    ErrorCode.CLUSTER_AUTHORIZATION_FAILED,
+    ErrorCode.TRANSACTIONAL_ID_AUTHORIZATION_FAILED,
+    ErrorCode.INVALID_PRODUCER_ID_MAPPING,
+    ErrorCode.PRODUCER_FENCED,
+    ErrorCode.UNSUPPORTED_VERSION,
+}
+"""Of what leaders say to batches, as Kafka's producer takes it; the rest ends the transaction."""
+ABORT_IS_ENOUGH: Final = {
+    ErrorCode.TOPIC_AUTHORIZATION_FAILED,
+    ErrorCode.GROUP_AUTHORIZATION_FAILED,
+    ErrorCode.FENCED_INSTANCE_ID,
+    # From a partition's leader; whether the coordinator agrees shows when the abort is asked for.
+    ErrorCode.INVALID_PRODUCER_EPOCH,
+}
+"""Errors that end this transaction and not the producer, whatever their class."""
+OUT_OF_THE_GROUP: Final = {
+    ErrorCode.ILLEGAL_GENERATION,
+    ErrorCode.UNKNOWN_MEMBER_ID,
+    ErrorCode.STALE_MEMBER_EPOCH,
+}
 
 
 def code_of(answer: Any) -> int:
@@ -49,3 +77,13 @@ def by_topic(partitions: Iterable[TopicPartition]) -> dict[str, list[int]]:
     for topic, partition in sorted(partitions):
         topics.setdefault(topic, []).append(partition)
     return topics
+
+
+def offset_of(
+    topic: str, partition: int, offsets: Mapping[TopicPartition, OffsetAndMetadata]
+) -> TxnOffsetCommitRequestPartition:
+    """The offset of a partition, as TxnOffsetCommit has it."""
+    offset = offsets[TopicPartition(topic, partition)]
+    return TxnOffsetCommitRequestPartition(
+        partition, offset.offset, offset.leader_epoch, offset.metadata
+    )

@@ -7,6 +7,7 @@
                                                  |    +-> ABORTING <+- a commit that was refused
                                                  v           ^   |
                                           ABORTABLE_ERROR ---+   +-> READY
+    INITIALIZING or IN_TRANSACTION -> PREPARED -> COMMITTING or ABORTING (KIP-939)
     from anywhere -> FATAL, for good
 """
 
@@ -23,6 +24,7 @@ class Stage(Enum):
     INITIALIZING = "initialising"
     READY = "not in a transaction"
     IN_TRANSACTION = "in a transaction"
+    PREPARED = "in a transaction that is prepared"
     COMMITTING = "committing"
     ABORTING = "aborting"
     ABORTABLE_ERROR = "in a transaction that can only be aborted"
@@ -34,8 +36,9 @@ ALLOWED_FROM: Final[dict[Stage, set[Stage]]] = {
     Stage.INITIALIZING: {Stage.UNINITIALIZED, Stage.INITIALIZING},
     Stage.READY: {Stage.INITIALIZING, Stage.COMMITTING, Stage.ABORTING},
     Stage.IN_TRANSACTION: {Stage.READY},
-    Stage.COMMITTING: {Stage.IN_TRANSACTION, Stage.COMMITTING},
-    Stage.ABORTING: {Stage.IN_TRANSACTION, Stage.ABORTABLE_ERROR, Stage.ABORTING},
+    Stage.PREPARED: {Stage.INITIALIZING, Stage.IN_TRANSACTION},
+    Stage.COMMITTING: {Stage.IN_TRANSACTION, Stage.PREPARED, Stage.COMMITTING},
+    Stage.ABORTING: {Stage.IN_TRANSACTION, Stage.PREPARED, Stage.ABORTABLE_ERROR, Stage.ABORTING},
     Stage.ABORTABLE_ERROR: {Stage.IN_TRANSACTION, Stage.COMMITTING, Stage.ABORTABLE_ERROR},
     Stage.FATAL: set(Stage),
 }

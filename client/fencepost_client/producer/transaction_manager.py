@@ -31,7 +31,6 @@ from fencepost_protocol.generated.index import ApiKey
 from fencepost_protocol.generated.init_producer_id import InitProducerIdRequest
 from fencepost_protocol.generated.txn_offset_commit import (
     TxnOffsetCommitRequest,
-    TxnOffsetCommitRequestPartition,
     TxnOffsetCommitRequestTopic,
 )
 
@@ -55,8 +54,14 @@ from fencepost_client.producer.preregistration import (
 )
 from fencepost_client.producer.producer_ids import was_ended_by_timeout
 from fencepost_client.producer.response_codes import (
+    ABORT_IS_ENOUGH,
+    ANOTHER_IS_AT_WORK,
+    ENDS_THE_PRODUCER,
+    OUT_OF_THE_GROUP,
+    PERHAPS_TIMED_OUT,
     by_topic,
     code_of,
+    offset_of,
     worst_of_offsets,
     worst_of_partitions,
 )
@@ -71,7 +76,12 @@ from fencepost_client.requests.procedures import (
     Procedure,
     retry,
 )
-from fencepost_client.types import GroupMetadata, OffsetAndMetadata, TopicPartition
+from fencepost_client.types import (
+    GroupMetadata,
+    OffsetAndMetadata,
+    PreparedTxnState,
+    TopicPartition,
+)
 
 VERSION_2: Final = 2
 TRANSACTION_MS: Final = 60_000
@@ -84,33 +94,7 @@ _MEMBERSHIP_FROM: Final = 3
 _REGISTRATION_FROM: Final = 3
 """The version of AddPartitionsToTxn that can name a group (KIP-609)."""
 _BUMP_FROM: Final = 3
-_ANOTHER_IS_AT_WORK: Final = {
-    ErrorCode.INVALID_PRODUCER_EPOCH,
-    ErrorCode.PRODUCER_FENCED,
-}
-_PERHAPS_TIMED_OUT: Final = {*_ANOTHER_IS_AT_WORK, ErrorCode.INVALID_TXN_STATE}
-"""The last one is for a commit of version 2 whose transaction was aborted meanwhile."""
-_ENDS_THE_PRODUCER: Final = {
-    ErrorCode.CLUSTER_AUTHORIZATION_FAILED,
-    ErrorCode.TRANSACTIONAL_ID_AUTHORIZATION_FAILED,
-    ErrorCode.INVALID_PRODUCER_ID_MAPPING,
-    ErrorCode.PRODUCER_FENCED,
-    ErrorCode.UNSUPPORTED_VERSION,
-}
-"""Of what leaders say to batches, as Kafka's producer takes it; the rest ends the transaction."""
-_ABORT_IS_ENOUGH: Final = {
-    ErrorCode.TOPIC_AUTHORIZATION_FAILED,
-    ErrorCode.GROUP_AUTHORIZATION_FAILED,
-    ErrorCode.FENCED_INSTANCE_ID,
-    # From a partition's leader; whether the coordinator agrees shows when the abort is asked for.
-    ErrorCode.INVALID_PRODUCER_EPOCH,
-}
-"""Errors that end this transaction and not the producer, whatever their class."""
-_OUT_OF_THE_GROUP: Final = {
-    ErrorCode.ILLEGAL_GENERATION,
-    ErrorCode.UNKNOWN_MEMBER_ID,
-    ErrorCode.STALE_MEMBER_EPOCH,
-}
+_TWO_PHASE_COMMIT_FROM: Final = 6
 
 
 class _GroupHasToBeAddedError(KafkaError):
@@ -120,9 +104,22 @@ class _GroupHasToBeAddedError(KafkaError):
 class TransactionManager:
     """The state of a transactional producer."""
 
-    def __init__(self, transactional_id: str, timeout_ms: int | None, chance: Chance) -> None:
+    def __init__(
+        self,
+        transactional_id: str,
+        timeout_ms: int | None,
+        chance: Chance,
+        *,
+        can_prepare: bool = False,
+        keeps_prepared: bool = False,
+    ) -> None:
         self.transactional_id = transactional_id
         self.timeout_ms = timeout_ms or TRANSACTION_MS
+        self.can_prepare = can_prepare
+        self._keeps_prepared = keeps_prepared
+        self.prepared: PreparedTxnState | None = None
+        """The transaction that waits for its end; one without a producer id if none was kept."""
+        self._was_kept = False
         self.stage = Stage.UNINITIALIZED
         self.identity = NOBODY
         self.version = 0
@@ -162,7 +159,7 @@ class TransactionManager:
         self.check_alive()
         self._to(Stage.IN_TRANSACTION)
         self.version = version
-        self.error = None
+        self.error = self.prepared = None
         self._perhaps_begun = self._was_timed_out = False
         self._is_end_open = self._is_end_lost = False
         for of_the_last in (self._added, self._groups, self._written, self._groups_written):
@@ -210,7 +207,7 @@ class TransactionManager:
         """Record an error that ends the transaction or the producer; returns it."""
         self.error = error
         is_fatal = isinstance(error, ProducerFencedError) or (
-            isinstance(error, FatalError | FencedError) and error.code not in _ABORT_IS_ENOUGH
+            isinstance(error, FatalError | FencedError) and error.code not in ABORT_IS_ENOUGH
         )
         in_transaction = self.stage in ALLOWED_FROM[Stage.ABORTABLE_ERROR]
         self.stage = Stage.ABORTABLE_ERROR if in_transaction and not is_fatal else Stage.FATAL
@@ -239,7 +236,7 @@ class TransactionManager:
         self._sequences_broke = True
         if self.stage not in ALLOWED_FROM[Stage.ABORTABLE_ERROR]:
             return
-        if error.code in _ENDS_THE_PRODUCER:
+        if error.code in ENDS_THE_PRODUCER:
             self._fail(error)
         elif self.stage is not Stage.ABORTABLE_ERROR:  # what came first is why
             self.error, self.stage = error, Stage.ABORTABLE_ERROR
@@ -255,17 +252,33 @@ class TransactionManager:
         return Coordinator(TRANSACTION, self.transactional_id)
 
     def initialize(self) -> Procedure[Identity]:
-        """Get a producer id and an epoch; aborts an open transaction of an earlier producer."""
+        """Get a producer id and an epoch; aborts or keeps an earlier producer's transaction."""
         self._to(Stage.INITIALIZING)
         identity = yield from self._ask_identity(NOBODY)
-        self._to(Stage.READY)
+        self._was_kept = self.prepared is not None and self.prepared.has_transaction
+        self._to(Stage.PREPARED if self._was_kept else Stage.READY)
         return identity
 
+    def prepare(self) -> PreparedTxnState:
+        """Allow only the end from now on, when all records have their outcome (KIP-939)."""
+        self.check_in_transaction()
+        self._to(Stage.PREPARED)
+        self.prepared = PreparedTxnState(*self.identity)
+        return self.prepared
+
     def _ask_identity(self, current: Identity) -> Procedure[Identity]:
+        keeps = self._keeps_prepared and self.stage is Stage.INITIALIZING
+
         def build(version: int) -> InitProducerIdRequest:
             request = InitProducerIdRequest(self.transactional_id, self.timeout_ms)
             if version >= _BUMP_FROM:
                 request.producer_id, request.producer_epoch = current
+            if self.can_prepare or keeps:
+                if version < _TWO_PHASE_COMMIT_FROM:
+                    raise UnsupportedVersionError(
+                        "Two-phase commit needs unstable.api.versions.enable at the broker."
+                    )
+                request.enable2_pc, request.keep_prepared_txn = self.can_prepare, keeps
             return request
 
         ask = Ask(self._coordinator, ApiKey.INIT_PRODUCER_ID, build)
@@ -273,6 +286,9 @@ class TransactionManager:
         if answer.error_code:
             raise self._fail(self._error(answer.error_code, "asking for a producer id"))
         self.identity = Identity(answer.producer_id, answer.producer_epoch)
+        if keeps:
+            ongoing = answer.ongoing_txn_producer_id, answer.ongoing_txn_producer_epoch
+            self.prepared = PreparedTxnState(*ongoing)
         self._sequences_broke = False
         return self.identity
 
@@ -348,7 +364,7 @@ class TransactionManager:
             return
         state = f"sending offsets of group {group.group_id!r}"
         error = yield from self._refused(code, state)
-        if code in _OUT_OF_THE_GROUP:
+        if code in OUT_OF_THE_GROUP:
             error = CommitFailedError(code=code, state=state)
         raise self._fail(error)
 
@@ -370,7 +386,7 @@ class TransactionManager:
                 raise _GroupHasToBeAddedError
             self._groups_written.add(group.group_id)
             request.topics = [
-                TxnOffsetCommitRequestTopic(topic, [_partition(topic, p, offsets) for p in parts])
+                TxnOffsetCommitRequestTopic(topic, [offset_of(topic, p, offsets) for p in parts])
                 for topic, parts in by_topic(offsets).items()
             ]
             return request
@@ -398,14 +414,15 @@ class TransactionManager:
             yield from self._end(commit=commit)
         if self._sequences_broke and self.version < VERSION_2:
             yield from self._ask_identity(self.identity)
-        self._sequences_broke = False
+        self._sequences_broke = self._was_kept = False
+        self.prepared = None
         self._to(Stage.READY)
         return self.identity
 
     @property
     def _has_begun(self) -> bool:
         """Whether there is something to end."""
-        return bool(self._added or self._groups or self._groups_written)
+        return bool(self._added or self._groups or self._groups_written or self._was_kept)
 
     @property
     def _is_surely_open(self) -> bool:
@@ -457,7 +474,7 @@ class TransactionManager:
 
     def _refused(self, code: int, state: str) -> Procedure[KafkaError]:
         """What to raise; an epoch that is old by the transaction's time-out alone is renewed."""
-        if code in _PERHAPS_TIMED_OUT and (
+        if code in PERHAPS_TIMED_OUT and (
             yield from was_ended_by_timeout(
                 self.transactional_id, self.identity, self._backoff(initial_ms=20)
             )
@@ -478,15 +495,6 @@ class TransactionManager:
 
     def _error(self, code: int, state: str) -> KafkaError:
         state = self._where(state)
-        if code in _ANOTHER_IS_AT_WORK:
+        if code in ANOTHER_IS_AT_WORK:
             return ProducerFencedError(code=code, state=state)
         return producer_error(code, state=state)
-
-
-def _partition(
-    topic: str, partition: int, offsets: Mapping[TopicPartition, OffsetAndMetadata]
-) -> TxnOffsetCommitRequestPartition:
-    offset = offsets[TopicPartition(topic, partition)]
-    return TxnOffsetCommitRequestPartition(
-        partition, offset.offset, offset.leader_epoch, offset.metadata
-    )

@@ -66,10 +66,10 @@ Then processes were killed (SIGKILL), and the run checked what is left:
 | an executor, while its task writes | nothing is committed; the query is started again: once |
 | the driver, while its task writes | the same |
 
-The audit's scans, and the reading of the coordinators' log, are spread over the executors. Their results,
-one row for each transaction and partition, are compared in the driver, which takes
-[less than a microsecond](audit.md) for a transaction. `make spark-cluster GB=100` measures other sizes; the
-folder for temporary files needs as much room.
+The audit's scans, and the reading of the coordinators' log, are spread over the executors. Their
+results, one row for each transaction and partition, are compared in the driver, which takes
+[less than a microsecond](audit.md) for a transaction. `make spark-cluster GB=100` measures other
+sizes; the folder for temporary files needs as much room.
 
 """
 

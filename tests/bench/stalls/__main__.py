@@ -28,7 +28,7 @@ from tests.hostile.batch_harness import SMALLEST, with_body
 from tests.support.broker import RunningBroker, running_broker
 
 PAGE: Final = Path(__file__).resolve().parents[3] / "docs/bench/stalls.md"
-LONGEST_MS: Final = 100.0
+LONGEST_MS: Final = 50.0
 """No request may keep others waiting for longer: the command fails if one does."""
 BOMBS: Final = 1_000
 """Small batches that unpack to as many records as are still counted, in one Produce."""
@@ -160,7 +160,7 @@ _PAGE: Final = """\
 
 Made by `make bench-stalls`. Of each API the worst of its requests in which one array has {count}
 elements, whichever array that is: names of their own, or one name over and over. The command fails
-if one of them takes a turn of more than 100 ms. A turn is what the
+if one of them takes a turn of more than 50 ms. A turn is what the
 loop does between two looks for events, in processor time of its thread; where Python looked for
 garbage for longer than that, that counts. Others wait for the longest turn; of the rest they get
 their share (and up to 5 ms, Python's switch of threads, while a thread of the broker's works).

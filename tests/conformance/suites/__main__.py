@@ -19,7 +19,7 @@ from pathlib import Path
 from tests.conformance.clients.clients import ClientUnavailableError, tool
 from tests.conformance.suites import page
 from tests.conformance.suites.outcomes import FAILED, PASSED
-from tests.conformance.suites.places import NAMES, start
+from tests.conformance.suites.places import NAMES
 from tests.conformance.suites.running import REPOSITORY_DIR, Run, Suite
 from tests.conformance.suites.table import SUITES
 from tests.support.apache_kafka import KafkaUnavailableError, fetch
@@ -60,7 +60,7 @@ def _inside(options: argparse.Namespace) -> int:
     file = page.result_path(suite.name, kind)
     file.parent.mkdir(parents=True, exist_ok=True)
     log = file.with_name("some.txt") if only else file.with_suffix(".txt")
-    with start(kind, suite.settings) as place:
+    with suite.begin(kind, suite.settings) as place:
         since = time.monotonic()
         outcomes = suite.run(place, Run(suite, Path(options.inside), log, only))
         seconds = time.monotonic() - since

@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 from collections.abc import Callable, Mapping
+from functools import partial
 from pathlib import Path
 from typing import Final
 
 from tests.conformance.clients.clients import GO_ENVIRONMENT, build, new_enough, tool
+from tests.conformance.suites import proxied_cluster
 from tests.conformance.suites.outcomes import Outcomes, of_go
 from tests.conformance.suites.places import PASSWORD, USER, Place
 from tests.conformance.suites.running import TARGET, Run, Suite
 
 _PROGRAM: Final = "suite.test"
 _MAY_WRITE: Final = 0o200
+_TOXIPROXY: Final = TARGET / "toxiproxy" / "server"
 
 
 def go_tests(path: str, version: str, package: str, *words: str) -> Callable[[], Path]:
@@ -75,7 +79,41 @@ def _segmentio(_: Place, run: Run) -> Outcomes:
     return _run(run, environment, "-test.skip", panics)
 
 
+def _sarama_tests() -> Path:
+    if not _TOXIPROXY.exists():
+        go = new_enough(tool("go", "Go"))
+        TARGET.mkdir(parents=True, exist_ok=True)
+        command = [go, "install", "github.com/Shopify/toxiproxy/v2/cmd/server@v2.5.0"]
+        build(TARGET, command, {**GO_ENVIRONMENT, "GOBIN": str(_TOXIPROXY.parent)})
+    return go_tests("github.com/IBM/sarama", "1.61.1", "", "-tags", "functional")()
+
+
+def _sarama(place: Place, run: Run) -> Outcomes:
+    # The others of the package need no broker.
+    texts = "".join(each.read_text("utf-8") for each in run.folder.glob("functional_*_test.go"))
+    names = sorted(re.findall(r"^func (Test[A-Z]\w*)", texts, re.MULTILINE))
+    words = [] if run.only else ["-test.run", f"^({'|'.join(names)})$"]
+    return _run(run, place.environment, *words)
+
+
 SUITES: Final = (
+    Suite(
+        "IBM/sarama",
+        "1.61.1",
+        _sarama_tests,
+        _sarama,
+        900,
+        places=("fencepost-cluster", "kafka"),
+        begin=partial(proxied_cluster.start, toxiproxy=_TOXIPROXY),
+        settings={
+            "default.replication.factor": "2",
+            "offsets.topic.replication.factor": "2",
+            "transaction.state.log.replication.factor": "2",
+            "replica.selector.class": "org.apache.kafka.common.replica.RackAwareReplicaSelector",
+            "auto.create.topics.enable": "false",
+            "group.initial.rebalance.delay.ms": "0",
+        },
+    ),
     Suite(
         "franz-go, kgo",
         "1.22.3",

@@ -26,8 +26,9 @@ _HEAD: Final = """\
 table, and runs them unchanged against one broker, against a cluster of three, and against Apache
 Kafka 4.3.1. Cells have the number of tests that passed, of those that were not skipped, and the
 seconds of the run on two shared cores. A dash: not run there. Subtests are counted instead of the
-test that has them. [The modules beside this table](../../tests/conformance/suites/table.py) say how
-each suite is fetched and run.
+test that has them. sarama has five brokers behind Toxiproxy instead of three.
+[The modules beside this table](../../tests/conformance/suites/table.py) say how each suite is
+fetched and run.
 """
 _APPLICATIONS: Final = """\
 
@@ -42,7 +43,7 @@ _NOT_RUN: Final = """
 ## Not run
 
 - aiokafka, KafkaJS, @platformatic/kafka: what PyPI and npm have holds no integration tests.
-- sarama: its functional tests want five brokers behind Toxiproxy, and containers that they stop.
+- sarama's tests with Java clients: they run them in containers of their own.
 - kafka-python's logins: they start brokers of their own. Those of franz-go run against ours.
 - franz-go's kgo runs with a fifth of its records (100,000), since other work shares the machine.
 """
@@ -79,7 +80,7 @@ def write() -> list[str]:
             f" {'see below' if reasons else ''} |"
         )
         notes += [f"\n## {suite.name}\n", *reasons] if reasons else []
-    lines = [*tables[False], *tables[True]]
+    lines = [*tables[False], *(tables[True] if tables[True][2:] else [])]
     days = sorted({each["day"] for told in tried.values() for each in told.values()})
     if days:
         lines.append(f"\nRun on {' to '.join(dict.fromkeys((days[0], days[-1])))}.")

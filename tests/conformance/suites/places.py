@@ -11,7 +11,7 @@ from __future__ import annotations
 import tempfile
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
@@ -48,6 +48,8 @@ class Place:
     bootstrap: str
     said: Callable[[], str]
     """What it has logged."""
+    environment: Mapping[str, str] = field(default_factory=dict)
+    """For the program of the tests."""
     login: str = ""
     """Where USER logs in with PASSWORD by SCRAM-SHA-256, and anybody with an unsigned token."""
 
@@ -68,7 +70,7 @@ def _fencepost(settings: Mapping[str, str]) -> Iterator[Place]:
         for name, value in {"listeners": _LISTENERS, **_COMMON, **settings}.items():
             words += ["-c", f"{name}={value}"]
         with Up(*words, command=WITHOUT_PORT) as broker:
-            yield Place(_PLAIN, broker.stderr, _LOGIN)
+            yield Place(_PLAIN, broker.stderr, login=_LOGIN)
 
 
 @contextmanager
@@ -95,7 +97,7 @@ def _kafka(settings: Mapping[str, str]) -> Iterator[Place]:
         **settings,
     }
     with _KafkaAtItsPort(given, format_arguments=user, at_full_speed=True) as kafka:
-        yield Place(_PLAIN, kafka.stderr, _LOGIN)
+        yield Place(_PLAIN, kafka.stderr, login=_LOGIN)
 
 
 class _KafkaAtItsPort(ApacheKafka):

@@ -7,12 +7,13 @@ import os
 import signal
 import subprocess
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
 from tests.conformance.suites.outcomes import Outcomes
-from tests.conformance.suites.places import Place
+from tests.conformance.suites.places import Place, start
 
 SUITES_DIR: Final = Path(__file__).parent
 REPOSITORY_DIR: Final = SUITES_DIR.parents[2]
@@ -33,6 +34,8 @@ class Suite:
     seconds: int
     """The time limit of a run."""
     places: Sequence[str] = ("fencepost", "fencepost-cluster", "kafka")
+    begin: Callable[[str, Mapping[str, str]], AbstractContextManager[Place]] = start
+    """Starts the brokers of a place."""
     settings: Mapping[str, str] = field(default_factory=dict)
     """What its own project sets for its tests, in Kafka's names."""
 

@@ -119,6 +119,7 @@ def test_a_batch_of_one_record_is_built_as_any_other() -> None:
 
 
 def test_records_of_one_transactional_id_differ_in_what_their_values_say() -> None:
+    many = [PartitionsSchema(f"topic-{number}", [number, 0]) for number in range(200)]
     places: list[list[PartitionsSchema] | None] = [
         None,
         [],
@@ -126,6 +127,10 @@ def test_records_of_one_transactional_id_differ_in_what_their_values_say() -> No
         [PartitionsSchema("orders", [0, 1])],
         [PartitionsSchema("orders", [0]), PartitionsSchema("paid", [1])],
         [PartitionsSchema("x" * 249, list(range(1000)))],
+        many[:20],
+        many[:21],
+        many[:150],
+        many[1:],
     ]
     for number, (listed, other, version) in enumerate(
         itertools.product(places, (-1, 4000), (1, 1, 2, 0))

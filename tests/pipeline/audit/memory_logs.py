@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 import struct
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import astuple, dataclass, field, replace
 from pathlib import Path
 from typing import Any, Final, TypeAlias
 
@@ -184,7 +184,7 @@ class MemoryLogs:
 
 def patched(batch: bytes, **fields: int) -> bytes:
     header = replace(read_header(batch), **fields)
-    values = [getattr(header, name) for name in BatchHeader.__slots__]
+    values = astuple(header)
     out = bytearray(batch)
     HEADER.pack_into(out, 0, *values)
     struct.pack_into(">I", out, 17, crc32c(memoryview(out)[21:]))

@@ -22,7 +22,7 @@ from fencepost_protocol.generated.transaction_log import TransactionLogKey, Tran
 from tests.pipeline.audit.memory_logs import Place
 from tests.pipeline.audit.random_logs import STATES, RandomLogs
 
-SEEDS = range(10)
+SEEDS = range(6)
 
 
 @dataclass

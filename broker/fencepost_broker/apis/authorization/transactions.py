@@ -22,10 +22,15 @@ _WORDS: Final = {ErrorCode.CLUSTER_AUTHORIZATION_FAILED: "share groups are for b
 
 
 def init_producer_id(asked: Asked) -> Verdict:
-    """Check WRITE of the transactional id; without one, IDEMPOTENT_WRITE or WRITE of any topic."""
+    """Check WRITE of the transactional id; without one, IDEMPOTENT_WRITE or WRITE of any topic.
+
+    Transactions without a timeout need TWO_PHASE_COMMIT of the transactional id, too.
+    """
     message, rights = asked.message, asked.rights
-    if message.transactional_id is not None:
-        if not rights.of_transaction(Operation.WRITE, message.transactional_id):
+    if (name := message.transactional_id) is not None:
+        if not rights.of_transaction(Operation.WRITE, name) or (
+            message.enable2_pc and not rights.of_transaction(Operation.TWO_PHASE_COMMIT, name)
+        ):
             return Refused(_no_producer_id(message, _DENIED))
         return None
     if not rights.of_cluster(Operation.IDEMPOTENT_WRITE) and not rights.may_any(

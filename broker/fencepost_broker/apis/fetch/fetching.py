@@ -209,7 +209,7 @@ class Fetching:
         if cannot_be and result.pieces:
             error = ErrorCode.UNKNOWN_SERVER_ERROR  # as in Kafka, and only if there are records
             return PartitionData(number, error, -1, aborted_transactions=None)
-        if self.replica is not None:
+        if self.replica is not None and self.timer is None:  # it is noted once, when it arrives
             unheard = self.context.replicas.replicated.fetched(
                 wanted.partition, self.replica, wanted.entry
             )

@@ -4,9 +4,11 @@ Behaviour: a request without a transactional id gets a new id with epoch 0, what
 has. With one, the transaction coordinator fences the older producer and aborts the transaction that
 it left open; the request waits for that (KIP-609, ``transaction.park.enable``).
 
-Version notes: 3 has the producer's own id and epoch (KIP-360); 4 may answer PRODUCER_FENCED.
+Version notes: 3 has the producer's own id and epoch (KIP-360); 4 may answer PRODUCER_FENCED; 6
+is for two-phase commit (KIP-939).
 
-Not done: version 6 (KIP-939), which Apache Kafka advertises only when unstable versions are on.
+Not done: version 6 is served only with unstable.api.versions.enable. Its KeepPreparedTxn could not
+be compared with Apache Kafka 4.3, which refuses it.
 """
 
 from __future__ import annotations
@@ -35,7 +37,7 @@ if TYPE_CHECKING:
 def init_producer_id(
     context: BrokerContext, request: Request, message: InitProducerIdRequest
 ) -> Answer | None:
-    """Answer InitProducerId, versions 0 to 5."""
+    """Answer InitProducerId, versions 0 to 6."""
     name = message.transactional_id
     if name is None:
         if (message.producer_id == -1) != (message.producer_epoch == -1):

@@ -174,7 +174,7 @@ class TransactionSettings:
         scope=Scope.CLUSTER,
     )
     transaction_two_phase_commit_enable = boolean(
-        False, "whether transactions without a timeout (KIP-939) are allowed", ignored=True
+        False, "whether producers of a two-phase commit (KIP-939) have transactions without timeout"
     )
     transaction_state_log_num_partitions = integer(
         5,

@@ -67,8 +67,8 @@ class NodeSettings:
         check=lambda words: check_form(words, _NAMED_NUMBER, "NAME:LEVEL"),
         range_text="NAME:LEVEL each",
     )
-    unstable_api_versions_enable = kept(
-        Kind.BOOLEAN, False, "no API has unstable versions", internal=True
+    unstable_api_versions_enable = boolean(
+        False, "whether InitProducerId has version 6, for two-phase commit (KIP-939)", internal=True
     )
     unstable_feature_versions_enable = kept(
         Kind.BOOLEAN, False, "no feature has unstable levels", internal=True

@@ -159,7 +159,18 @@ class BearerSettings:
         range_text=SIGNED_TOKENS,
     )
     sasl_oauthbearer_jwks_endpoint_url: Setting[str | None] = string(
-        None, "the file with the public keys of signed tokens, as file:///PATH"
+        None,
+        "where the public keys of signed tokens are: at an endpoint, as http(s)://HOST/PATH, or in"
+        " a file, as file:///PATH",
+    )
+    sasl_oauthbearer_jwks_endpoint_refresh_ms = long(
+        HOUR_MS, "how often the keys are fetched from an endpoint"
+    )
+    sasl_oauthbearer_jwks_endpoint_retry_backoff_ms = long(
+        100, "how long to wait before the keys are fetched again, at first"
+    )
+    sasl_oauthbearer_jwks_endpoint_retry_backoff_max_ms = long(
+        10000, "for how long the keys are fetched again after failures, until they are due anew"
     )
     sasl_oauthbearer_expected_audience: Setting[tuple[str, ...]] = strings(
         (), "whom signed tokens must be for: one of these"

@@ -9,14 +9,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 from fencepost_broker.config.setting import AnySetting, Kind, Scope, Setting, Value
-from fencepost_broker.config.values.units import HOUR_MS, LONG_MAX
+from fencepost_broker.config.values.units import LONG_MAX
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
 TIERS: Final = "there is no tiered storage"
 KERBEROS: Final = "there is no Kerberos"
-OAUTHBEARER: Final = "keys are read from a file, and the broker does not log in by OAUTHBEARER"
+OAUTHBEARER: Final = "the broker does not log in by OAUTHBEARER, and loads no classes of Java"
 LOGIN: Final = "the broker logs in with PLAIN or SCRAM, by code of its own"
 JAVA_TLS: Final = "OpenSSL does TLS here, and has no such choice"
 METRICS: Final = "metrics are not reported by classes of Java"
@@ -176,9 +176,6 @@ class UnusedSecuritySettings:
     sasl_oauthbearer_assertion_template_file = kept(Kind.STRING, None, OAUTHBEARER)
     sasl_oauthbearer_client_credentials_client_id = kept(Kind.STRING, None, OAUTHBEARER)
     sasl_oauthbearer_client_credentials_client_secret = kept(Kind.PASSWORD, None, OAUTHBEARER)
-    sasl_oauthbearer_jwks_endpoint_refresh_ms = kept(Kind.LONG, HOUR_MS, OAUTHBEARER)
-    sasl_oauthbearer_jwks_endpoint_retry_backoff_max_ms = kept(Kind.LONG, 10000, OAUTHBEARER)
-    sasl_oauthbearer_jwks_endpoint_retry_backoff_ms = kept(Kind.LONG, 100, OAUTHBEARER)
     sasl_oauthbearer_jwt_retriever_class = kept(
         Kind.CLASS, "org.apache.kafka.common.security.oauthbearer.DefaultJwtRetriever", OAUTHBEARER
     )

@@ -64,14 +64,17 @@ def add_partitions(context: Context, now_ms: int, command: AddPartitions) -> Dec
         if context.settings.park_enable:
             return park(Decision(), command.transactional_id, command)
         return Decision(Outcome(ErrorCode.CONCURRENT_TRANSACTIONS))
-    if transaction.producer_id != command.producer_id:
+    if transaction.client_id != command.producer_id:
         return Decision(Outcome(ErrorCode.INVALID_PRODUCER_ID_MAPPING))
-    if transaction.producer_epoch != command.producer_epoch or command.producer_epoch == EPOCH_MAX:
+    if transaction.client_epoch != command.producer_epoch or command.producer_epoch == EPOCH_MAX:
         # (The highest epoch only fences; no producer ever gets it.)
         fenced = command.version >= _FENCED_CODE_FROM
         return Decision(
             Outcome(ErrorCode.PRODUCER_FENCED if fenced else ErrorCode.INVALID_PRODUCER_EPOCH)
         )
+    if transaction.is_kept:
+        # The producer has another epoch than the transaction's records, and may only end it.
+        return Decision(Outcome(ErrorCode.INVALID_TXN_STATE))
     partitions = _with(context, transaction, command)
     if partitions is None:
         if transaction.state is State.ONGOING:
@@ -90,7 +93,7 @@ def _entered(
     value = transaction.next_value(State.ONGOING, now_ms)
     if transaction.state is not State.ONGOING:
         value.transaction_start_timestamp_ms = now_ms
-    value.transaction_partitions = listed(partitions)
+    value.transaction_partitions = listed(transaction, partitions)
     value.client_transaction_version = (
         CLIENT_VERSION_EPOCH_BUMP if command.version >= _BY_BROKERS_FROM else CLIENT_VERSION_OLD
     )
@@ -141,12 +144,14 @@ def verify_partitions(context: Context, command: VerifyPartitions) -> Decision[O
     if not command.transactional_id:
         return Decision(Outcome(ErrorCode.INVALID_REQUEST))
     transaction = context.transactions.get(command.transactional_id)
-    if transaction is None or transaction.producer_id != command.producer_id:
+    if transaction is None or transaction.client_id != command.producer_id:
         return Decision(Outcome(ErrorCode.INVALID_PRODUCER_ID_MAPPING))
-    if transaction.producer_epoch != command.producer_epoch:
+    if transaction.client_epoch != command.producer_epoch:
         return Decision(Outcome(ErrorCode.PRODUCER_FENCED))
     if transaction.is_prepared:
         return Decision(Outcome(ErrorCode.CONCURRENT_TRANSACTIONS))
+    if transaction.is_kept:
+        return Decision(Outcome(ErrorCode.INVALID_TXN_STATE))
     known = transaction.partitions
     each = {
         (topic, number): ErrorCode.NONE

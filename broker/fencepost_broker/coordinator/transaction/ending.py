@@ -24,6 +24,7 @@ from fencepost_broker.coordinator.transaction.context import Context
 from fencepost_broker.coordinator.transaction.model import (
     EPOCH_MAX,
     LAST_EPOCH,
+    NO_EPOCH,
     NO_ID,
     Partitions,
     Transaction,
@@ -53,9 +54,9 @@ def end_txn(context: Context, now_ms: int, command: EndTxn) -> Decision[EndTxnRe
         return _refused(ErrorCode.CONCURRENT_TRANSACTIONS)
     is_ongoing = transaction.state is State.ONGOING
     is_retry = bumps and not is_ongoing and _is_retry(transaction, request)
-    if transaction.producer_id != request.producer_id and not is_retry:
+    if transaction.client_id != request.producer_id and not is_retry:
         return _refused(ErrorCode.INVALID_PRODUCER_ID_MAPPING)
-    if transaction.producer_epoch != request.producer_epoch and not is_retry:
+    if transaction.client_epoch != request.producer_epoch and not is_retry:
         fenced = command.version >= _FENCED_CODE_FROM
         return _refused(ErrorCode.PRODUCER_FENCED if fenced else ErrorCode.INVALID_PRODUCER_EPOCH)
     if is_ongoing:
@@ -121,14 +122,19 @@ def _prepare(
         value.transaction_start_timestamp_ms = now_ms
     answer = EndTxnResponse()
     if bumps:
-        error = _bump(context, value)
+        error = _bump(context, transaction, value)
         if error:
             return _refused(error)
-        rotated = value.next_producer_id != NO_ID
-        answer.producer_id = value.next_producer_id if rotated else value.producer_id
-        answer.producer_epoch = 0 if rotated else value.producer_epoch
+        has_next = value.next_producer_id != NO_ID
+        answer.producer_id = value.next_producer_id if has_next else value.producer_id
+        answer.producer_epoch = value.producer_epoch
+        if has_next:
+            answer.producer_epoch = max(value.next_producer_epoch, 0)
         value.client_transaction_version = CLIENT_VERSION_EPOCH_BUMP
     else:
+        if transaction.is_kept:
+            value.next_producer_id = transaction.client_id
+            value.next_producer_epoch = transaction.client_epoch
         value.client_transaction_version = CLIENT_VERSION_OLD
     decision = _prepared(context, now_ms, transaction, value, partitions)
     decision.answer = answer
@@ -137,9 +143,12 @@ def _prepare(
     return decision
 
 
-def _bump(context: Context, value: TransactionLogValue) -> ErrorCode:
+def _bump(context: Context, transaction: Transaction, value: TransactionLogValue) -> ErrorCode:
     """Bump the epoch; after the last one, reserve a producer id that CompleteX will switch to."""
     epoch = value.producer_epoch
+    if transaction.is_kept:
+        value.producer_epoch = epoch + 1
+        return bump_client(context, transaction, value)
     if epoch >= EPOCH_MAX:
         return ErrorCode.PRODUCER_FENCED  # no producer ever gets this epoch
     if epoch >= LAST_EPOCH:
@@ -149,6 +158,19 @@ def _bump(context: Context, value: TransactionLogValue) -> ErrorCode:
         value.next_producer_id = producer_id
     value.producer_epoch = epoch + 1
     return ErrorCode.NONE
+
+
+def bump_client(
+    context: Context, transaction: Transaction, value: TransactionLogValue
+) -> ErrorCode:
+    """Bump the epoch of the producer of a transaction that is kept, apart from the markers'."""
+    producer_id, epoch = transaction.client_id, transaction.client_epoch
+    error = ErrorCode.NONE
+    if epoch >= LAST_EPOCH:
+        error, producer_id = context.producer_ids.take()
+        epoch = NO_EPOCH
+    value.next_producer_id, value.next_producer_epoch = producer_id, epoch + 1
+    return ErrorCode.COORDINATOR_LOAD_IN_PROGRESS if error else ErrorCode.NONE
 
 
 def _written(transaction: Transaction, request: EndTxnRequest) -> Partitions | None:
@@ -195,8 +217,7 @@ def _prepared(
 ) -> Decision[Any]:
     """Write PrepareX and send the markers; without partitions, write CompleteX as well."""
     transactional_id = transaction.transactional_id
-    is_same = partitions and partitions is transaction.partitions
-    value.transaction_partitions = transaction.listed if is_same else listed(partitions)
+    value.transaction_partitions = listed(transaction, partitions)
     record = context.record(transactional_id, value)
     if not partitions:
         after = Transaction(transactional_id)
@@ -229,10 +250,13 @@ def fence(context: Context, now_ms: int, transaction: Transaction) -> Decision[A
     assert may_follow(State.PREPARE_EPOCH_FENCE, State.PREPARE_ABORT)
     value = transaction.next_value(State.PREPARE_ABORT, now_ms)
     value.producer_epoch = min(transaction.producer_epoch + 1, EPOCH_MAX)
+    if transaction.is_kept:
+        value.next_producer_id = transaction.client_id
+        value.next_producer_epoch = min(transaction.client_epoch + 1, EPOCH_MAX)
     value.client_transaction_version = CLIENT_VERSION_OLD
     if context.cluster.transaction_version() >= CLIENT_VERSION_EPOCH_BUMP:
         value.client_transaction_version = CLIENT_VERSION_EPOCH_BUMP
-        if transaction.is_exhausted:
+        if transaction.is_exhausted and not transaction.is_kept:
             # The successor gets a new producer id; if none is available now, it gets one later.
             error, producer_id = context.producer_ids.take()
             value.next_producer_id = NO_ID if error else producer_id
@@ -246,5 +270,8 @@ def completion(context: Context, now_ms: int, transaction: Transaction) -> Any:
     value = transaction.next_value(state, now_ms)
     value.transaction_partitions = []
     if transaction.next_producer_id != NO_ID:
-        value.producer_id, value.producer_epoch = transaction.next_producer_id, 0
+        value.producer_id = transaction.next_producer_id
+        value.producer_epoch = max(transaction.next_producer_epoch, 0)
+        if transaction.is_kept:
+            value.previous_producer_id = transaction.previous_producer_id
     return context.record(transaction.transactional_id, value)

@@ -3,6 +3,9 @@
 The transactional id goes to Empty, with the next epoch or with a new producer id. If a transaction
 is open, it goes to PrepareAbort first, with a bumped epoch that no producer gets: the request waits
 for the markers and then gets the epoch after that one.
+
+A producer that keeps the open transaction (KIP-939) may only end it. Its own id and epoch are the
+next ones; the transaction goes on with those of the records that it has.
 """
 
 from __future__ import annotations
@@ -12,7 +15,7 @@ from fencepost_protocol.generated.init_producer_id import InitProducerIdResponse
 
 from fencepost_broker.coordinator.transaction.commands import InitProducerId
 from fencepost_broker.coordinator.transaction.context import Context
-from fencepost_broker.coordinator.transaction.ending import fence
+from fencepost_broker.coordinator.transaction.ending import bump_client, fence
 from fencepost_broker.coordinator.transaction.model import (
     EPOCH_MAX,
     LAST_EPOCH,
@@ -44,6 +47,8 @@ def init_producer_id(
         return _wait(context, command)
     if request.producer_id != NO_ID and not _is_ours(transaction, command):
         return refused(ErrorCode.PRODUCER_FENCED, command.version)
+    if transaction.state is State.ONGOING and request.keep_prepared_txn:
+        return _keep(context, now_ms, command, transaction)
     if transaction.state is State.ONGOING:
         decision: Decision[InitProducerIdResponse] = fence(context, now_ms, transaction)
         return _wait(context, command, decision)
@@ -59,8 +64,6 @@ def _refusal(context: Context, command: InitProducerId) -> ErrorCode:
         return ErrorCode.INVALID_REQUEST
     if (request.producer_id == NO_ID) != (request.producer_epoch == NO_EPOCH):
         return ErrorCode.INVALID_REQUEST
-    if request.keep_prepared_txn:
-        return ErrorCode.UNSUPPORTED_VERSION  # KIP-939: not implemented in Kafka 4.3 either
     if request.enable2_pc:
         allowed = settings.two_phase_commit_enable
         return ErrorCode.NONE if allowed else ErrorCode.TRANSACTIONAL_ID_AUTHORIZATION_FAILED
@@ -72,7 +75,7 @@ def _refusal(context: Context, command: InitProducerId) -> ErrorCode:
 def _is_ours(transaction: Transaction, command: InitProducerId) -> bool:
     """Whether the request has the current producer id, or the exhausted one before it (a retry)."""
     given = command.request.producer_id
-    if given == transaction.producer_id:
+    if given == transaction.client_id:
         return True
     return (
         given == transaction.previous_producer_id and command.request.producer_epoch >= LAST_EPOCH
@@ -100,6 +103,26 @@ def _wait(
         return park(decision, command.request.transactional_id or "", command)
     decision.answer = refused(ErrorCode.CONCURRENT_TRANSACTIONS, command.version).answer
     return decision
+
+
+def _keep(
+    context: Context, now_ms: int, command: InitProducerId, transaction: Transaction
+) -> Decision[InitProducerIdResponse]:
+    """Give the next id and epoch to a producer that will end the open transaction (KIP-939)."""
+    value = transaction.next_value(State.ONGOING, now_ms)
+    error = bump_client(context, transaction, value)
+    if error:
+        return refused(error, command.version)
+    value.transaction_partitions = transaction.listed
+    if command.request.enable2_pc:
+        value.transaction_timeout_ms = NEVER_MS
+    answer = InitProducerIdResponse(
+        producer_id=value.next_producer_id,
+        producer_epoch=value.next_producer_epoch,
+        ongoing_txn_producer_id=value.producer_id,
+        ongoing_txn_producer_epoch=value.producer_epoch,
+    )
+    return Decision(answer, (context.record(transaction.transactional_id, value),))
 
 
 def _rotate(

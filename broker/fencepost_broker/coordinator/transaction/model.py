@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import islice
+from operator import is_
 from typing import Any, Final
 
 from fencepost_protocol.generated.transaction_log import (
@@ -37,10 +39,14 @@ class Transaction:
     """A transactional id: the fields of its last record, then those that are not in the log."""
 
     __slots__ = (
+        "client_epoch",
+        "client_id",
         "client_version",
         "has_expiry_entry",
+        "is_kept",
         "last_epoch",
         "listed",
+        "next_producer_epoch",
         "next_producer_id",
         "parked",
         "partitions",
@@ -60,7 +66,14 @@ class Transaction:
         self.producer_id = NO_ID
         self.previous_producer_id = NO_ID
         self.next_producer_id = NO_ID
+        self.next_producer_epoch = NO_EPOCH
         self.producer_epoch = NO_EPOCH
+        self.is_kept = False
+        """Whether a producer has taken over the open transaction without aborting it (KIP-939)."""
+        self.client_id = NO_ID
+        self.client_epoch = NO_EPOCH
+        """The producer that may act now. Its id and epoch are those of the transaction's records,
+        too, unless it is kept: then they are the next ones."""
         self.timeout_ms = 0
         self.state = State.DEAD
         self.partitions: Partitions = NO_PARTITIONS
@@ -88,7 +101,7 @@ class Transaction:
     @property
     def is_exhausted(self) -> bool:
         """Whether the producer id has no further epoch for a producer."""
-        return self.producer_epoch >= LAST_EPOCH
+        return self.client_epoch >= LAST_EPOCH
 
     def durable(self) -> tuple[object, ...]:
         """Return the fields that a replay of the log restores."""
@@ -97,6 +110,7 @@ class Transaction:
             self.producer_id,
             self.previous_producer_id,
             self.next_producer_id,
+            self.next_producer_epoch,
             self.producer_epoch,
             self.timeout_ms,
             self.state,
@@ -107,11 +121,14 @@ class Transaction:
         )
 
     def next_value(self, state: State, now_ms: int) -> TransactionLogValue:
-        """Return the record of a transition; the caller fills in the rest."""
+        """Return the record of a transition; the caller fills in the rest.
+
+        The previous id is that of the producer: a repeated EndTxn has it.
+        """
         assert FOLLOWERS[self.state] >> state & 1, f"{self.state.name} -> {state.name}"
         return TransactionLogValue(
             self.producer_id,
-            self.producer_id,
+            self.client_id,
             NO_ID,
             self.producer_epoch,
             NO_EPOCH,
@@ -126,24 +143,35 @@ class Transaction:
     def take(self, value: TransactionLogValue) -> None:
         """Take over the fields of a record."""
         state = logged_state(value.transaction_status)
-        producer_id, epoch = value.producer_id, value.producer_epoch
-        if state is State.EMPTY:
-            self.last_epoch = NO_EPOCH  # EpochAskedFor sets it if the request had the old epoch
-        elif epoch == self.producer_epoch + 1 and producer_id == self.producer_id:
-            # From version 2 on, a producer may continue after its end or fence; before, it may not.
-            bumps = value.client_transaction_version >= _EPOCH_BUMP
-            self.last_epoch = self.producer_epoch if bumps else NO_EPOCH
-        self.producer_id = producer_id
-        self.producer_epoch = epoch
+        client_id, epoch = value.producer_id, value.producer_epoch
+        self.producer_id, self.producer_epoch = client_id, epoch
         self.previous_producer_id = value.previous_producer_id
         self.next_producer_id = value.next_producer_id
+        self.next_producer_epoch = value.next_producer_epoch
+        self.is_kept = value.next_producer_epoch != NO_EPOCH
+        if self.is_kept:
+            client_id, epoch = value.next_producer_id, value.next_producer_epoch
+        if state is State.EMPTY:
+            self.last_epoch = NO_EPOCH  # EpochAskedFor sets it if the request had the old epoch
+        elif epoch == self.client_epoch + 1 and client_id == self.client_id:
+            # From version 2 on, a producer may continue after its end or fence; before, it may not.
+            bumps = value.client_transaction_version >= _EPOCH_BUMP
+            self.last_epoch = self.client_epoch if bumps else NO_EPOCH
+        self.client_id, self.client_epoch = client_id, epoch
         self.timeout_ms = value.transaction_timeout_ms
         self.state = state
         listed = value.transaction_partitions
         if not listed:
             self.partitions = NO_PARTITIONS
         elif listed is not self.listed:
-            self.partitions = {each.topic: dict.fromkeys(each.partition_ids) for each in listed}
+            known = self.listed
+            if known and len(known) < len(listed) and all(map(is_, known, listed)):
+                partitions, added = self.partitions.copy(), listed[len(known) :]
+            else:
+                partitions, added = {}, listed
+            for each in added:
+                partitions[each.topic] = dict.fromkeys(each.partition_ids)
+            self.partitions = partitions
         self.listed = listed
         self.started_ms = value.transaction_start_timestamp_ms
         self.updated_ms = value.transaction_last_update_timestamp_ms
@@ -152,9 +180,22 @@ class Transaction:
         self.parked = ()
 
 
-def listed(partitions: Partitions) -> list[PartitionsSchema]:
-    """Return partitions in the form of the record."""
-    return [PartitionsSchema(topic, list(numbers)) for topic, numbers in partitions.items()]
+def listed(transaction: Transaction, partitions: Partitions) -> list[PartitionsSchema]:
+    """Return partitions in the form of the record.
+
+    What they begin with is taken from the transaction's last record, so that adding topics one by
+    one costs what is added.
+    """
+    known, before = transaction.listed or [], transaction.partitions
+    if before is partitions:
+        return known
+    added = iter(partitions.items())
+    is_more = known and len(known) == len(before) <= len(partitions)
+    if is_more and all(map(is_, before.values(), partitions.values())):
+        added = islice(added, len(known), None)
+    else:
+        known = []
+    return known + [PartitionsSchema(topic, list(numbers)) for topic, numbers in added]
 
 
 def log_record(

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
 from fencepost_broker.metadata.image.changes import Change, Changes, ClientQuotasChanged
 
 if TYPE_CHECKING:
+    from ipaddress import IPv4Address, IPv6Address
+
     from fencepost_protocol.generated.client_quota_record import ClientQuotaRecord
 
 USER: Final = "user"
@@ -49,10 +51,12 @@ class Sharing(NamedTuple):
 class ClientQuotasImage:
     """All client quotas."""
 
-    __slots__ = ("records",)
+    __slots__ = ("_of_addresses", "records")
 
     def __init__(self) -> None:
         self.records: dict[QuotaKey, ClientQuotaRecord] = {}
+        self._of_addresses: dict[IPv4Address | IPv6Address | None, float] = {}
+        """The quotas of addresses, which can be written in several ways; None is the default."""
 
     def apply(self, record: ClientQuotaRecord) -> Changes:
         """Apply a record that sets a quota or removes it."""
@@ -61,6 +65,9 @@ class ClientQuotasImage:
             self.records.pop((entity, record.key), None)
         else:
             self.records[entity, record.key] = record
+        for kind, name in entity:
+            if kind == IP:
+                self._apply_to_address(name, None if record.remove else record.value)
         return (ClientQuotasChanged(),)
 
     def keys(self) -> frozenset[str]:
@@ -82,13 +89,23 @@ class ClientQuotasImage:
                 return sharing, record.value
         return None
 
+    def _apply_to_address(self, name: str | None, value: float | None) -> None:
+        from fencepost_broker.security.addresses import read_address
+
+        address = None if name is None else read_address(name)
+        if address is None and name is not None:
+            return  # a host name, from the log of an Apache Kafka
+        if value is None:
+            self._of_addresses.pop(address, None)
+        else:
+            self._of_addresses[address] = value
+
     def of_address(self, address: str) -> float | None:
         """Return how many connections a second an address may open."""
-        for name in (address, None):
-            record = self.records.get((((IP, name),), CONNECTION_CREATION_RATE))
-            if record is not None:
-                return record.value
-        return None
+        from fencepost_broker.security.addresses import read_address
+
+        own = self._of_addresses.get(read_address(address))
+        return self._of_addresses.get(None) if own is None else own
 
     def differences(self, later: ClientQuotasImage) -> Iterator[Change]:
         """Yield what leads to a later image."""

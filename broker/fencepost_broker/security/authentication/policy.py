@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Final, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Final, NamedTuple, Protocol
 
 from fencepost_protocol.generated.user_scram_credential_record import UserScramCredentialRecord
+
+if TYPE_CHECKING:
+    from fencepost_broker.security.authentication.signing_keys import KeysAtEndpoint
 
 PLAIN: Final = "PLAIN"
 SCRAM_MECHANISMS: Final = {
@@ -32,6 +35,10 @@ class TokenValidator(Protocol):
 
     def validate(self, token: str, now_ms: int) -> Bearer:
         """Return what a token says; raises InvalidTokenError."""
+
+    @property
+    def endpoint(self) -> KeysAtEndpoint | None:
+        """The keys that have to be fetched for it."""
 
 
 @dataclass(frozen=True, slots=True)

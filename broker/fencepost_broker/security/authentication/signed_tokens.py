@@ -1,25 +1,19 @@
-"""Tokens of OAUTHBEARER that an issuer has signed (KIP-768), with keys from a file.
+"""Tokens of OAUTHBEARER that an issuer has signed (KIP-768).
 
-The file is a JSON Web Key Set (RFC 7517); it is read again when it has changed. Behaviour: as in
-Apache Kafka, ``iat`` may lie in the future, and any of the expected audiences is enough.
+Behaviour: as in Apache Kafka, ``iat`` may lie in the future, and any of the expected audiences is
+enough.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import lru_cache
-from pathlib import Path
 from typing import Any, Final
+
+import jwt
 
 from fencepost_broker.security.authentication.bearer import InvalidTokenError, refuse, time_ms
 from fencepost_broker.security.authentication.policy import Bearer
-
-try:
-    import jwt
-except ImportError as error:
-    raise ValueError(
-        "signed tokens need PyJWT and cryptography: pip install 'fencepost[oauth]'"
-    ) from error
+from fencepost_broker.security.authentication.signing_keys import KeysAtEndpoint, SigningKeys
 
 _ALGORITHMS: Final = {
     "RSA": ("RS256", "RS384", "RS512", "PS256", "PS384", "PS512"),
@@ -35,49 +29,28 @@ _SIGNATURE_ALONE: Final[Any] = dict.fromkeys(
 """What a token says is checked here, by the broker's clock."""
 
 
-def signed_tokens(
-    keys: Path, *, audiences: tuple[str, ...], issuer: str | None, user_claim: str, skew_ms: int
-) -> SignedTokens:
-    """Return what accepts such tokens, with the current keys; raises ValueError.
-
-    A listener's settings are checked before they are used, and the file is read only once.
-    """
-    found = _made(keys, audiences, issuer, user_claim, skew_ms)
-    found.read_keys()
-    return found
-
-
 class SignedTokens:
-    """Accepts tokens that are signed with one of the keys in a file."""
+    """Accepts tokens that are signed with one of the current keys."""
 
     def __init__(
         self,
-        keys: Path,
+        keys: SigningKeys,
+        *,
         audiences: tuple[str, ...],
         issuer: str | None,
         user_claim: str,
         skew_ms: int,
     ) -> None:
-        self._path = keys
+        self._keys = keys
         self._audiences = audiences
         self._issuer = issuer
         self._user_claim = user_claim
         self._skew_ms = skew_ms
-        self._read_as: tuple[int, int] | None = None
-        self._keys: list[jwt.PyJWK] = []
 
-    def read_keys(self) -> None:
-        """Read the file, unless it is the same as last time; raises ValueError."""
-        try:
-            facts = self._path.stat()
-            found = facts.st_mtime_ns, facts.st_size
-            if found != self._read_as:
-                self._keys = jwt.PyJWKSet.from_json(self._path.read_text("utf-8")).keys
-                self._read_as = found
-        except OSError as error:
-            raise ValueError(f"{self._path} cannot be read: {error.strerror}") from error
-        except (jwt.PyJWTError, ValueError, AttributeError, TypeError) as error:
-            raise ValueError(f"{self._path} is not a JSON Web Key Set: {error}") from error
+    @property
+    def endpoint(self) -> KeysAtEndpoint | None:
+        """The keys, if they have to be fetched."""
+        return self._keys if isinstance(self._keys, KeysAtEndpoint) else None
 
     def validate(self, token: str, now_ms: int) -> Bearer:
         """Return what a token says."""
@@ -105,7 +78,7 @@ class SignedTokens:
 
     def _verified(self, token: str) -> Mapping[str, Any]:
         try:
-            self.read_keys()
+            keys = self._keys.current()
         except ValueError as error:
             refuse(str(error))
         try:
@@ -113,7 +86,7 @@ class SignedTokens:
         except jwt.PyJWTError as error:
             refuse(f"the token has no header: {error}")
         algorithm, key_id = header.get("alg"), header.get("kid")
-        for key in self._keys:
+        for key in keys:
             if key_id is not None and key.key_id != key_id:
                 continue
             if algorithm not in _ALGORITHMS.get(key.key_type or "", ()):
@@ -122,9 +95,8 @@ class SignedTokens:
                 return jwt.decode(token, key.key, algorithms=[algorithm], options=_SIGNATURE_ALONE)
             except (jwt.PyJWTError, ValueError, TypeError, RecursionError):
                 continue
+        if key_id is not None and all(key.key_id != key_id for key in keys):
+            self._keys.want_others()
         raise InvalidTokenError(
             f"no key verifies the token (kid {key_id!r:.50}, alg {algorithm!r:.20})"
         )
-
-
-_made: Final = lru_cache(16)(SignedTokens)

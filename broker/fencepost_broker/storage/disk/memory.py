@@ -308,7 +308,7 @@ class MemoryDisk:
     def list_folder(self, path: str) -> list[FolderEntry]:
         prefix = f"{path}/" if path else ""
         entries = []
-        for name in self._folders.get(path, ()):
+        for name in sorted(self._folders.get(path, ())):  # simulations are repeated exactly
             file = self._files.get(prefix + name)
             entries.append(FolderEntry(name, 0 if file is None else file.size(), file is None))
         return entries

@@ -73,6 +73,8 @@ def _first_record(
 
 def diverging_epoch(log: LogState, offset: int, last_fetched_epoch: int) -> EpochEnd | None:
     """See ``PartitionLog.diverging_epoch``."""
+    if 0 <= last_fetched_epoch == log.epochs.latest and offset <= log.log_end_offset:
+        return None
     end = log.epochs.end_of(last_fetched_epoch, log.log_end_offset)
     if end.epoch == UNKNOWN_EPOCH:
         return end

@@ -217,7 +217,8 @@ async def _copy_all(
             records = await clients.consumer.getmany(
                 timeout_ms=options.poll_timeout, max_records=min(_POLL_RECORDS, left)
             )
-        idle = 0 if records else idle + 1
+        is_joining = clients.consumer.generation_id() < 0
+        idle = 0 if records or is_joining else idle + 1
         for record in records:
             await copying.copy(record)
         await copying.end_old()

@@ -278,6 +278,8 @@ class Player:
             told += f" previous={value.previous_producer_id}"
         if value.next_producer_id != -1:
             told += f" next={value.next_producer_id}"
+        if value.next_producer_epoch != -1:
+            told += f"/{value.next_producer_epoch}"
         told += f" client={value.client_transaction_version}"
         told += f" started={self._time(value.transaction_start_timestamp_ms)}"
         told += f" at={self._time(value.transaction_last_update_timestamp_ms)}"
@@ -301,7 +303,10 @@ class Player:
             assert answer.producer_epoch == -1
             return error.name
         assert not error
-        return f"NONE pid={answer.producer_id} epoch={answer.producer_epoch}"
+        told = f"NONE pid={answer.producer_id} epoch={answer.producer_epoch}"
+        if isinstance(answer, InitProducerIdResponse) and answer.ongoing_txn_producer_id != -1:
+            told += f" ongoing={answer.ongoing_txn_producer_id}/{answer.ongoing_txn_producer_epoch}"
+        return told
 
     def _time(self, at_ms: int) -> str:
         return "-" if at_ms == -1 else str(at_ms - self.begin_ms)

@@ -73,10 +73,17 @@ def _keep(
         has_extra = False
         load = 0
         for topic_id, numbers in each.had.items():
-            if topic_id not in each.topic_ids or topic_id not in counts:
+            if topic_id not in each.topic_ids or topic_id not in counts or not numbers:
+                continue
+            of_others = taken.setdefault(topic_id, set())
+            is_right = max(numbers) < counts[topic_id] and of_others.isdisjoint(numbers)
+            if is_right and (room is None or load + len(numbers) <= room):
+                spread[each.member_id][topic_id] = set(numbers)
+                of_others |= numbers
+                load += len(numbers)
                 continue
             for number in sorted(numbers):
-                if number >= counts[topic_id] or number in taken.get(topic_id, ()):
+                if number >= counts[topic_id] or number in of_others:
                     continue
                 if load == room:
                     if has_extra or not extra:
@@ -85,7 +92,7 @@ def _keep(
                     room += 1
                     has_extra = True
                 spread[each.member_id].setdefault(topic_id, set()).add(number)
-                taken.setdefault(topic_id, set()).add(number)
+                of_others.add(number)
                 load += 1
         loads[each.member_id] = load
     wanted = {topic_id for each in subscribers for topic_id in each.topic_ids}

@@ -111,15 +111,15 @@ class ConsumerGroup(EpochGroup[ConsumerMember]):
 
     def _count(self, member: ConsumerMember, by: int) -> None:
         for topic in member.topics:
-            _add(self.names, topic, by)
+            add_to(self.names, topic, by)
         if member.pattern:
-            _add(self.patterns, member.pattern, by)
+            add_to(self.patterns, member.pattern, by)
         if member.assignor is not None:
-            _add(self.assignors, member.assignor, by)
+            add_to(self.assignors, member.assignor, by)
         if member.classic is not None:
             self.classic_count += by
             for name, _ in member.classic.protocols:
-                _add(self.classic_protocols, name, by)
+                add_to(self.classic_protocols, name, by)
 
     # -- queries ---------------------------------------------------------------------------------
 
@@ -201,7 +201,8 @@ def _epoch_of(owned: Owned, topic_id: bytes, number: int) -> int | None:
     return owned.get(topic_id, {}).get(number)
 
 
-def _add(counts: dict[str, int], name: str, by: int) -> None:
+def add_to(counts: dict[str, int], name: str, by: int) -> None:
+    """Change the count of a name; one that is 0 is removed."""
     count = counts.get(name, 0) + by
     if count:
         counts[name] = count

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import struct
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from hashlib import blake2b
@@ -41,14 +42,27 @@ class Roster:
 
     def topics(self) -> set[str]:
         """Return all topics that any member reads."""
-        found: set[str] = set()
-        for member in self.members():
-            found |= self.group.topics_of(member)
+        group = self.group
+        names = Counter(group.names)
+        for member_id in (*self.gone, *self.changed):
+            if member_id in group.members:
+                names.subtract(group.members[member_id].topics)
+        for member in self.changed.values():
+            names.update(member.topics)
+        found = {name for name, count in names.items() if count}
+        for pattern, known in group.resolved.items():
+            if self.has_pattern(pattern):
+                found |= known.topics
         return found
 
     def has_pattern(self, pattern: str) -> bool:
         """Whether a member subscribes with this expression."""
-        return any(each.pattern == pattern for each in self.members())
+        known = self.group.members
+        before = [known[each] for each in (*self.gone, *self.changed) if each in known]
+        count = self.group.patterns.get(pattern, 0) - sum(
+            each.pattern == pattern for each in before
+        )
+        return count > 0 or any(each.pattern == pattern for each in self.changed.values())
 
 
 def metadata_hash(topics: Topics, names: Iterable[str]) -> int:
@@ -111,24 +125,23 @@ def spread_anew(
         if topic_id is not None
     }
     subscribers = []
+    ids_of: dict[tuple[tuple[str, ...], str], frozenset[bytes]] = {}
     for member in roster.members():
         member_id = member.member_id
-        wanted = (ids[name] for name in group.topics_of(member))
+        subscription = member.topics, member.pattern
+        wanted = ids_of.get(subscription)
+        if wanted is None:
+            found = (ids[name] for name in group.topics_of(member))
+            wanted = ids_of[subscription] = frozenset(each for each in found if each is not None)
         had = group.target.get(former.get(member_id, member_id), _NOTHING)
-        subscribers.append(
-            Subscriber(
-                member_id,
-                member.instance_id,
-                frozenset(each for each in wanted if each is not None),
-                had,
-            )
-        )
+        subscribers.append(Subscriber(member_id, member.instance_id, wanted, had))
     spread = ASSIGNORS[preferred_assignor(ctx, roster)](subscribers, counts)
     target: dict[str, Partitions] = {}
     for member_id, by_topic in spread.items():
-        target[member_id] = {each: frozenset(by_topic[each]) for each in sorted(by_topic)}
+        mine = {each: frozenset(by_topic[each]) for each in sorted(by_topic)}
+        target[member_id] = mine
         before = group.target.get(member_id)
-        if before is None or not same_partitions(before, target[member_id]):
-            records.append(target_record(group.group_id, member_id, target[member_id]))
+        if before is None or not (before == mine or same_partitions(before, mine)):
+            records.append(target_record(group.group_id, member_id, mine))
     records.append(target_epoch_record(group.group_id, epoch, now_ms))
     return target

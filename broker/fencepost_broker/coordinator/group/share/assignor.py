@@ -8,6 +8,7 @@ keep what they had.
 
 from __future__ import annotations
 
+import heapq
 from collections.abc import Collection, Iterable, Mapping
 from typing import Final, TypeAlias
 
@@ -52,43 +53,60 @@ def _spread(
     sharing = -(-len(members) // len(places))
     total = sharing * len(places)
     ends = [-(-total * each // len(members)) for each in range(len(members) + 1)]
-    room = {member: ends[at + 1] - ends[at] for at, member in enumerate(members)}
-    holders: dict[Place, set[str]] = {place: set() for place in places}
-    kept: dict[str, set[Place]] = {}
-    for member in members:
-        mine = kept[member] = set()
-        before = had.get(member, _NOTHING)
-        for place in places:
-            if len(mine) == room[member]:
-                break
-            topic, number = place
-            if number in before.get(topic, ()) and len(holders[place]) < sharing:
-                mine.add(place)
-                holders[place].add(member)
+    room = [ends[at + 1] - ends[at] for at in range(len(members))]
+    holders = dict.fromkeys(places, 0)
+    kept = {
+        member: _keep(had.get(member, _NOTHING), room[at], holders, sharing)
+        for at, member in enumerate(members)
+    }
+    needy = [(len(mine) - room[at], at) for at, mine in enumerate(kept.values())]
+    needy = [each for each in needy if each[0]]
+    heapq.heapify(needy)
     for place in places:
-        while len(holders[place]) < sharing:
-            _fill(place, room, kept, holders)
+        for _ in range(sharing - holders[place]):
+            _fill(place, members, kept, needy)
     return kept
+
+
+def _keep(had: Partitions, room: int, holders: dict[Place, int], sharing: int) -> set[Place]:
+    """Return the places that a member keeps, as far as there is room, and count it there."""
+    mine: set[Place] = set()
+    for topic in sorted(had):
+        for number in sorted(had[topic]):
+            place = topic, number
+            if len(mine) < room and holders.get(place, sharing) < sharing:
+                mine.add(place)
+                holders[place] += 1
+    return mine
 
 
 def _fill(
     place: Place,
-    room: Mapping[str, int],
+    members: list[str],
     kept: Mapping[str, set[Place]],
-    holders: Mapping[Place, set[str]],
+    needy: list[tuple[int, int]],
 ) -> None:
-    """Give a place one more member: the one with the most room, or one that gives a place away."""
-    needy = [each for each in kept if len(kept[each]) < room[each]]
-    free = [each for each in needy if place not in kept[each]]
-    if free:
-        taker = max(free, key=lambda each: room[each] - len(kept[each]))
+    """Give a place one more member: the one with the most room, or one that gives a place away.
+
+    ``needy`` is a heap of the members with room, with what they lack as a negative number.
+    """
+    passed = []
+    while needy and place in kept[members[needy[0][1]]]:
+        passed.append(heapq.heappop(needy))
+    if needy:
+        lacks, at = heapq.heappop(needy)
+        taker = members[at]
     else:
         # All members with room have this place: one takes a place of a member that takes this one.
-        taker = next(each for each in kept if place not in kept[each])
-        given = min(kept[taker] - kept[needy[0]])
+        lacks, at = min(passed, key=lambda each: each[1])
+        passed.remove((lacks, at))
+        first = members[at]
+        taker = next(each for each in members if place not in kept[each])
+        given = min(kept[taker] - kept[first])
         kept[taker].remove(given)
-        kept[needy[0]].add(given)
-        holders[given].remove(taker)
-        holders[given].add(needy[0])
+        kept[first].add(given)
+    if lacks < -1:
+        passed.append((lacks + 1, at))
+    for each in passed:
+        heapq.heappush(needy, each)
     kept[taker].add(place)
-    holders[place].add(taker)

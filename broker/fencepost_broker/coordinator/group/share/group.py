@@ -13,6 +13,7 @@ from typing import ClassVar, Final
 
 from fencepost_protocol.generated.error_code import ErrorCode
 
+from fencepost_broker.coordinator.group.consumer.group import add_to
 from fencepost_broker.coordinator.group.consumer.member import Partitions
 from fencepost_broker.coordinator.group.model import Group
 from fencepost_broker.coordinator.group.offsets.store import CommittedOffset
@@ -41,11 +42,40 @@ class ShareGroup(Group):
     members: dict[str, ShareMember] = field(default_factory=dict)
     target: dict[str, Partitions] = field(default_factory=dict)
     """By member: its partitions in the assignment of ``assignment_epoch``."""
+    names: dict[str, int] = field(default_factory=dict)
+    """By topic: the number of members that subscribe to it."""
     states: PartitionStates = field(default_factory=PartitionStates)
     is_checked: bool = False
-    """Soft: whether the metadata of the topics is unchanged since the last check."""
+    """Soft: whether topics, partitions and the assignment are unchanged since the last check, after
+    which there was nothing to do."""
     initializing_since_ms: int = 0
     """Soft: when partitions were last given to the share coordinators to initialize."""
+
+    def put(self, member: ShareMember) -> None:
+        """Add or replace a member."""
+        before = self.members.get(member.member_id)
+        self.members[member.member_id] = member
+        self._count(() if before is None else before.topics, member.topics)
+
+    def remove(self, member_id: str) -> None:
+        """Remove a member."""
+        member = self.members.pop(member_id, None)
+        if member is not None:
+            self._count(member.topics, ())
+
+    def _count(self, before: Iterable[str], after: Iterable[str]) -> None:
+        if before != after:
+            self.is_checked = False
+            for name in before:
+                add_to(self.names, name, -1)
+            for name in after:
+                add_to(self.names, name, 1)
+
+    def topics_after(self, member_id: str, topics: Iterable[str]) -> set[str]:
+        """Return all topics that members subscribe to if this member subscribes to these."""
+        member = self.members.get(member_id)
+        before = () if member is None else member.topics
+        return (self.names.keys() - {each for each in before if self.names[each] == 1}) | {*topics}
 
     @property
     def state_name(self) -> str:
@@ -89,7 +119,7 @@ class ShareGroup(Group):
         return ErrorCode.GROUP_ID_NOT_FOUND
 
     def is_subscribed(self, topic: str) -> bool:
-        return any(topic in each.topics for each in self.members.values())
+        return topic in self.names
 
     def retention_start_ms(self, offset: CommittedOffset) -> int | None:  # noqa: ARG002
         return None

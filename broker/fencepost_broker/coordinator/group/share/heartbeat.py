@@ -11,8 +11,9 @@ A heartbeat that changes nothing only moves one deadline.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any, Final
 
 from fencepost_protocol.generated.error_code import ErrorCode
@@ -106,22 +107,23 @@ def share_group(ctx: Context, group_id: str, *, create: bool = False) -> ShareGr
     raise Refusal(ErrorCode.GROUP_ID_NOT_FOUND, f"there is {what} {group_id!r}")
 
 
-@dataclass(slots=True)
+@dataclass
 class _Work:
     """The unfinished decision on a heartbeat."""
 
     ctx: Context
     now_ms: int
     group: ShareGroup
-    members: dict[str, ShareMember]
-    """The members as they will be after it."""
+    member: ShareMember
+    """The member as it has subscribed."""
     epoch: int
     records: list[LogRecord] = field(default_factory=list)
     soft: list[Any] = field(default_factory=list)
 
+    @cached_property
     def topics(self) -> set[str]:
-        """Return all topics that any member subscribes to."""
-        return {topic for each in self.members.values() for topic in each.topics}
+        """All topics that any member subscribes to."""
+        return self.group.topics_after(self.member.member_id, self.member.topics)
 
 
 def _beat(
@@ -143,13 +145,16 @@ def _beat(
         client_id=ask.client_id,
         client_host=ask.client_host,
     )
-    work = _Work(ctx, now_ms, group, {**group.members, member_id: after}, group.group_epoch)
+    work = _Work(ctx, now_ms, group, after, group.group_epoch)
     if after != before:
         work.records.append(member_record(group.group_id, after))
     is_new = member_id not in group.members
-    _bump_if_changed(work, bump=is_new or after.topics != before.topics)
+    bump = is_new or after.topics != before.topics
+    is_checked = group.is_checked and not bump
+    if not is_checked:
+        _bump_if_changed(work, bump=bump)
     after = _assigned(work, after)
-    initialize = _initialize(work)
+    initialize = () if is_checked else _initialize(work)
     until_ms = now_ms + session_timeout_ms(ctx, group.group_id)
     work.soft.append(SetTimer(TimerKey(Timer.SESSION, group.group_id, member_id), until_ms))
     of_broker = ctx.settings.group_share_heartbeat_interval_ms
@@ -183,12 +188,9 @@ def _member(group: ShareGroup, request: ShareGroupHeartbeatRequest) -> ShareMemb
 def _bump_if_changed(work: _Work, *, bump: bool) -> None:
     """Begin a new group epoch if anything has changed that the assignment depends on."""
     group = work.group
-    known = group.metadata_hash
-    if bump or not group.is_checked:
-        known = metadata_hash(work.ctx.topics, work.topics())
-        work.soft.append(MetadataChecked(group.group_id))
-    waits = group.group_epoch == group.assignment_epoch and _waits_for_assignment(work)
-    if bump or known != group.metadata_hash or waits:
+    known = metadata_hash(work.ctx.topics, work.topics)
+    is_assigned = group.group_epoch == group.assignment_epoch
+    if bump or known != group.metadata_hash or (is_assigned and _waits_for_assignment(work)):
         work.epoch += 1
         work.records.append(epoch_record(group.group_id, work.epoch, known))
         work.soft.append(Rebalanced(group.TYPE))
@@ -196,7 +198,7 @@ def _bump_if_changed(work: _Work, *, bump: bool) -> None:
 
 def _assignable(work: _Work) -> dict[bytes, frozenset[int]]:
     """Return the initialized partitions of the topics that are subscribed to."""
-    topics = work.topics()
+    topics = work.topics
     return {
         topic_id: topic.numbers
         for topic_id, topic in work.group.states.initialized.items()
@@ -247,15 +249,16 @@ def _may_assign(work: _Work) -> bool:
 
 def _spread_anew(work: _Work) -> Mapping[str, Partitions]:
     group, topics = work.group, work.ctx.topics
-    ids = {name: topics.topic_id(name) for name in work.topics()}
+    ids = {name: topics.topic_id(name) for name in work.topics}
+    members = {**group.members, work.member.member_id: work.member}
     wanted = {
         member_id: [topic_id for name in each.topics if (topic_id := ids[name]) is not None]
-        for member_id, each in work.members.items()
+        for member_id, each in members.items()
     }
     target = assign(wanted, group.target, _assignable(work))
     for member_id, partitions in target.items():
         before = group.target.get(member_id)
-        if before is None or not same_partitions(before, partitions):
+        if before is None or not (before == partitions or same_partitions(before, partitions)):
             work.records.append(target_record(group.group_id, member_id, partitions))
     work.records.append(target_epoch_record(group.group_id, work.epoch, work.now_ms))
     return target
@@ -264,8 +267,10 @@ def _spread_anew(work: _Work) -> Mapping[str, Partitions]:
 def _initialize(work: _Work) -> tuple[InitializeShares, ...]:
     """Give partitions whose state has not begun to the share coordinators."""
     group = work.group
-    stage = to_initialize(work.ctx, work.now_ms, group, work.topics())
+    stage = to_initialize(work.ctx, work.now_ms, group, work.topics)
     if not stage:
+        if work.epoch == group.group_epoch and not group.states.initializing:
+            work.soft.append(MetadataChecked(group.group_id))
         return ()
     after = with_initializing(group.states, stage)
     if after != group.states:
@@ -290,10 +295,7 @@ def _leave(
 
 
 def _without(ctx: Context, group: ShareGroup, member_id: str, answer: Any) -> Decision[Any]:
-    left: Iterable[ShareMember] = (
-        each for each in group.members.values() if each.member_id != member_id
-    )
-    known = metadata_hash(ctx.topics, {topic for each in left for topic in each.topics})
+    known = metadata_hash(ctx.topics, group.topics_after(member_id, ()))
     records = [
         *member_tombstones(group.group_id, member_id),
         epoch_record(group.group_id, group.group_epoch + 1, known),
@@ -315,8 +317,7 @@ def share_member_is_overdue(ctx: Context, _now_ms: int, key: TimerKey) -> Decisi
 
 def begin_share_group_epoch(ctx: Context, group: ShareGroup) -> Decision[bool]:
     """Begin a new group epoch on request: members get a new assignment by their heartbeats."""
-    topics = {topic for each in group.members.values() for topic in each.topics}
-    known = metadata_hash(ctx.topics, topics)
+    known = metadata_hash(ctx.topics, group.names)
     record = epoch_record(group.group_id, group.group_epoch + 1, known)
     return Decision(answer=True, records=(record,))
 

@@ -31,15 +31,16 @@ _Replay = Callable[[ShareGroup, Any, Any], None]
 
 def _member(group: ShareGroup, key: Any, value: Any) -> None:
     if value is None:
-        group.members.pop(key.member_id, None)
+        group.remove(key.member_id)
         return
-    group.members[key.member_id] = replace(
+    member = replace(
         group.members.get(key.member_id) or ShareMember(key.member_id),
         rack_id=value.rack_id,
         client_id=value.client_id,
         client_host=value.client_host,
         topics=tuple(value.subscribed_topic_names),
     )
+    group.put(member)
 
 
 def _current(group: ShareGroup, key: Any, value: Any) -> None:
@@ -48,15 +49,17 @@ def _current(group: ShareGroup, key: Any, value: Any) -> None:
         value = current.ShareGroupCurrentMemberAssignmentValue(0, -1)
         if before is None:
             return
-    group.members[key.member_id] = replace(
+    member = replace(
         before or ShareMember(key.member_id),
         member_epoch=value.member_epoch,
         previous_member_epoch=value.previous_member_epoch,
         assigned={row.topic_id: frozenset(row.partitions) for row in value.assigned_partitions},
     )
+    group.put(member)
 
 
 def _target(group: ShareGroup, key: Any, value: Any) -> None:
+    group.is_checked = False
     if value is None:
         group.target.pop(key.member_id, None)
     else:
@@ -65,6 +68,7 @@ def _target(group: ShareGroup, key: Any, value: Any) -> None:
 
 
 def _target_epoch(group: ShareGroup, _key: Any, value: Any) -> None:
+    group.is_checked = False
     group.assignment_epoch = 1 if value is None else value.assignment_epoch
     group.assignment_at_ms = 0 if value is None else value.assignment_timestamp
 
@@ -80,6 +84,7 @@ def _states(group: ShareGroup, _key: Any, value: Any) -> None:
             for row in rows
         }
 
+    group.is_checked = False
     group.states = PartitionStates()
     if value is not None:
         group.states = PartitionStates(

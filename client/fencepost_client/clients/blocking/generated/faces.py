@@ -34,7 +34,7 @@ from fencepost_client.producer.accumulator import BATCH_SIZE
 from fencepost_client.producer.partitioner import Partitioner, by_murmur2
 from fencepost_client.producer.sender_settings import LINGER_MS
 from fencepost_client.producer.stages import Stage
-from fencepost_client.types import ConsumerRecord, GroupMetadata, Headers, OffsetAndMetadata, RecordMetadata, TopicPartition
+from fencepost_client.types import ConsumerRecord, GroupMetadata, Headers, OffsetAndMetadata, PreparedTxnState, RecordMetadata, TopicPartition
 from types import TracebackType
 from typing import Any, Self, TYPE_CHECKING, Unpack
 
@@ -95,8 +95,8 @@ class Producer(Face[producer.Producer]):
     ``transactional_id`` records are sent within ``with producer.transaction()``.
     """
 
-    def __init__(self, bootstrap_servers: str | Sequence[str], *, client_id: str='fencepost-producer', acks: Acks='all', enable_idempotence: bool=True, transactional_id: str | None=None, transaction_timeout_ms: int | None=None, compression: CompressionName='none', batch_size: int=BATCH_SIZE, linger_ms: int=LINGER_MS, buffer_memory: int=32 << 20, max_request_size: int=1 << 20, max_in_flight: int=5, partitioner: Partitioner=by_murmur2, delivery_timeout_ms: int=120000, request_timeout_ms: int=30000, max_block_ms: int=60000, retry_backoff_ms: int=100, retry_backoff_max_ms: int=1000, metadata_max_age_ms: int=300000, metrics: RequestMetrics | None=None, history: History | None=None, **security: Unpack[SecuritySettings]) -> None:
-        self._subject = producer.Producer(bootstrap_servers, client_id=client_id, acks=acks, enable_idempotence=enable_idempotence, transactional_id=transactional_id, transaction_timeout_ms=transaction_timeout_ms, compression=compression, batch_size=batch_size, linger_ms=linger_ms, buffer_memory=buffer_memory, max_request_size=max_request_size, max_in_flight=max_in_flight, partitioner=partitioner, delivery_timeout_ms=delivery_timeout_ms, request_timeout_ms=request_timeout_ms, max_block_ms=max_block_ms, retry_backoff_ms=retry_backoff_ms, retry_backoff_max_ms=retry_backoff_max_ms, metadata_max_age_ms=metadata_max_age_ms, metrics=metrics, history=history, **security)
+    def __init__(self, bootstrap_servers: str | Sequence[str], *, client_id: str='fencepost-producer', acks: Acks='all', enable_idempotence: bool=True, transactional_id: str | None=None, transaction_timeout_ms: int | None=None, transaction_two_phase_commit_enable: bool=False, keep_prepared_txn: bool=False, compression: CompressionName='none', batch_size: int=BATCH_SIZE, linger_ms: int=LINGER_MS, buffer_memory: int=32 << 20, max_request_size: int=1 << 20, max_in_flight: int=5, partitioner: Partitioner=by_murmur2, delivery_timeout_ms: int=120000, request_timeout_ms: int=30000, max_block_ms: int=60000, retry_backoff_ms: int=100, retry_backoff_max_ms: int=1000, metadata_max_age_ms: int=300000, metrics: RequestMetrics | None=None, history: History | None=None, **security: Unpack[SecuritySettings]) -> None:
+        self._subject = producer.Producer(bootstrap_servers, client_id=client_id, acks=acks, enable_idempotence=enable_idempotence, transactional_id=transactional_id, transaction_timeout_ms=transaction_timeout_ms, transaction_two_phase_commit_enable=transaction_two_phase_commit_enable, keep_prepared_txn=keep_prepared_txn, compression=compression, batch_size=batch_size, linger_ms=linger_ms, buffer_memory=buffer_memory, max_request_size=max_request_size, max_in_flight=max_in_flight, partitioner=partitioner, delivery_timeout_ms=delivery_timeout_ms, request_timeout_ms=request_timeout_ms, max_block_ms=max_block_ms, retry_backoff_ms=retry_backoff_ms, retry_backoff_max_ms=retry_backoff_max_ms, metadata_max_age_ms=metadata_max_age_ms, metrics=metrics, history=history, **security)
         self._portal = None
 
     @property
@@ -185,6 +185,11 @@ class Producer(Face[producer.Producer]):
         return self._subject.stage
 
     @property
+    def is_prepared(self) -> bool:
+        """Whether a transaction waits for ``complete`` (KIP-939)."""
+        return self._subject.is_prepared
+
+    @property
     def transaction_timeout_ms(self) -> int:
         """The time after which the coordinator aborts an open transaction."""
         return self._subject.transaction_timeout_ms
@@ -223,6 +228,36 @@ class Producer(Face[producer.Producer]):
     def commit(self) -> None:
         """Send waiting records and commit. After a timeout, call it again to learn the outcome."""
         self._wait(self._subject.commit)
+
+    def prepare(self) -> PreparedTxnState:
+        """Send waiting records, and return what identifies the transaction (KIP-939).
+
+            with producer.transaction() as transaction:
+                transaction.send("orders", b"42")
+                database.execute("UPDATE prepared SET state = ?", [str(producer.prepare())])
+                database.commit()        # decides the outcome of both
+
+        From now on, only ``commit``, ``abort`` and ``complete`` are allowed. The transaction stays
+        open until one of them, also after an exception, ``close``, or the end of the program. This
+        is ``prepareTransaction`` in Java, and needs ``transaction_two_phase_commit_enable``.
+        """
+        return self._wait(self._subject.prepare)
+
+    def complete(self, state: PreparedTxnState | str) -> None:
+        """Commit if ``state`` is that of the prepared transaction, and abort it otherwise.
+
+            with Producer(
+                servers,
+                transactional_id="orders-1",
+                transaction_two_phase_commit_enable=True,
+                keep_prepared_txn=True,
+            ) as producer:
+                producer.complete(state_in_the_database)
+
+        Nothing happens if no transaction was open at the start. This is ``completeTransaction`` in
+        Java.
+        """
+        self._wait(self._subject.complete, state)
 
     def abort(self) -> None:
         """Drop waiting records, and abort."""

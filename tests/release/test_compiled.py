@@ -1,0 +1,80 @@
+"""Builds with ``FENCEPOST_COMPILE=1``: what is compiled, and what says so."""
+
+from __future__ import annotations
+
+import ast
+import importlib
+import os
+import runpy
+from importlib.machinery import EXTENSION_SUFFIXES
+from pathlib import Path
+from typing import Any
+
+import pytest
+from fencepost_broker.cli import machine
+from fencepost_broker.cli.main import main
+
+ROOT = Path(__file__).parents[2]
+MODULES: tuple[str, ...] = runpy.run_path(str(ROOT / "broker/hatch_compile.py"))["MODULES"]
+IS_COMPILED = os.environ.get("FENCEPOST_TEST_COMPILED") == "1"
+
+
+@pytest.mark.parametrize("name", MODULES)
+def test_a_listed_module_is_a_shared_object_in_a_compiled_build_only(name: str) -> None:
+    file = str(importlib.import_module(name).__file__)
+    assert file.endswith(tuple(EXTENSION_SUFFIXES) if IS_COMPILED else ".py")
+
+
+def test_the_version_says_which_build_this_is(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        main(["--version"])
+    told = "compiled" if IS_COMPILED else "pure Python"
+    assert capsys.readouterr().err.endswith(f" ({told})\n")
+    assert machine.build().what == told
+
+
+def test_the_list_has_the_modules_that_tell_the_build() -> None:
+    assert set(machine._COMPILED.values()) <= set(MODULES)
+
+
+@pytest.mark.parametrize("compiled", ["fencepost", "fencepost-client"])
+def test_one_compiled_distribution_is_named(monkeypatch: pytest.MonkeyPatch, compiled: str) -> None:
+    module = machine._COMPILED[compiled]
+    monkeypatch.setattr(machine, "is_compiled", lambda name: name == module)
+    assert machine.build_name() == f"{compiled} is compiled, the rest is pure Python"
+
+
+def parents_of_others(path: Path) -> list[str]:
+    """The classes of listed modules from which classes of this file inherit."""
+    text = path.read_text(encoding="utf-8")
+    if not any(f"from {name} import" in text for name in MODULES):
+        return []
+    tree = ast.parse(text)
+    imported: dict[str, Any] = {
+        alias.asname or alias.name: getattr(importlib.import_module(node.module), alias.name)
+        for node in tree.body
+        if isinstance(node, ast.ImportFrom) and node.module in MODULES
+        for alias in node.names
+    }
+    bases = [
+        ast.unparse(base).partition("[")[0]
+        for node in ast.walk(tree)
+        if isinstance(node, ast.ClassDef)
+        for base in node.bases
+    ]
+    return [
+        name
+        for name in bases
+        if not getattr(imported.get(name), "_is_protocol", name not in imported)
+    ]
+
+
+def test_no_interpreted_class_inherits_from_a_listed_module() -> None:
+    """Python refuses it in a compiled build only: such modules are not to be listed."""
+    wrong = {}
+    for part in ("protocol", "client", "broker", "pipeline"):
+        for path in (ROOT / part).rglob("*.py"):
+            name = ".".join(path.relative_to(ROOT / part).with_suffix("").parts)
+            if name not in MODULES and (found := parents_of_others(path)):
+                wrong[name] = found
+    assert wrong == {}
