@@ -13,12 +13,17 @@ from fencepost_broker import Broker, StateClock
 from fencepost_broker.cli.main import main
 from fencepost_broker.storage.log import StorageError
 from fencepost_protocol.errors import ErrorCode
+from fencepost_protocol.generated.init_producer_id import InitProducerIdRequest
 
 from tests.support.broker import Client
 from tests.wire.transaction_harness import Producer, stable_offset, until
 
 START_MS = 1_800_000_000_000
 UNVERIFIED = {"transaction.partition.verification.enable": "false"}
+PREPARING = {
+    "unstable.api.versions.enable": "true",
+    "transaction.two.phase.commit.enable": "true",
+}
 TOPICS = ["t:3:retention.ms=-1"]  # records are of 1970
 MINUTE_MS = 60_000
 
@@ -83,6 +88,14 @@ async def scene(
         await made.first.start(timeout_ms=2 * MINUTE_MS)
         await made.second.start(timeout_ms=5 * MINUTE_MS)
         yield made
+
+
+async def prepare(producer: Producer, *, keeps: bool = False) -> None:
+    """Start it again as a producer of a two-phase commit."""
+    request = InitProducerIdRequest(producer.name, enable2_pc=True, keep_prepared_txn=keeps)
+    answer = await producer.client.ask(request, 6)
+    assert not answer.error_code
+    producer.id, producer.epoch = answer.producer_id, answer.producer_epoch
 
 
 @pytest.mark.asyncio
@@ -388,3 +401,23 @@ async def test_what_makes_no_sense_is_said(capsys: pytest.CaptureFixture[str]) -
         # The first of these is nobody's: the second is asked.
         both = f"127.0.0.1:1,{it.broker.bootstrap}"
         assert (await it.shell.run("list", "--bootstrap-server", both))[0] == 0
+
+
+@pytest.mark.asyncio
+async def test_a_prepared_transaction_is_terminated(capsys: pytest.CaptureFixture[str]) -> None:
+    async with scene(capsys, PREPARING) as it:
+        await prepare(it.first)
+        await it.first.send()
+        it.clock.advance(days=6)
+        terminate = ("force-terminate", "--transactional-id")
+        assert "did you mean 'first'" in await it.shell.refused(*terminate, "firs")
+        assert "is empty" in await it.shell.refused(*terminate, "", code=2)
+        assert await it.shell.lines(*terminate, "first") == [
+            "terminated: first has no open transaction, and its producer is fenced"
+        ]
+        assert await it.first.end() is ErrorCode.PRODUCER_FENCED
+        assert await stable_offset(it.first.client) == 2
+        ended = await it.shell.json(*terminate, "first")
+        assert (ended["transactional_id"], ended["state"]) == ("first", "Empty")
+        listed = await it.shell.json("list")
+        assert [each["transactional_id"] for each in listed] == ["first", "second"]

@@ -178,6 +178,19 @@ def _as_object(each: TransactionDescription) -> dict[str, object]:
     }
 
 
+async def _force_terminate(admin: Admin, options: argparse.Namespace) -> None:
+    transactional_id = options.transactional_id
+    if not transactional_id:
+        raise UsageError("--transactional-id is empty: `fencepost transactions list` shows ids")
+    await described(admin, [transactional_id])  # Otherwise the request would create the id.
+    await admin.force_terminate_transaction(transactional_id)
+    if options.json:
+        [ended] = await described(admin, [transactional_id])
+        write_json(_as_object(ended))
+        return
+    write(f"terminated: {transactional_id} has no open transaction, and its producer is fenced")
+
+
 # -- partitions -----------------------------------------------------------------------------------
 
 
@@ -312,5 +325,6 @@ ACTIONS: Final[dict[str, Action]] = {
     "describe": _describe,
     "describe-producers": _producers,
     "find-hanging": _find_hanging,
+    "force-terminate": _force_terminate,
     "abort": _abort,
 }
