@@ -144,6 +144,7 @@ async def test_describes_by_the_state_clock(capsys: pytest.CaptureFixture[str]) 
             "started_ms": START_MS,
             "duration_ms": 90_000,
             "partitions": [{"topic": "t", "partition": 0}, {"topic": "t", "partition": 2}],
+            "kept_by": None,
         }
         lines = await it.shell.lines("describe", "second", "--transactional-id", "first")
         assert "state Empty" in lines
@@ -401,6 +402,35 @@ async def test_what_makes_no_sense_is_said(capsys: pytest.CaptureFixture[str]) -
         # The first of these is nobody's: the second is asked.
         both = f"127.0.0.1:1,{it.broker.bootstrap}"
         assert (await it.shell.run("list", "--bootstrap-server", both))[0] == 0
+
+
+@pytest.mark.asyncio
+async def test_a_kept_transaction_is_told_apart(capsys: pytest.CaptureFixture[str]) -> None:
+    async with scene(capsys, PREPARING) as it:
+        await prepare(it.first)
+        await it.first.send()
+        epoch = it.first.epoch
+        assert "timeout none (two-phase commit)" in await it.shell.lines("describe", "first")
+        assert (await it.shell.json("describe", "first"))[0]["kept_by"] is None
+        await prepare(it.first, keeps=True)
+        it.clock.advance(days=30)
+        kept_by = {"producer_id": it.first.id, "producer_epoch": epoch + 1}
+
+        [described] = await it.shell.json("describe", "first")
+        assert (described["producer_epoch"], described["kept_by"]) == (epoch, kept_by)
+        who = f"producer {it.first.id} epoch {epoch + 1}"
+        assert f"kept by {who}" in await it.shell.lines("describe", "first")
+        told = await it.shell.json("explain", "first")
+        assert (told["ends_in_ms"], told["kept_by"]) == (None, kept_by)
+        explained = it.broker.explain_transaction("first")
+        assert explained is not None
+        assert explained.kept_by == tuple(kept_by.values())
+        lines = await it.shell.lines("explain", "first")
+        assert f"waits for {who}, which has kept it, to commit or abort it" in lines
+        assert "ends when its producer ends it; no timeout (two-phase commit)" in lines
+        assert await it.shell.json("find-hanging") == []
+        [partition] = told["partitions"]
+        assert (partition["holder"]["hangs"], partition["holder"]["ends_in_ms"]) == (False, None)
 
 
 @pytest.mark.asyncio
