@@ -134,6 +134,7 @@ export interface TransactionExplained {
   requests: { api: string; client: { client_id: string | null; address: string } | null }[] | null;
   client: { client_id: string | null; address: string; is_connected: boolean } | null;
   partitions: PartitionExplained[];
+  kept_by: { producer_id: number; producer_epoch: number } | null;
 }
 
 export interface ListedTransaction {

@@ -78,6 +78,36 @@ def test_held_markers_are_seen_waiting_until_a_button_releases_them(browser: Bro
         assert console.complaints == []
 
 
+def test_a_prepared_transaction_has_no_countdown_and_tells_who_keeps_it(browser: Browser) -> None:
+    settings = {
+        "unstable.api.versions.enable": "true",
+        "transaction.two.phase.commit.enable": "true",
+    }
+    with (
+        Broker(topics={"orders": 1}, control=0, log_level="error", settings=settings) as broker,
+        opened(browser, broker.control or "") as console,
+    ):
+        console.open()
+        article = console.page.locator("article.open-transaction")
+        for keeps in (False, True):
+            with Producer(
+                broker.bootstrap,
+                transactional_id="payments",
+                transaction_two_phase_commit_enable=True,
+                keep_prepared_txn=keeps,
+            ) as producer:
+                if keeps:
+                    article.get_by_text("epoch 1, which has kept it, to commit").wait_for()
+                    producer.abort()
+                else:
+                    producer.begin()
+                    producer.send("orders", b"1", partition=0)
+                    producer.prepare()
+                    article.get_by_text("commit or abort it. It has no timeout.").wait_for()
+        console.page.get_by_text("No transaction is open").wait_for()
+        assert console.complaints == []
+
+
 def test_a_fenced_producer_is_seen_being_fenced(browser: Browser) -> None:
     with (
         Broker(topics={"orders": 1}, control=0, log_level="error") as broker,

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 from fencepost_broker import Broker, StateClock
 from fencepost_broker.cli.main import main
+from fencepost_broker.observability.explained import KeepingProducer
 from fencepost_broker.storage.log import StorageError
 from fencepost_protocol.errors import ErrorCode
 from fencepost_protocol.generated.init_producer_id import InitProducerIdRequest
@@ -424,7 +425,7 @@ async def test_a_kept_transaction_is_told_apart(capsys: pytest.CaptureFixture[st
         assert (told["ends_in_ms"], told["kept_by"]) == (None, kept_by)
         explained = it.broker.explain_transaction("first")
         assert explained is not None
-        assert explained.kept_by == tuple(kept_by.values())
+        assert explained.kept_by == KeepingProducer(**kept_by)
         lines = await it.shell.lines("explain", "first")
         assert f"waits for {who}, which has kept it, to commit or abort it" in lines
         assert "ends when its producer ends it; no timeout (two-phase commit)" in lines

@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Final
 
-from fencepost_client.admin.transactions import ONGOING, ProducerIdentity
+from fencepost_client.admin.transactions import ONGOING
 from fencepost_client.commands.text import count, duration, moment, table
 
 COMMAND: Final = "fencepost transactions"
@@ -39,6 +39,14 @@ class ExplainedClient:
     client_id: str | None
     address: str
     is_connected: bool
+
+
+@dataclass(frozen=True, slots=True)
+class KeepingProducer:
+    """A producer that has kept an open transaction and may end it (KIP-939)."""
+
+    producer_id: int
+    producer_epoch: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,8 +118,8 @@ class ExplainedTransaction:
     client: ExplainedClient | None = None
     """The last client that used this id; ``None`` if none did since the coordinator loaded it."""
     partitions: list[ExplainedPartition] = field(default_factory=list)
-    kept_by: ProducerIdentity | None = None
-    """The producer that has kept the open transaction and may end it (KIP-939)."""
+    kept_by: KeepingProducer | None = None
+    """The producer that has kept the open transaction."""
 
     def __str__(self) -> str:
         return "\n".join(lines_of_transaction(self, COMMAND))
@@ -166,7 +174,9 @@ def _waits(told: ExplainedTransaction) -> Iterator[str]:
     if told.state == ONGOING:
         who = "its producer"
         if told.kept_by is not None:
-            who = "producer {} epoch {}, which has kept it".format(*told.kept_by)
+            kept_by = told.kept_by
+            who = f"producer {kept_by.producer_id} epoch {kept_by.producer_epoch}"
+            who += ", which has kept it"
         yield f"  waits for       {who}, to commit or abort it"
         if told.ends_in_ms is None:
             yield "  ends            when its producer ends it; no timeout (two-phase commit)"

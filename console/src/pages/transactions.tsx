@@ -304,7 +304,7 @@ function Explained(props: { id: string }) {
             </Button>
           )}
           {isOngoing && (
-            <Button title="Abort it now, as its timeout does; its producer is fenced" do={act("time-out-transaction")}>
+            <Button title="Abort it now; its producer is fenced" do={act("time-out-transaction")}>
               Abort
             </Button>
           )}
@@ -356,7 +356,9 @@ function why(data: TransactionExplained): string {
   if (data.state === "Ongoing") {
     const left = data.ends_in_ms;
     const end = left === null ? "It has no timeout." : left > 0 ? `Its timeout aborts it in ${duration(left)}.` : "Its timeout is over.";
-    return `Waits for its producer to commit or abort it. ${end}`;
+    const kept = data.kept_by;
+    const who = kept ? `producer ${kept.producer_id}, epoch ${kept.producer_epoch}, which has kept it,` : "its producer";
+    return `Waits for ${who} to commit or abort it. ${end}`;
   }
   const markers = data.markers ?? [];
   const held = markers.filter((each) => each.is_held);
@@ -381,7 +383,7 @@ export function HolderButtons(props: { of: PartitionExplained; again: () => void
         </Button>
       )}
       {id !== null && holder.state === "Ongoing" && (
-        <Button title="Abort it now, as its timeout does; its producer is fenced" do={doing(() => perform("time-out-transaction", { transactional_id: id }))}>
+        <Button title="Abort it now; its producer is fenced" do={doing(() => perform("time-out-transaction", { transactional_id: id }))}>
           Abort
         </Button>
       )}

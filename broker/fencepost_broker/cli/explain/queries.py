@@ -35,6 +35,7 @@ from fencepost_broker.observability.explained import (
     ExplainedClient,
     ExplainedPartition,
     ExplainedTransaction,
+    KeepingProducer,
     LsoHolder,
     MissingMarker,
     WaitingRequest,
@@ -75,7 +76,7 @@ class Explainer:
             explanation is None,
             None if explanation is None else _client(explanation),
             [await self.partition(each, explained=told.producer_id) for each in touched],
-            None if explanation is None else explanation.kept_by,
+            None if explanation is None else _kept_by(explanation),
         )
 
     async def partition(
@@ -172,6 +173,10 @@ def _requests(told: TransactionExplanation) -> list[WaitingRequest]:
         WaitingRequest(each.api, None if each.client is None else ExplainedClient(*each.client))
         for each in told.requests
     ]
+
+
+def _kept_by(told: TransactionExplanation) -> KeepingProducer | None:
+    return None if told.kept_by is None else KeepingProducer(*told.kept_by)
 
 
 def _client(told: TransactionExplanation) -> ExplainedClient | None:

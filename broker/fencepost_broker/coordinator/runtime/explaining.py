@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from fencepost_client.admin.transactions import ProducerIdentity
 from fencepost_protocol.generated.describe_transactions import TransactionState
 from fencepost_protocol.generated.index import APIS
 from fencepost_protocol.generated.list_transactions import ListTransactionsRequest
@@ -22,6 +21,7 @@ from fencepost_broker.observability.explained import (
     ExplainedClient,
     ExplainedPartition,
     ExplainedTransaction,
+    KeepingProducer,
     LsoHolder,
     MissingMarker,
     WaitingRequest,
@@ -79,7 +79,7 @@ class Explaining:
             [WaitingRequest(api_name(key), client) for key, client in requests_behind(waits)],
             not_told=False,
             client=client,
-            kept_by=None if waits.kept_by is None else ProducerIdentity(*waits.kept_by),
+            kept_by=None if waits.kept_by is None else KeepingProducer(*waits.kept_by),
             partitions=[
                 told
                 for each in touched
