@@ -137,7 +137,6 @@ SUITES: Final = (
         go_tests("github.com/segmentio/kafka-go", "0.4.51", ""),
         _segmentio,
         600,
-        places=("fencepost", "kafka"),
         settings={
             "message.max.bytes": "200000000",
             "sasl.enabled.mechanisms": "PLAIN,SCRAM-SHA-256",

@@ -43,8 +43,9 @@ _NOT_RUN: Final = """
 ## Not run
 
 - aiokafka, KafkaJS, @platformatic/kafka: what PyPI and npm have holds no integration tests.
+- sarama against Apache Kafka, five brokers in Java: not yet.
 - sarama's tests with Java clients: they run them in containers of their own.
-- kafka-python's logins: they start brokers of their own. Those of franz-go run against ours.
+- kafka-python's tests of logins and TLS: they start brokers of their own.
 - Redpanda Connect: the Go module proxy has no version of it.
 - Debezium: its databases refuse to run as root, which the user of a network of its own is.
 - franz-go's kgo runs with a fifth of its records (100,000), since other work shares the machine.

@@ -1,6 +1,7 @@
 """Where suites are run: one broker of ours, three of ours, and Apache Kafka.
 
-Each run has a network of its own: a single broker is at localhost:9092, where suites expect it.
+Each run has a network of its own: a broker, the cluster's first, is at localhost:9092, where
+suites expect it.
 
 with start("fencepost", {"num.partitions": "3"}) as place:
     run_against(place.bootstrap)
@@ -78,8 +79,13 @@ def _fencepost_cluster(settings: Mapping[str, str]) -> Iterator[Place]:
     with (
         tempfile.TemporaryDirectory(prefix="fencepost-suites-") as folder,
         ClusterProcesses(
-            Path(folder), settings=settings, session_timeout_ms=_SESSION_TIMEOUT_MS
-        ) as cluster,
+            Path(folder),
+            "--port",
+            str(_PORT),
+            # The cluster numbers its brokers itself.
+            settings={name: value for name, value in settings.items() if name != "node.id"},
+            session_timeout_ms=_SESSION_TIMEOUT_MS,
+        ) as cluster,  # fmt: skip
     ):
         yield Place(cluster.told["bootstrap"], cluster.said)
 
