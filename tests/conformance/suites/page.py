@@ -45,6 +45,9 @@ _NOT_RUN: Final = """
 - aiokafka, KafkaJS, @platformatic/kafka: what PyPI and npm have holds no integration tests.
 - sarama against Apache Kafka, five brokers in Java: not yet.
 - sarama's tests with Java clients: they run them in containers of their own.
+- rskafka's tests with Java clients and with a SOCKS5 proxy: they need a JVM in their process, and a
+  proxy.
+- the unit tests of rskafka and rust-rdkafka, which need no broker.
 - kafka-python's tests of logins and TLS: they start brokers of their own.
 - franz-go's kgo runs with a fifth of its records (100,000), since other work shares the machine.
 """
