@@ -43,7 +43,9 @@ def crate_tests(crate: str, version: str, newer: Mapping[str, str]) -> Callable[
             (fetches / "lib.rs").touch()
             text = _PACKAGE.format(crate=crate, version=version)
             (fetches / "Cargo.toml").write_text(text, encoding="utf-8")
-            told = json.loads(build(fetches, [cargo, "metadata", "--format-version", "1"]))
+            told = json.loads(
+                build(fetches, [cargo, "metadata", "--quiet", "--format-version", "1"])
+            )
             (manifest,) = (e["manifest_path"] for e in told["packages"] if e["name"] == crate)
             shutil.copytree(Path(manifest).parent, folder, dirs_exist_ok=True)
             # Its authors' version of Rust; the one that is here will do.
