@@ -13,6 +13,7 @@ from tests.conformance import (
     group_operation_cases,
     host_cases,
     quota_cases,
+    replication_quota_cases,
 )
 from tests.support.apache_kafka import ApacheKafka
 from tests.support.secure_kafka import KafkaWithUsers
@@ -37,6 +38,11 @@ def test_what_may_be_done_with_groups(bootstrap: str) -> None:
 def test_settings_of_groups(bootstrap: str) -> None:
     lines = asyncio.run(group_config_cases.script(bootstrap))
     assert lines == (EXPECTED / "group_configs.txt").read_text(encoding="utf-8").splitlines()
+
+
+def test_settings_of_replication_quotas(bootstrap: str) -> None:
+    lines = asyncio.run(replication_quota_cases.script(bootstrap))
+    assert lines == (EXPECTED / "replication_quotas.txt").read_text(encoding="utf-8").splitlines()
 
 
 def test_quotas_tell_the_same(bootstrap: str) -> None:

@@ -98,6 +98,8 @@ STRICTER = {
     "sasl.login.refresh.window.jitter": NO_NUMBER,
 }
 """Settings that refuse a value which Kafka's table takes, and why."""
+NOT_TOLD = {"leader.replication.throttled.rate", "follower.replication.throttled.rate"}
+"""Settings that a running Kafka describes only after they were set."""
 LOOSER = {
     "group.share.assignors": "a class that has no effect is not looked for",
     "controller.listener.names": "the controller needs no listener in a process of both roles",
@@ -287,7 +289,7 @@ def compare(table: str, theirs: dict[str, str], ours: list[Any]) -> None:
     for each in ours:
         setting = TABLES[table][each.name]
         related = [name for name, _, _ in each.synonyms]
-        ours_alone = setting.own or setting.internal or setting.stays
+        ours_alone = setting.own or setting.internal or setting.stays or each.name in NOT_TOLD
         if ours_alone or any(
             Settings.settings[name].stays for name in related if name in Settings.settings
         ):

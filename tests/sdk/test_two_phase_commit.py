@@ -107,6 +107,15 @@ async def test_without_keeping_the_start_aborts(broker: Broker) -> None:
     assert await committed(broker) == []
 
 
+async def test_an_administrator_ends_what_nobody_completes(broker: Broker) -> None:
+    state = await prepared(broker, b"a")
+    async with Admin(broker.bootstrap) as admin, participant(broker, keeps=True) as producer:
+        await admin.force_terminate_transaction(NAME)
+        with pytest.raises(ProducerFencedError):
+            await producer.complete(state)
+    assert await committed(broker) == []
+
+
 async def test_the_predecessor_is_fenced(broker: Broker) -> None:
     async with participant(broker) as first:
         first.begin()

@@ -13,12 +13,17 @@ from fencepost_broker import Broker, StateClock
 from fencepost_broker.cli.main import main
 from fencepost_broker.storage.log import StorageError
 from fencepost_protocol.errors import ErrorCode
+from fencepost_protocol.generated.init_producer_id import InitProducerIdRequest
 
 from tests.support.broker import Client
 from tests.wire.transaction_harness import Producer, stable_offset, until
 
 START_MS = 1_800_000_000_000
 UNVERIFIED = {"transaction.partition.verification.enable": "false"}
+PREPARING = {
+    "unstable.api.versions.enable": "true",
+    "transaction.two.phase.commit.enable": "true",
+}
 TOPICS = ["t:3:retention.ms=-1"]  # records are of 1970
 MINUTE_MS = 60_000
 
@@ -85,6 +90,14 @@ async def scene(
         yield made
 
 
+async def prepare(producer: Producer, *, keeps: bool = False) -> None:
+    """Start it again as a producer of a two-phase commit."""
+    request = InitProducerIdRequest(producer.name, enable2_pc=True, keep_prepared_txn=keeps)
+    answer = await producer.client.ask(request, 6)
+    assert not answer.error_code
+    producer.id, producer.epoch = answer.producer_id, answer.producer_epoch
+
+
 @pytest.mark.asyncio
 async def test_lists_by_each_filter(capsys: pytest.CaptureFixture[str]) -> None:
     async with scene(capsys) as it:
@@ -131,6 +144,7 @@ async def test_describes_by_the_state_clock(capsys: pytest.CaptureFixture[str]) 
             "started_ms": START_MS,
             "duration_ms": 90_000,
             "partitions": [{"topic": "t", "partition": 0}, {"topic": "t", "partition": 2}],
+            "kept_by": None,
         }
         lines = await it.shell.lines("describe", "second", "--transactional-id", "first")
         assert "state Empty" in lines
@@ -388,3 +402,52 @@ async def test_what_makes_no_sense_is_said(capsys: pytest.CaptureFixture[str]) -
         # The first of these is nobody's: the second is asked.
         both = f"127.0.0.1:1,{it.broker.bootstrap}"
         assert (await it.shell.run("list", "--bootstrap-server", both))[0] == 0
+
+
+@pytest.mark.asyncio
+async def test_a_kept_transaction_is_told_apart(capsys: pytest.CaptureFixture[str]) -> None:
+    async with scene(capsys, PREPARING) as it:
+        await prepare(it.first)
+        await it.first.send()
+        epoch = it.first.epoch
+        assert "timeout none (two-phase commit)" in await it.shell.lines("describe", "first")
+        assert (await it.shell.json("describe", "first"))[0]["kept_by"] is None
+        await prepare(it.first, keeps=True)
+        it.clock.advance(days=30)
+        kept_by = {"producer_id": it.first.id, "producer_epoch": epoch + 1}
+
+        [described] = await it.shell.json("describe", "first")
+        assert (described["producer_epoch"], described["kept_by"]) == (epoch, kept_by)
+        who = f"producer {it.first.id} epoch {epoch + 1}"
+        assert f"kept by {who}" in await it.shell.lines("describe", "first")
+        told = await it.shell.json("explain", "first")
+        assert (told["ends_in_ms"], told["kept_by"]) == (None, kept_by)
+        explained = it.broker.explain_transaction("first")
+        assert explained is not None
+        assert explained.kept_by == tuple(kept_by.values())
+        lines = await it.shell.lines("explain", "first")
+        assert f"waits for {who}, which has kept it, to commit or abort it" in lines
+        assert "ends when its producer ends it; no timeout (two-phase commit)" in lines
+        assert await it.shell.json("find-hanging") == []
+        [partition] = told["partitions"]
+        assert (partition["holder"]["hangs"], partition["holder"]["ends_in_ms"]) == (False, None)
+
+
+@pytest.mark.asyncio
+async def test_a_prepared_transaction_is_terminated(capsys: pytest.CaptureFixture[str]) -> None:
+    async with scene(capsys, PREPARING) as it:
+        await prepare(it.first)
+        await it.first.send()
+        it.clock.advance(days=6)
+        terminate = ("force-terminate", "--transactional-id")
+        assert "did you mean 'first'" in await it.shell.refused(*terminate, "firs")
+        assert "is empty" in await it.shell.refused(*terminate, "", code=2)
+        assert await it.shell.lines(*terminate, "first") == [
+            "terminated: first has no open transaction, and its producer is fenced"
+        ]
+        assert await it.first.end() is ErrorCode.PRODUCER_FENCED
+        assert await stable_offset(it.first.client) == 2
+        ended = await it.shell.json(*terminate, "first")
+        assert (ended["transactional_id"], ended["state"]) == ("first", "Empty")
+        listed = await it.shell.json("list")
+        assert [each["transactional_id"] for each in listed] == ["first", "second"]

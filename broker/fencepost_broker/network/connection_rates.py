@@ -10,7 +10,8 @@ from __future__ import annotations
 from fencepost_broker.config import Settings
 from fencepost_broker.config.tables.security import CONNECTION_RATE, names_of
 from fencepost_broker.config.values.units import INT_MAX
-from fencepost_broker.network.client_quotas import ClientQuotas, Quota, Rate
+from fencepost_broker.network.client_quotas import ClientQuotas, Quota
+from fencepost_broker.observability.rates import Rate
 
 
 class _Acceptor:

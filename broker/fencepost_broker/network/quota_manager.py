@@ -10,9 +10,10 @@ from fencepost_broker.metadata.image.changes import Changes, ClientQuotasChanged
 from fencepost_broker.metadata.image.client_quotas import CONNECTION_CREATION_RATE
 from fencepost_broker.metadata.image.metadata_image import MetadataImage
 from fencepost_broker.metadata.publishing import MetadataPublisher
-from fencepost_broker.network.client_quotas import ClientQuotas, Windows
+from fencepost_broker.network.client_quotas import ClientQuotas
 from fencepost_broker.network.connection_rates import ConnectionRates
 from fencepost_broker.network.muted_connections import MutedConnections
+from fencepost_broker.observability.rates import Windows
 from fencepost_broker.ports import Clock
 
 if TYPE_CHECKING:

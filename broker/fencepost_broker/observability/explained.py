@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Final
 
-from fencepost_client.admin.transactions import ONGOING
+from fencepost_client.admin.transactions import ONGOING, ProducerIdentity
 from fencepost_client.commands.text import count, duration, moment, table
 
 COMMAND: Final = "fencepost transactions"
@@ -110,6 +110,8 @@ class ExplainedTransaction:
     client: ExplainedClient | None = None
     """The last client that used this id; ``None`` if none did since the coordinator loaded it."""
     partitions: list[ExplainedPartition] = field(default_factory=list)
+    kept_by: ProducerIdentity | None = None
+    """The producer that has kept the open transaction and may end it (KIP-939)."""
 
     def __str__(self) -> str:
         return "\n".join(lines_of_transaction(self, COMMAND))
@@ -162,7 +164,10 @@ def lines_of_transaction(told: ExplainedTransaction, command: str) -> Iterator[s
 
 def _waits(told: ExplainedTransaction) -> Iterator[str]:
     if told.state == ONGOING:
-        yield "  waits for       its producer, to commit or abort it"
+        who = "its producer"
+        if told.kept_by is not None:
+            who = "producer {} epoch {}, which has kept it".format(*told.kept_by)
+        yield f"  waits for       {who}, to commit or abort it"
         if told.ends_in_ms is None:
             yield "  ends            when its producer ends it; no timeout (two-phase commit)"
         else:

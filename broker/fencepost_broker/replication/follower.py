@@ -22,7 +22,9 @@ from fencepost_protocol.generated.fetch import (
     ReplicaState,
 )
 
-from fencepost_broker.storage.log import AppendResult
+from fencepost_broker.config.values.units import LONG_MAX
+from fencepost_broker.replication.quotas import ReplicationQuota
+from fencepost_broker.storage.log import AppendResult, LogConfig
 from fencepost_broker.storage.log.results import EpochEnd
 
 VERSION_MIN: Final = 15
@@ -33,8 +35,20 @@ FULL_MS: Final = 1000
 """The interval of full requests; they report log starts, which move without a fetch."""
 
 
+class Quotas(Protocol):
+    """The quotas of replication."""
+
+    @property
+    def follower(self) -> ReplicationQuota | None:
+        """That of followers, if there is a limit."""
+
+
 class Log(Protocol):
     """The interface of a replica's log."""
+
+    @property
+    def config(self) -> LogConfig:
+        """The current settings."""
 
     log_start_offset: int
     log_end_offset: int
@@ -79,6 +93,13 @@ class Followed:
     """The number of errors in a row; a new leader may not know yet that it leads."""
     is_out_of_range: bool = False
     """Whether the leader has no records at this log's end, and must be asked for its offsets."""
+    leader_high_watermark: int = LONG_MAX
+    """The leader's high watermark in its last answer."""
+
+    @property
+    def is_in_sync(self) -> bool:
+        """Whether it had all of the leader's replicated records at the last answer."""
+        return self.log.log_end_offset >= self.leader_high_watermark
 
 
 class Limits(NamedTuple):
@@ -101,9 +122,10 @@ class Asked(NamedTuple):
 class LeaderFetcher:
     """The replicas of this broker that follow one leader."""
 
-    def __init__(self, broker_id: int, limits: Limits) -> None:
+    def __init__(self, broker_id: int, limits: Limits, quotas: Quotas) -> None:
         self._broker_id = broker_id
         self._limits = limits
+        self._quotas = quotas
         self._followed: dict[TopicPartition, Followed] = {}
         self._names: dict[bytes, str] = {}
         self._session = FetchSession()
@@ -132,13 +154,16 @@ class LeaderFetcher:
 
     def request(self, version: int, broker_epoch: int, wire_ms: int) -> FetchRequest | None:
         """Return the next Fetch request, or ``None`` if no partition can be fetched now."""
+        if self._quotas.follower is not None:
+            self._throttle(self._quotas.follower, wire_ms)
         session = self._session
         is_full = not session.goes_on or wire_ms >= self._full_at_ms
         if is_full:
             self._asked.clear()
         # A partition in back-off must not wait for new records of the others. The first request
         # may name thousands of partitions and does not wait; a long poll of them is slow.
-        wait_ms = self._limits.max_wait_ms if self._is_answered else 0
+        limits = self._limits
+        wait_ms = limits.max_wait_ms if self._is_answered else 0
         wanted: dict[TopicPartition, Wanted] = {}
         gone: list[TopicPartition] = []
         put_off: dict[TopicPartition, None] = {}
@@ -146,8 +171,17 @@ class LeaderFetcher:
             each = self._followed.get(where)
             if each is not None and not each.is_out_of_range:
                 if each.not_before_ms <= wire_ms:
-                    self._asked[where] = Asked(each, each.log.log_end_offset)
-                    wanted[where] = self._wanted(each)
+                    log = each.log
+                    end_offset = log.log_end_offset
+                    self._asked[where] = Asked(each, end_offset)
+                    wanted[where] = Wanted(
+                        each.topic_id,
+                        end_offset,
+                        limits.partition_max_bytes,
+                        each.leader_epoch,
+                        log.latest_epoch,
+                        log.log_start_offset,
+                    )
                     continue
                 wait_ms = min(wait_ms, each.not_before_ms - wire_ms)
                 put_off[where] = None
@@ -157,7 +191,6 @@ class LeaderFetcher:
         if not self._asked:
             self._full_at_ms = wire_ms  # the next request tells the leader what was removed
             return None
-        limits = self._limits
         request = FetchRequest(
             replica_state=ReplicaState(self._broker_id, broker_epoch),
             max_wait_ms=wait_ms,
@@ -171,16 +204,18 @@ class LeaderFetcher:
             session.fill_changes(request, wanted, gone, version)
         return request
 
-    def _wanted(self, each: Followed) -> Wanted:
-        log = each.log
-        return Wanted(
-            each.topic_id,
-            log.log_end_offset,
-            self._limits.partition_max_bytes,
-            each.leader_epoch,
-            log.latest_epoch,
-            log.log_start_offset,
-        )
+    def _throttle(self, quota: ReplicationQuota, wire_ms: int) -> None:
+        """Leave out throttled replicas that are not in sync while the quota is exceeded."""
+        if not quota.is_exceeded():
+            return
+        for where, each in self._followed.items():
+            if (
+                each.not_before_ms <= wire_ms
+                and not each.is_in_sync
+                and quota.throttles(each.log.config, where.partition)
+            ):
+                each.not_before_ms = wire_ms + self._limits.backoff_ms
+                self._changed[where] = None
 
     def next_ms(self) -> int | None:
         """Return the earliest time of a fetch; ``None`` without partitions."""
@@ -212,7 +247,21 @@ class LeaderFetcher:
                 continue
             if self._take(each, data, wire_ms, now_ms):
                 moved.append(each)
+        if self._quotas.follower is not None:
+            self._count(self._quotas.follower, parts)
         return moved
+
+    def _count(
+        self, quota: ReplicationQuota, parts: list[tuple[TopicPartition, PartitionData]]
+    ) -> None:
+        for where, data in parts:
+            each = self._followed.get(where)
+            if (
+                each is not None
+                and data.records
+                and quota.throttles(each.log.config, where.partition)
+            ):
+                quota.count(len(data.records))
 
     def failed(self) -> None:
         """Handle a request without a response: the state of the session is unknown now."""
@@ -238,7 +287,8 @@ class LeaderFetcher:
                 self._put_off(each, wire_ms)
                 return False
         each.failures = 0
-        moved = log.set_high_watermark(min(data.high_watermark, log.log_end_offset))
+        each.leader_high_watermark = high_watermark = data.high_watermark
+        moved = log.set_high_watermark(high_watermark)
         if log.log_start_offset < data.log_start_offset <= log.high_watermark:
             log.delete_records(data.log_start_offset)
         return moved

@@ -21,6 +21,7 @@ from fencepost_broker.metadata.publishing import MetadataPublisher
 from fencepost_broker.ports import Clock, ReadyList
 from fencepost_broker.replication.offline_partitions import OfflinePartitions
 from fencepost_broker.replication.partition import Partition, PartitionTable, Topic
+from fencepost_broker.replication.quotas import ReplicationQuotas
 from fencepost_broker.replication.replicated_partitions import ReplicatedPartitions
 from fencepost_broker.storage.flush_scheduler import FlushScheduler
 from fencepost_broker.storage.log import StorageError
@@ -51,6 +52,7 @@ class ReplicaManager(MetadataPublisher):
         log_manager: LogManager,
         flushes: FlushScheduler,
         replicated: ReplicatedPartitions,
+        quotas: ReplicationQuotas,
         coordinators: Coordinators,
     ) -> None:
         self._node_id = node_id
@@ -60,6 +62,7 @@ class ReplicaManager(MetadataPublisher):
         self.log_manager = log_manager
         self.flushes = flushes
         self.replicated = replicated
+        self.quotas = quotas
         self._coordinators = coordinators
         self.table = table
         self._offline = OfflinePartitions(log_manager, config.of_topic, ready, self._made)

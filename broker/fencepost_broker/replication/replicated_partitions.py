@@ -174,14 +174,13 @@ class ReplicatedPartitions:
             return unknown or ErrorCode.NOT_LEADER_OR_FOLLOWER
         self.unheard.heard(replica.broker_id, partition)
         now_ms = self._clock.now_ms()
-        moved = state.fetched(
+        if state.fetched(
             replica.broker_id,
             asked.fetch_offset,
             asked.log_start_offset,
             replica.broker_epoch,
             now_ms,
-        )
-        if moved:
+        ):
             partition.moved()
         if self._propose(partition, state, now_ms):
             self._ready.add(self._proposals.send)

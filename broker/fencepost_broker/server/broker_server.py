@@ -38,6 +38,7 @@ from fencepost_broker.network.quota_manager import QuotaManager
 from fencepost_broker.observability.log_levels import LogLevels
 from fencepost_broker.observability.metrics import Metrics
 from fencepost_broker.ports import Address, Chance, Clock
+from fencepost_broker.replication.quotas import ReplicationQuotas
 from fencepost_broker.replication.replica_manager import ReplicaManager
 from fencepost_broker.replication.replicated_partitions import ReplicatedPartitions
 from fencepost_broker.replication.share.group_settings import share_group_settings
@@ -76,6 +77,7 @@ class OtherProcesses(Protocol):
         image: MetadataImage,
         table: PartitionTable,
         clock: Clock,
+        quotas: ReplicationQuotas,
     ) -> Following:
         """Return the fetchers of the partitions that this broker follows."""
 
@@ -167,9 +169,10 @@ class BrokerServer(SharedServer):
 
     def _make_replicas(self, links: OtherProcesses | None) -> ReplicaManager:
         known, image, config, clock = self.registration, self.image, self.config, self._clock
+        quotas = ReplicationQuotas(known.node_id, config, clock)
         to_leaders = None
         if links is not None:
-            to_leaders = partial(links.to_leaders, known, config, image, self.table, clock)
+            to_leaders = partial(links.to_leaders, known, config, image, self.table, clock, quotas)
         replicated = ReplicatedPartitions(
             known, image, config, clock, self.ready, self.controller.ask, self.events, to_leaders
         )
@@ -183,6 +186,7 @@ class BrokerServer(SharedServer):
             self.log_manager,
             self.flushes,
             replicated,
+            quotas,
             self.coordinators,
         )
 

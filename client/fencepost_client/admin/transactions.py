@@ -23,6 +23,8 @@ from fencepost_client.requests.procedures import TRANSACTION, Procedure
 from fencepost_client.types import TopicPartition
 
 ONGOING: Final = "Ongoing"
+NEVER_MS: Final = (1 << 31) - 1
+"""The timeout of a transaction that has none (two-phase commit, KIP-939)."""
 _DURATION_FROM: Final = 1
 _PATTERN_FROM: Final = 2
 _INIT_UP_TO: Final = 5
@@ -52,6 +54,13 @@ class TransactionListing:
     coordinator_id: int
     producer_id: int
     state: str
+
+
+class ProducerIdentity(NamedTuple):
+    """A producer id and its epoch."""
+
+    producer_id: int
+    producer_epoch: int
 
 
 class MissingMarker(NamedTuple):
@@ -91,6 +100,8 @@ class TransactionExplanation:
     requests: tuple[ParkedRequest, ...]
     client: ExplainedClient | None = None
     """The client of the last request for this id."""
+    kept_by: ProducerIdentity | None = None
+    """The producer that has kept the open transaction and may end it (KIP-939)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,13 +140,6 @@ class ProducerDescription:
     last_timestamp_ms: int | None
     start_offset: int | None
     """The first offset of its open transaction; ``None`` without one."""
-
-
-class ProducerIdentity(NamedTuple):
-    """A producer id and its epoch."""
-
-    producer_id: int
-    producer_epoch: int
 
 
 def list_transactions(
@@ -242,6 +246,7 @@ def _explanation(told: Any) -> TransactionExplanation:
             for each in told.requests
         ),
         _client(told.last_client),
+        ProducerIdentity(told.kept_by_id, told.kept_by_epoch) if told.kept_by_id >= 0 else None,
     )
 
 

@@ -12,7 +12,12 @@ from typing import Any, Final
 
 from fencepost_client.admin.hanging import HangingTransaction, TransactionMarker
 from fencepost_client.admin.topics import PartitionDescription
-from fencepost_client.admin.transactions import ProducerDescription, TransactionDescription
+from fencepost_client.admin.transactions import (
+    NEVER_MS,
+    ProducerDescription,
+    ProducerIdentity,
+    TransactionDescription,
+)
 from fencepost_client.clients.admin import Admin
 from fencepost_client.commands.errors import NotDoneError, NotYetError, UsageError
 from fencepost_client.commands.output import plain, write, write_json, write_table
@@ -146,13 +151,15 @@ async def _describe(admin: Admin, options: argparse.Namespace) -> None:
         write_json([_as_object(each) for each in found])
         return
     for at, each in enumerate(found):
+        kept_by = _kept_by(each)
         rows = (
             ("transactional id", each.transactional_id),
             ("coordinator", f"broker {each.coordinator_id}"),
             ("producer id", each.producer_id),
             ("producer epoch", each.producer_epoch),
             ("state", each.state),
-            ("timeout", duration(each.timeout_ms)),
+            ("kept by", "-" if kept_by is None else "producer {} epoch {}".format(*kept_by)),
+            ("timeout", _timeout(each)),
             ("began", moment(each.started_ms)),
             ("open for", duration(each.duration_ms)),
             ("partitions", ", ".join(f"{topic}-{number}" for topic, number in each.partitions)
@@ -162,6 +169,16 @@ async def _describe(admin: Admin, options: argparse.Namespace) -> None:
             write("")
         for name, value in rows:
             write(f"{name:<18}{value}")
+
+
+def _timeout(each: TransactionDescription) -> str:
+    if each.timeout_ms == NEVER_MS:
+        return "none (two-phase commit)"
+    return duration(each.timeout_ms)
+
+
+def _kept_by(each: TransactionDescription) -> ProducerIdentity | None:
+    return None if each.explanation is None else each.explanation.kept_by
 
 
 def _as_object(each: TransactionDescription) -> dict[str, object]:
@@ -175,7 +192,21 @@ def _as_object(each: TransactionDescription) -> dict[str, object]:
         "started_ms": each.started_ms,
         "duration_ms": each.duration_ms,
         "partitions": each.partitions,
+        "kept_by": _kept_by(each),
     }
+
+
+async def _force_terminate(admin: Admin, options: argparse.Namespace) -> None:
+    transactional_id = options.transactional_id
+    if not transactional_id:
+        raise UsageError("--transactional-id is empty: `fencepost transactions list` shows ids")
+    await described(admin, [transactional_id])  # Otherwise the request would create the id.
+    await admin.force_terminate_transaction(transactional_id)
+    if options.json:
+        [ended] = await described(admin, [transactional_id])
+        write_json(_as_object(ended))
+        return
+    write(f"terminated: {transactional_id} has no open transaction, and its producer is fenced")
 
 
 # -- partitions -----------------------------------------------------------------------------------
@@ -312,5 +343,6 @@ ACTIONS: Final[dict[str, Action]] = {
     "describe": _describe,
     "describe-producers": _producers,
     "find-hanging": _find_hanging,
+    "force-terminate": _force_terminate,
     "abort": _abort,
 }

@@ -31,6 +31,7 @@ examples:
   fencepost transactions explain --partition orders:0 who holds readers of committed records up
   fencepost transactions find-hanging
   fencepost transactions abort --topic orders --partition 0 --start-offset 42
+  fencepost transactions force-terminate --transactional-id payments-1
 exit code: 0 told or done, 1 it cannot be (no broker, no such id, refused), 2 the arguments make no
 sense, 130 interrupted
 """
@@ -67,6 +68,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> Callable[[str, str], argpa
     _add_partition(producers, required=True)
     producers.add_argument(
         "--broker-id", type=number("a broker id"), metavar="N", help="ask this replica (the leader)"
+    )
+    terminating = add(
+        "force-terminate", "abort the open transaction of an id, also if it is prepared"
+    )
+    terminating.add_argument(
+        "--transactional-id", required=True, metavar="ID", help="its producer is fenced"
     )
     _add_hanging(add)
     return add

@@ -154,7 +154,12 @@ def _begun(steps: Steps, first: Ints, partition: int) -> Transactions:
 
 
 def _follow(found: Transactions, steps: Steps, inside: Bools, number: Ints) -> None:
-    """Add how each was decided and completed. Of several equal steps, numpy keeps the last."""
+    """Add how each was decided and completed. Of several equal steps, numpy keeps the last.
+
+    A producer that keeps a transaction may change its timeout (KIP-939).
+    """
+    rows = np.flatnonzero(inside & (steps.state == State.ONGOING))
+    found.timeout_ms[number[rows]] = steps.timeout_ms[rows]
     rows = np.flatnonzero(inside & _is_prepare(steps.state))
     of = number[rows]
     found.prepare_time[of] = steps.time[rows]

@@ -1,5 +1,5 @@
 # Generated from schemas/messages/DescribeTransactionsRequest.json (sha256 1d68dcf6fc738bb9)
-# Generated from schemas/messages/DescribeTransactionsResponse.json (sha256 555c23e361ee5481)
+# Generated from schemas/messages/DescribeTransactionsResponse.json (sha256 65a7cb224ae97788)
 # by python -m fencepost_protocol.codegen. Do not edit.
 """DescribeTransactions (API key 65)."""
 
@@ -38,6 +38,7 @@ from fencepost_protocol.primitives import (
 from fencepost_protocol.varint import read_uvarint_tail, write_uvarint
 
 _unpack_tB = struct.Struct(">?B").unpack_from
+_unpack_h = struct.Struct(">h").unpack_from
 _unpack_hB = struct.Struct(">hB").unpack_from
 _unpack_hb = struct.Struct(">hb").unpack_from
 _unpack_iB = struct.Struct(">iB").unpack_from
@@ -47,6 +48,8 @@ _unpack_q = struct.Struct(">q").unpack_from
 _unpack_qqqiB = struct.Struct(">qqqiB").unpack_from
 _pack_t = struct.Struct(">?").pack
 _pack_b = struct.Struct(">b").pack
+_pack_bbh = struct.Struct(">bbh").pack
+_pack_bbq = struct.Struct(">bbq").pack
 _pack_h = struct.Struct(">h").pack
 _pack_i = struct.Struct(">i").pack
 _pack_iiht = struct.Struct(">iih?").pack
@@ -222,6 +225,10 @@ class Explanation:
     last_client: ExplainedClient | None = None
     """Client that asked the coordinator last about this id; null when none has since it was loaded.
     """
+    kept_by_id: int = -1
+    """Producer id that has kept the open transaction and may end it (KIP-939); -1 when none has."""
+    kept_by_epoch: int = -1
+    """Epoch of that producer; -1 when none has."""
     unknown_tagged_fields: TaggedFields = ()
 
 
@@ -436,8 +443,16 @@ class DescribeTransactionsResponse:
                             write_tagged_fields(content_1, [], transaction_state.explanation.last_client.unknown_tagged_fields)
                         else:
                             content_1.append(0)
+                    tagged_2: list[bytes] = []
+                    if transaction_state.explanation.kept_by_id != -1:
+                        tagged_2.append(_pack_bbq(0, 8, transaction_state.explanation.kept_by_id))
+                    if transaction_state.explanation.kept_by_epoch != -1:
+                        tagged_2.append(_pack_bbh(1, 2, transaction_state.explanation.kept_by_epoch))
                     if transaction_state.explanation.unknown_tagged_fields:
-                        write_tagged_fields(content_1, [], transaction_state.explanation.unknown_tagged_fields)
+                        write_tagged_fields(content_1, tagged_2, transaction_state.explanation.unknown_tagged_fields)
+                    elif tagged_2:
+                        content_1.append(len(tagged_2))
+                        content_1 += b"".join(tagged_2)
                     else:
                         content_1.append(0)
                     tagged_1.append(tagged_field(60900, content_1))
@@ -666,12 +681,27 @@ class DescribeTransactionsResponse:
                                     explained_client.unknown_tagged_fields, pos = read_unknown_tags(data, pos, n)
                                 else:
                                     explained_client.unknown_tagged_fields = ()
+                            explanation.kept_by_id = -1
+                            explanation.kept_by_epoch = -1
+                            explanation.unknown_tagged_fields = ()
                             n = data[pos]
                             pos += 1
                             if n:
-                                explanation.unknown_tagged_fields, pos = read_unknown_tags(data, pos, n)
-                            else:
-                                explanation.unknown_tagged_fields = ()
+                                if n > 127:
+                                    n, pos = read_uvarint_tail(data, pos, n)
+                                for _ in range(n):
+                                    tag_2, tag_end_2, pos = read_tag(data, pos)
+                                    if tag_2 == 0:
+                                        explanation.kept_by_id = _unpack_q(data, pos)[0]
+                                        pos += 8
+                                    elif tag_2 == 1:
+                                        explanation.kept_by_epoch = _unpack_h(data, pos)[0]
+                                        pos += 2
+                                    else:
+                                        explanation.unknown_tagged_fields = with_unknown_tag(explanation.unknown_tagged_fields, tag_2, data[pos:tag_end_2])
+                                        pos = tag_end_2
+                                    if pos != tag_end_2:
+                                        raise ValueError(TAG_SIZE_WRONG)
                         else:
                             transaction_state.unknown_tagged_fields = with_unknown_tag(transaction_state.unknown_tagged_fields, tag_1, data[pos:tag_end_1])
                             pos = tag_end_1

@@ -14,6 +14,7 @@ import org.apache.kafka.common.config.ConfigException;
 import org.apache.kafka.coordinator.group.GroupConfig;
 import org.apache.kafka.server.config.ConfigSynonym;
 import org.apache.kafka.server.config.DynamicBrokerConfig;
+import org.apache.kafka.server.config.QuotaConfig;
 import org.apache.kafka.server.config.ServerTopicConfigSynonyms;
 import org.apache.kafka.storage.internals.log.LogConfig;
 
@@ -26,11 +27,17 @@ import org.apache.kafka.storage.internals.log.LogConfig;
  * when Java cannot read it).
  */
 public final class KafkaSettings {
+    private static final List<String> DYNAMIC_ONLY =
+            List.of("leader.replication.throttled.rate", "follower.replication.throttled.rate");
     private static final ObjectMapper JSON = new ObjectMapper();
 
     public static void main(String[] arguments) throws Exception {
         Map<String, ConfigDef> tables = new LinkedHashMap<>();
-        tables.put("broker", kafka.server.KafkaConfig.configDef());
+        ConfigDef broker = new ConfigDef(kafka.server.KafkaConfig.configDef());
+        for (String dynamicOnly : DYNAMIC_ONLY) {
+            broker.define(QuotaConfig.brokerQuotaConfigs().configKeys().get(dynamicOnly));
+        }
+        tables.put("broker", broker);
         tables.put("topic", LogConfig.configDefCopy());
         tables.put("group", GroupConfig.CONFIG_DEF);
 

@@ -20,7 +20,7 @@ from typing import Any, Final
 from fencepost_client import Admin, Consumer, NewTopic, Producer
 from fencepost_client.types import TopicPartition
 
-from tests.conformance.clients.clients import build
+from tests.conformance.clients.clients import GO_ENVIRONMENT, build, new_enough, tool
 from tests.conformance.suites.outcomes import FAILED, PASSED, Outcomes
 from tests.conformance.suites.places import Place
 from tests.conformance.suites.running import SUITES_DIR, TARGET, Run, Suite
@@ -161,12 +161,28 @@ def _in_java(
     return _Application(name, version, prepare, command, **fields)
 
 
+def _in_go(name: str, version: str, below: str) -> _Application:
+    folder = _FOLDER / below
+    program = folder / "target" / "application"
+
+    def prepare() -> Path:
+        def compile_(_: Path) -> None:
+            go = new_enough(tool("go", "Go"))
+            build(folder, [go, "build", "-o", str(program), "."], GO_ENVIRONMENT)
+
+        build_once(folder, ["go.mod", "go.sum", "main.go"], "target", compile_)
+        return folder
+
+    return _Application(name, version, prepare, lambda: [str(program)])
+
+
 _APPLICATIONS: Final = (
     _python("FastStream", "0.7.8", "faststream[kafka]==0.7.8"),
     _python("Quix Streams", "3.28.1", "quixstreams==3.28.1", exactly_once=True),
     _python("Faust", "0.15.3", "faust-streaming==0.15.3"),
     _python("Bytewax", "0.21.1", "bytewax[kafka]==0.21.1"),
     _python("Celery", "5.7.0", "celery==5.7.0", "confluent-kafka==2.16.1"),
+    _in_go("confluent-kafka-go", "2.11.1", "confluent-go"),
     _in_java("Spring for Apache Kafka", "4.1.2", "applications.Spring"),
     _in_java("SmallRye", "4.34.0", "applications.SmallRye", below="smallrye", exactly_once=False),
     _in_java("Flink", "2.2.1", "applications.Flink", below="flink"),

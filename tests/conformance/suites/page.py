@@ -49,6 +49,8 @@ _NOT_RUN: Final = """
   proxy.
 - the unit tests of rskafka and rust-rdkafka, which need no broker.
 - kafka-python's tests of logins and TLS: they start brokers of their own.
+- Redpanda Connect: the Go module proxy has no version of it.
+- Debezium: its databases refuse to run as root, which the user of a network of its own is.
 - franz-go's kgo runs with a fifth of its records (100,000), since other work shares the machine.
 """
 RESULTS: Final = REPOSITORY_DIR / "build" / "suites"

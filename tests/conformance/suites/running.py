@@ -17,6 +17,7 @@ from tests.conformance.suites.places import Place, start
 
 SUITES_DIR: Final = Path(__file__).parent
 REPOSITORY_DIR: Final = SUITES_DIR.parents[2]
+NETWORK_OF_ITS_OWN: Final = ["unshare", "--map-root-user", "--net"]
 TARGET: Final = REPOSITORY_DIR / "build" / "suites" / "fetched"
 """What others have written is kept out of the folders of tests."""
 

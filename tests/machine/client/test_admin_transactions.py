@@ -115,7 +115,7 @@ def test_what_only_a_fencepost_tells() -> None:
     markers = [WaitingMarker("t", 0, 1, 56, True), WaitingMarker("t", 1)]
     client, gone = ExplainedClient("c", "h:7", True), ExplainedClient(None, "h:8", False)
     requests = [WaitingRequest(ApiKey.PRODUCE, client), WaitingRequest()]
-    explanation = Explanation(4000, -1, 9000, 2, markers, requests, gone)
+    explanation = Explanation(4000, -1, 9000, 2, markers, requests, gone, 7, 3)
     answer.transaction_states[0].explanation = explanation
     found = Script([coordinators({"x": 2}), answer]).play(
         describe_transactions(["x"], NOW_MS, backoff())
@@ -137,6 +137,7 @@ def test_what_only_a_fencepost_tells() -> None:
     assert produce == ("Produce", ("c", "h:7", True))
     assert unknown == ("a request", None)
     assert told.client == (None, "h:8", False)
+    assert told.kept_by == (7, 3)
 
 
 def producers(*parts: int, code: int = 0, offset: int = 10) -> DescribeProducersResponse:

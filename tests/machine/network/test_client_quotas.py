@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from fencepost_broker.network.client_quotas import WAIT_MS_MAX, ClientQuotas, Rate, Windows
+from fencepost_broker.network.client_quotas import ClientQuotas
+from fencepost_broker.observability.rates import WAIT_MS_MAX, Rate, Windows
 from fencepost_protocol.generated.alter_client_quotas import AlterClientQuotasRequest
 
 from tests.machine.controller.cluster import Cluster

@@ -62,6 +62,7 @@ class SmallLogs(MemoryLogs):
         epoch: int = 0,
         writer: int = 7,
         name: str = "writer",
+        timeout_ms: int = TIMEOUT_MS,
     ) -> None:
         """What the coordinator notes."""
         key, value = bytearray(b"\0\0"), bytearray(b"\0\1")
@@ -69,7 +70,7 @@ class SmallLogs(MemoryLogs):
         TransactionLogValue(
             producer_id=writer,
             producer_epoch=epoch,
-            transaction_timeout_ms=TIMEOUT_MS,
+            transaction_timeout_ms=timeout_ms,
             transaction_status=int(state),
             transaction_partitions=[PartitionsSchema(t, [n]) for t, n in places],
             transaction_last_update_timestamp_ms=self.now_ms,

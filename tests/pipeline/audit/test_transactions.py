@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from fencepost_pipeline.audit.audit_run import Wishes, audit
 from fencepost_pipeline.audit.checks.acknowledged_records import ToldRecord, ToldTransaction, Trace
+from fencepost_pipeline.audit.checks.hanging_transactions import NEVER_MS
 from fencepost_pipeline.audit.coordinator_steps import State
 from fencepost_pipeline.audit.findings import Invariant, Status
 
@@ -83,6 +84,16 @@ def test_an_open_transaction_is_fine_until_its_timeout(logs: SmallLogs) -> None:
     now = logs.now_ms + TIMEOUT_MS + 20_000
     (text,) = alone(audit(logs, Wishes(now_ms=now)), Invariant.HANGING)
     assert "open for 80 s with a timeout of 60 s; it holds back topic-0, topic-1" in text
+
+
+def test_a_kept_transaction_of_a_two_phase_commit_never_hangs(logs: SmallLogs) -> None:
+    logs.step(State.ONGOING, P)
+    logs.step(State.ONGOING, P, timeout_ms=NEVER_MS)
+    month = Wishes(now_ms=logs.now_ms + NEVER_MS + 20_000)
+    assert failing(audit(logs, month)) == {}
+    logs.step(State.PREPARE_COMMIT, P, timeout_ms=NEVER_MS)
+    (text,) = alone(audit(logs, month), Invariant.HANGING)
+    assert "decided but not complete" in text
 
 
 def test_the_coordinators_own_clock_tells_what_hangs(logs: SmallLogs) -> None:

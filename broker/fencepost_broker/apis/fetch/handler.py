@@ -40,16 +40,24 @@ def fetch(context: BrokerContext, request: Request, message: FetchRequest) -> An
         refusal = refuse_follower(message)
         context.metrics.note_errors(refusal)
         return refusal
-    by_id = request.version >= BY_ID_FROM
-    opened = context.fetch_sessions.open(context.clock.now_ms(), message, by_id=by_id)
+    opened = context.fetch_sessions.open(
+        context.clock.now_ms(), message, by_id=request.version >= BY_ID_FROM
+    )
     if opened.error:
         refusal = FetchResponse(error_code=opened.error)
         context.metrics.note_errors(refusal)
         return refusal
-    if opened.session is not None and not opened.is_first and replica is not None:
+    fetching: Fetching
+    if replica is None:
+        fetching = Fetching(context, request, message, opened, None)
+    elif context.replicas.quotas.leader is not None:
+        from fencepost_broker.apis.fetch.throttled import throttled
+
+        fetching = throttled(context, request, message, opened, replica)
+    elif opened.session is not None and not opened.is_first:
         from fencepost_broker.apis.fetch.followers import ReplicaFetching
 
-        fetching: Fetching = ReplicaFetching(context, request, message, opened, replica)
+        fetching = ReplicaFetching(context, request, message, opened, replica)
     else:
         fetching = Fetching(context, request, message, opened, replica)
     if message.isolation_level not in _ISOLATION_LEVELS and any(

@@ -101,6 +101,7 @@ def _explained(context: BrokerContext, name: str) -> described.Explanation | Non
             for key, client in requests_behind(found)
         ],
         None if last is None else _client(last),
+        *(found.kept_by or ()),
     )
 
 

@@ -8,11 +8,11 @@ with another broker these are ``None``, and ``not_told`` is true.
 from __future__ import annotations
 
 from contextlib import suppress
-from typing import Final
 
 from fencepost_client.admin.cluster import BrokerDescription
 from fencepost_client.admin.hanging import keeps_open
 from fencepost_client.admin.transactions import (
+    NEVER_MS,
     ONGOING,
     ProducerDescription,
     Producers,
@@ -39,9 +39,6 @@ from fencepost_broker.observability.explained import (
     MissingMarker,
     WaitingRequest,
 )
-
-NEVER_MS: Final = (1 << 31) - 1
-"""Timeout of a transaction without a time limit (two-phase commit, KIP-939)."""
 
 
 class Explainer:
@@ -78,6 +75,7 @@ class Explainer:
             explanation is None,
             None if explanation is None else _client(explanation),
             [await self.partition(each, explained=told.producer_id) for each in touched],
+            None if explanation is None else explanation.kept_by,
         )
 
     async def partition(

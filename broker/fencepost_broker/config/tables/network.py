@@ -17,7 +17,7 @@ from fencepost_broker.config.setting import (
 )
 from fencepost_broker.config.tables.without_effect import kept
 from fencepost_broker.config.values.endpoints import check_listeners, check_protocol_map
-from fencepost_broker.config.values.units import INT_MAX, MIB
+from fencepost_broker.config.values.units import INT_MAX, LONG_MAX, MIB
 from fencepost_broker.config.values.value_text import check_form
 
 _NAMED_NUMBER: Final = re.compile(r".+:[0-9]+")
@@ -215,7 +215,7 @@ class ConnectionSettings:
 
 
 class QuotaSettings:
-    """Windows over which the rates of clients are measured."""
+    """Quotas of replication, and the windows over which rates are measured."""
 
     quota_window_num = integer(
         11, "how many windows the rates of quotas are measured over", at_least=1
@@ -232,6 +232,24 @@ class QuotaSettings:
         at_least=1,
     )
     controller_quota_window_size_seconds = integer(1, "how long each of them is", at_least=1)
+    leader_replication_throttled_rate = long(
+        LONG_MAX,
+        "how many bytes per second of leader.replication.throttled.replicas the broker sends to"
+        " followers that are not in sync",
+        at_least=0,
+        scope=Scope.CLUSTER,
+    )
+    follower_replication_throttled_rate = long(
+        LONG_MAX,
+        "how many bytes per second its follower.replication.throttled.replicas copy while they are"
+        " not in sync",
+        at_least=0,
+        scope=Scope.CLUSTER,
+    )
+    replication_quota_window_num = integer(
+        11, "how many windows these two rates are measured over", at_least=1
+    )
+    replication_quota_window_size_seconds = integer(1, "how long each of them is", at_least=1)
 
 
 class RequestSettings:

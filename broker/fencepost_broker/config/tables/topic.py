@@ -208,17 +208,15 @@ class TopicSettings(Table, scope=Scope.TOPIC):
     )
     follower_replication_throttled_replicas: Setting[tuple[str, ...]] = strings(
         (),
-        "replicas whose catching up is slowed down",
+        "followers that copy at follower.replication.throttled.rate while they are not in sync",
         check=check_throttled,
         range_text="PARTITION:BROKER each, or *",
-        ignored=True,
     )
     leader_replication_throttled_replicas: Setting[tuple[str, ...]] = strings(
         (),
-        "replicas whose serving of others is slowed down",
+        "leaders that send at leader.replication.throttled.rate to followers that are not in sync",
         check=check_throttled,
         range_text="PARTITION:BROKER each, or *",
-        ignored=True,
     )
 
     internal_segment_bytes: Setting[int | None] = integer(

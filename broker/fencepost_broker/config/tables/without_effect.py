@@ -21,7 +21,7 @@ LOGIN: Final = "the broker logs in with PLAIN or SCRAM, by code of its own"
 JAVA_TLS: Final = "OpenSSL does TLS here, and has no such choice"
 METRICS: Final = "metrics are not reported by classes of Java"
 POLICIES: Final = "classes of Java are not loaded, so no policy refuses a topic or a setting"
-QUOTAS: Final = "quotas of clients alone have an effect"
+ONE_DIRECTORY: Final = "replicas do not move between log directories"
 VOTERS: Final = "there is one controller"
 MEASURE: Final = "the controller does not measure itself"
 FOR_TESTS: Final = "it is for Kafka's own tests"
@@ -209,9 +209,11 @@ class UnusedServerSettings:
     """Java's metrics and classes, windows of quotas, and settings of Kafka's own tests."""
 
     alter_config_policy_class_name = kept(Kind.CLASS, None, POLICIES)
-    alter_log_dirs_replication_quota_window_num = kept(Kind.INT, 11, QUOTAS, at_least=1)
-    alter_log_dirs_replication_quota_window_size_seconds = kept(Kind.INT, 1, QUOTAS, at_least=1)
-    client_quota_callback_class = kept(Kind.CLASS, None, QUOTAS)
+    alter_log_dirs_replication_quota_window_num = kept(Kind.INT, 11, ONE_DIRECTORY, at_least=1)
+    alter_log_dirs_replication_quota_window_size_seconds = kept(
+        Kind.INT, 1, ONE_DIRECTORY, at_least=1
+    )
+    client_quota_callback_class = kept(Kind.CLASS, None, _NO_CLASSES)
     config_providers = kept(
         Kind.LIST,
         (),
@@ -241,6 +243,4 @@ class UnusedServerSettings:
     metrics_num_samples = kept(Kind.INT, 2, METRICS, at_least=1)
     metrics_recording_level = kept(Kind.STRING, "INFO", METRICS)
     metrics_sample_window_ms = kept(Kind.LONG, 30000, METRICS, at_least=1)
-    replication_quota_window_num = kept(Kind.INT, 11, QUOTAS, at_least=1)
-    replication_quota_window_size_seconds = kept(Kind.INT, 1, QUOTAS, at_least=1)
     server_max_startup_time_ms = kept(Kind.LONG, LONG_MAX, STARTUP, at_least=0, internal=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from fencepost_client.admin.transactions import ProducerIdentity
 from fencepost_protocol.generated.describe_transactions import TransactionState
 from fencepost_protocol.generated.index import APIS
 from fencepost_protocol.generated.list_transactions import ListTransactionsRequest
@@ -78,6 +79,7 @@ class Explaining:
             [WaitingRequest(api_name(key), client) for key, client in requests_behind(waits)],
             not_told=False,
             client=client,
+            kept_by=None if waits.kept_by is None else ProducerIdentity(*waits.kept_by),
             partitions=[
                 told
                 for each in touched

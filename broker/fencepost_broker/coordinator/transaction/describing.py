@@ -14,7 +14,7 @@ from fencepost_broker.coordinator.transaction.commands import (
 from fencepost_broker.coordinator.transaction.context import Context
 from fencepost_broker.coordinator.transaction.explanations import TransactionWaits, WaitingMarker
 from fencepost_broker.coordinator.transaction.model import Transaction
-from fencepost_broker.coordinator.transaction.states import NAMES
+from fencepost_broker.coordinator.transaction.states import NAMES, State
 from fencepost_broker.metadata.decision import Decision
 
 
@@ -91,6 +91,8 @@ def explain(context: Context, command: ExplainTransaction) -> Decision[Transacti
     )
     found.times_out_ms = context.timers.timeout_of(transaction)
     found.expires_ms = context.timers.expiry_of(transaction)
+    if transaction.is_kept and transaction.state is State.ONGOING:
+        found.kept_by = transaction.client_id, transaction.client_epoch
     if transaction.sending is not None:
         found.markers = [
             WaitingMarker(topic, number, context.cluster.leader_of(topic, number), error)

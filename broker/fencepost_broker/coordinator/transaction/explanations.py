@@ -39,6 +39,8 @@ class TransactionWaits:
     markers: list[WaitingMarker] = field(default_factory=list)
     repeats: int = 0
     """The number of attempts after the first that sent failed markers again."""
+    kept_by: tuple[int, int] | None = None
+    """In Ongoing: id and epoch of the producer that has kept it and may end it (KIP-939)."""
     tokens: tuple[Any, ...] = field(default=(), repr=False)
     """The tokens of the parked requests, in order."""
 

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from fencepost_broker.metadata.image.metadata_image import MetadataImage
     from fencepost_broker.ports import Clock
     from fencepost_broker.replication.partition import PartitionTable
+    from fencepost_broker.replication.quotas import ReplicationQuotas
     from fencepost_broker.server.links.broker_links import BrokerLinks
     from fencepost_broker.server.links.controller_link import ControllerLink
     from fencepost_broker.server.links.replica_fetchers import ReplicaFetchers
@@ -54,12 +55,13 @@ class OtherProcessLinks:
         image: MetadataImage,
         table: PartitionTable,
         clock: Clock,
+        quotas: ReplicationQuotas,
     ) -> ReplicaFetchers:
         """Return the fetchers of the partitions that this broker follows."""
         from fencepost_broker.server.links.replica_fetchers import ReplicaFetchers
 
         log = self._area_log("log")
-        self.leaders = ReplicaFetchers(registration, config, image, table, clock, log)
+        self.leaders = ReplicaFetchers(registration, config, image, table, clock, quotas, log)
         return self.leaders
 
     async def close(self) -> None:

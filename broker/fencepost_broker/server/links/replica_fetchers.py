@@ -30,6 +30,7 @@ from fencepost_broker.replication.follower import (
     growing_backoff_ms,
 )
 from fencepost_broker.replication.partition import PartitionTable
+from fencepost_broker.replication.quotas import ReplicationQuotas
 from fencepost_broker.server.links.dialing import DIAL_MS, address_of_broker, dialled
 from fencepost_broker.storage.log import StorageError
 
@@ -64,6 +65,7 @@ class ReplicaFetchers:
         image: MetadataImage,
         table: PartitionTable,
         clock: Clock,
+        quotas: ReplicationQuotas,
         log: Any,
     ) -> None:
         settings = config.settings
@@ -72,6 +74,7 @@ class ReplicaFetchers:
         self._image = image
         self._table = table
         self._state_ms = clock.now_ms
+        self._quotas = quotas
         self._log = log
         self._leaders: dict[int, _Leader] = {}
         self._leader_of: dict[TopicPartition, _Leader] = {}
@@ -91,7 +94,7 @@ class ReplicaFetchers:
         self.forget(followed.where)
         leader = self._leaders.get(leader_id)
         if leader is None:
-            fetcher = LeaderFetcher(self._registration.node_id, self._limits)
+            fetcher = LeaderFetcher(self._registration.node_id, self._limits, self._quotas)
             leader = self._leaders[leader_id] = _Leader(leader_id, fetcher)
         leader.fetcher.follow(followed)
         self._leader_of[followed.where] = leader

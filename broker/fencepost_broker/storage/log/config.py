@@ -60,6 +60,8 @@ class LogConfig:
     flush_messages: int = MAX_INT64
     flush_ms: int = MAX_INT64
     min_insync_replicas: int = 1
+    leader_replication_throttled_replicas: tuple[str, ...] = ()
+    follower_replication_throttled_replicas: tuple[str, ...] = ()
     # Settings of the broker that a log goes by; the same for all topics.
     producer_id_expiration_ms: int = 24 * 3600 * 1000
     transaction_partition_verification_enable: bool = True

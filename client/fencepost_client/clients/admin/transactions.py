@@ -82,6 +82,15 @@ class AdminTransactions(AdminBase):
             fence_producers(transactional_ids, self._timeout_ms, self._backoff())
         )
 
+    async def force_terminate_transaction(self, transactional_id: str) -> None:
+        """Abort the open transaction of an id and fence its producer, as ``fence_producers`` does.
+
+        It is meant for a prepared transaction that no producer will complete (KIP-939).
+
+        await admin.force_terminate_transaction("billing-1")
+        """
+        await self.fence_producers([transactional_id])
+
     async def find_hanging_transactions(
         self,
         partitions: Iterable[TopicPartition] | None = None,

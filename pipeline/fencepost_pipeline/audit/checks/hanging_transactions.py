@@ -7,6 +7,8 @@ with a transaction open does not age; ``now_ms`` gives another one.
 
 A decision whose markers are never acknowledged (a partition that cannot be reached) holds the
 transactional id and its readers in the same way, and is measured against the same timeout.
+
+A transaction of a two-phase commit (KIP-939) has no timeout: it may stay open until it is decided.
 """
 
 from __future__ import annotations
@@ -21,6 +23,8 @@ from fencepost_pipeline.audit.findings import Finding, Invariant, Ledger
 
 SCAN_MS: Final = 10_000
 """``transaction.abort.timed.out.transaction.cleanup.interval.ms``: how late an abort may be."""
+NEVER_MS: Final = (1 << 31) - 1
+"""The timeout of a transaction that has none."""
 
 
 def check_hanging(history: History, now_ms: int | None, ledger: Ledger) -> None:
@@ -33,8 +37,10 @@ def check_hanging(history: History, now_ms: int | None, ledger: Ledger) -> None:
     latest[inverse] = np.arange(len(history))
     latest = latest[np.argsort(first)]
     is_decided = known.committed[latest] != NONE
+    may_stay = ~is_decided & (known.timeout_ms[latest] == NEVER_MS)
     age = now - np.where(is_decided, known.prepare_time[latest], known.begin_time[latest])
-    hangs = (known.complete_committed[latest] == NONE) & (age > known.timeout_ms[latest] + SCAN_MS)
+    hangs = (known.complete_committed[latest] == NONE) & ~may_stay
+    hangs &= age > known.timeout_ms[latest] + SCAN_MS
     for i in np.flatnonzero(hangs).tolist():
         number = int(latest[i])
         what = "decided but not complete" if is_decided[i] else "open"

@@ -241,6 +241,7 @@ class Player:
         for word, at_ms in (("times-out", found.times_out_ms), ("expires", found.expires_ms)):
             if at_ms is not None:
                 told += f" {word}={self._time(at_ms)}"
+        told += " kept-by={}/{}".format(*found.kept_by) if found.kept_by else ""
         told += f" requests={len(found.tokens)}" if found.tokens else ""
         return [told] + [
             f"  marker {each.topic}-{each.partition} broker={each.leader} {each.last_error.name}"

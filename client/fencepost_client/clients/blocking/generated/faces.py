@@ -851,6 +851,15 @@ class Admin(Face[admin.Admin]):
         """
         return self._wait(self._subject.fence_producers, transactional_ids)
 
+    def force_terminate_transaction(self, transactional_id: str) -> None:
+        """Abort the open transaction of an id and fence its producer, as ``fence_producers`` does.
+
+        It is meant for a prepared transaction that no producer will complete (KIP-939).
+
+        admin.force_terminate_transaction("billing-1")
+        """
+        self._wait(self._subject.force_terminate_transaction, transactional_id)
+
     def find_hanging_transactions(self, partitions: Iterable[TopicPartition] | None=None, *, broker_id: int | None=None, older_than_ms: int=_OLDER_THAN_MS) -> list[HangingTransaction]:
         """Open transactions in these partitions, or in all, that no coordinator will end.
 
