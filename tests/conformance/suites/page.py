@@ -43,7 +43,7 @@ _NOT_RUN: Final = """
 ## Not run
 
 - aiokafka, KafkaJS, @platformatic/kafka: what PyPI and npm have holds no integration tests.
-- sarama against Apache Kafka, five brokers in Java: not yet.
+- sarama against Apache Kafka, five brokers in Java: there is no result yet.
 - sarama's tests with Java clients: they run them in containers of their own.
 - rskafka's tests with Java clients and with a SOCKS5 proxy: they need a JVM in their process, and a
   proxy.
