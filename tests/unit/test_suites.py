@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from tests.conformance.suites.outcomes import FAILED, PASSED, SKIPPED, of_go, of_junit
+from tests.conformance.suites.outcomes import FAILED, PASSED, SKIPPED, of_go, of_junit, of_rust
 
 GO = """\
 === RUN   TestOne
@@ -21,6 +21,24 @@ GO = """\
     --- FAIL: TestThree/first (0.50s)
 === RUN   TestFour
 panic: it ended here
+"""
+RUST = """\
+     Running tests/client.rs (target/debug/deps/client-1)
+
+running 3 tests
+test connects ... ok
+test fails ... FAILED
+test panics - should panic ... ok
+
+     Running tests/producer.rs (target/debug/deps/producer-1)
+
+running 1 test
+test writes ... ignored
+     Running tests/ends.rs (target/debug/deps/ends-1)
+
+running 2 tests
+test one ... ok
+error: test failed, to rerun pass `--test ends`
 """
 JUNIT = """\
 <testsuites><testsuite name="pytest">
@@ -40,6 +58,17 @@ def test_go_tells_of_subtests_and_of_tests_that_did_not_end() -> None:
         "TestTwo/second": SKIPPED,
         "TestThree/first": FAILED,
         "TestFour": FAILED,
+    }
+
+
+def test_rust_tells_of_files_and_of_those_whose_tests_did_not_all_end() -> None:
+    assert of_rust(RUST) == {
+        "client::connects": PASSED,
+        "client::fails": FAILED,
+        "client::panics": PASSED,
+        "producer::writes": SKIPPED,
+        "ends::one": PASSED,
+        "ends": FAILED,
     }
 
 

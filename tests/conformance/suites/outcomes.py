@@ -13,6 +13,7 @@ SKIPPED: Final = "skipped"
 Outcomes: TypeAlias = dict[str, str]
 """By the name of the test."""
 
+_RUST: Final = {"ok": PASSED, "FAILED": FAILED, "ignored": SKIPPED}
 _GO: Final = {"PASS": PASSED, "FAIL": FAILED, "SKIP": SKIPPED}
 
 
@@ -28,6 +29,26 @@ def of_go(printed: str) -> Outcomes:
         for name, each in found.items()
         if name not in above or (each == FAILED and name not in failed_below)
     }
+
+
+def of_rust(printed: str) -> Outcomes:
+    """`cargo test`. A test is named with the file that it is in.
+
+    Where a file's tests did not all end, the file has failed.
+    """
+    found: Outcomes = {}
+    for file, text in re.findall(
+        r"^ *Running tests/(\S+)\.rs (.*?)(?=^ *Running |\Z)",
+        printed,
+        re.MULTILINE | re.DOTALL,
+    ):
+        tests = re.findall(r"^test (\S+)(?: - should panic)? \.\.\. (\w+)", text, re.MULTILINE)
+        told = {f"{file}::{name}": _RUST[word] for name, word in tests if word in _RUST}
+        count = re.search(r"^running (\d+) tests?$", text, re.MULTILINE)
+        if count is None or len(told) < int(count[1]):
+            told[file] = FAILED
+        found |= told
+    return found
 
 
 def of_junit(path: Path) -> Outcomes:

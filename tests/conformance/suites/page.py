@@ -43,8 +43,11 @@ _NOT_RUN: Final = """
 ## Not run
 
 - aiokafka, KafkaJS, @platformatic/kafka: what PyPI and npm have holds no integration tests.
-- sarama against Apache Kafka, five brokers in Java: not yet.
+- sarama against Apache Kafka, five brokers in Java: there is no result yet.
 - sarama's tests with Java clients: they run them in containers of their own.
+- rskafka's tests with Java clients and with a SOCKS5 proxy: they need a JVM in their process, and a
+  proxy.
+- the unit tests of rskafka and rust-rdkafka, which need no broker.
 - kafka-python's tests of logins and TLS: they start brokers of their own.
 - Redpanda Connect: the Go module proxy has no version of it.
 - Debezium: its databases refuse to run as root, which the user of a network of its own is.
