@@ -128,13 +128,13 @@ MUTATIONS: Final = (
     Mutation(
         "EndTxn of a fenced producer",
         _ENDING,
-        "if transaction.producer_epoch != request.producer_epoch and not is_retry:",
+        "if transaction.client_epoch != request.producer_epoch and not is_retry:",
         "if False:",
     ),
     Mutation(
         "EndTxn of another producer id",
         _ENDING,
-        "if transaction.producer_id != request.producer_id and not is_retry:",
+        "if transaction.client_id != request.producer_id and not is_retry:",
         "if False:",
     ),
     Mutation(
@@ -146,7 +146,7 @@ MUTATIONS: Final = (
     Mutation(
         "AddPartitionsToTxn of a fenced producer",
         _ADDING,
-        "if transaction.producer_epoch != command.producer_epoch or command",
+        "if transaction.client_epoch != command.producer_epoch or command",
         "if False and command",
     ),
     Mutation(
@@ -211,7 +211,7 @@ MUTATIONS: Final = (
     Mutation(
         "a parked request is answered after the markers",
         "coordinator/transaction/parking.py",
-        "return tuple(Resume(command) for command in transaction.parked)",
+        "return tuple([Resume(command) for command in parked]) if parked else ()",
         "return ()",
         ("zombies", *_BOTH),
     ),
@@ -250,14 +250,14 @@ MUTATIONS: Final = (
     Mutation(
         "the high watermark waits for the ISR",
         _LEADER,
-        "        counted = set(self.partition.isr)\n",
-        "        counted = {self._node_id}\n",
+        "        counted = self.partition.isr\n",
+        "        counted = (self._node_id,)\n",
         _BOTH,
     ),
     Mutation(
         "the high watermark waits for anybody",
         _LEADER,
-        "                lowest = min(lowest, follower.log_end_offset)",
+        "                lowest = follower.log_end_offset",
         "                pass",
         _BOTH,
     ),
@@ -271,8 +271,8 @@ MUTATIONS: Final = (
     Mutation(
         "a follower joins when it has all that is committed",
         _LEADER,
-        "            and self._has_reached(follower)\n            and _may_join",
-        "            and _may_join",
+        "            elif self._has_reached(follower) and _may_join",
+        "            elif _may_join",
         _BOTH,
     ),
     Mutation(

@@ -74,4 +74,4 @@ async def test_a_rule_fires_while_a_group_is_stable(protocol: Any) -> None:
 
 async def _reads(consumer: Consumer) -> bool:
     await consumer.getmany(timeout_ms=10)
-    return bool(consumer.assignment)
+    return bool(consumer.assignment())

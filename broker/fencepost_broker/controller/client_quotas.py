@@ -141,8 +141,7 @@ def _allowed_keys(entity: Entity) -> Mapping[str, bool]:
     address = names[IP]
     if address is not None and read_address(address) is None:
         raise invalid_request(
-            f"{address} is not a valid IP or resolvable host. No name server is asked:"
-            " localhost is the only host name."
+            f"{address} is no IP address. No name server is asked: localhost is the only host name"
         )
     return _OF_ADDRESSES
 

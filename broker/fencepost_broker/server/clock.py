@@ -61,9 +61,7 @@ class StateClock:
     def now_ms(self) -> int:
         """Return state time, in milliseconds since 1970."""
         stands_at_ms = self._stands_at_ms
-        if stands_at_ms is None:
-            return time.time_ns() // 1_000_000 + self._ahead_ms
-        return stands_at_ms
+        return wall_ms() + self._ahead_ms if stands_at_ms is None else stands_at_ms
 
     @property
     def is_manual(self) -> bool:

@@ -82,8 +82,7 @@ def test_each_entity_is_decided_by_itself_and_as_a_whole(cluster: Cluster) -> No
         ([("ip", "::1"), *USER], PRODUCED, 1.0,
          "an ip cannot be combined with a user or a client-id"),
         ([("ip", "a.host")], "connection_creation_rate", 1.0,
-         "a.host is not a valid IP or resolvable host. No name server is asked: localhost is the "
-         "only host name."),
+         "a.host is no IP address. No name server is asked: localhost is the only host name"),
         (USER, "connection_creation_rate", 1.0,
          "this entity cannot have the quota 'connection_creation_rate': use producer_byte_rate, "
          "consumer_byte_rate, request_percentage, controller_mutation_rate"),
