@@ -16,11 +16,6 @@ WITHOUT_SCHEMA: Final = {
     52: "Vote",
     53: "BeginQuorumEpoch",
     54: "EndQuorumEpoch",
-    80: "AddRaftVoter",
-    81: "RemoveRaftVoter",
-    82: "UpdateRaftVoter",
-    88: "StreamsGroupHeartbeat",
-    89: "StreamsGroupDescribe",
 }
 """Other APIs of Apache Kafka, by name only."""
 

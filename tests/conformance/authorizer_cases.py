@@ -26,6 +26,7 @@ from fencepost_protocol.generated.add_partitions_to_txn import (
     AddPartitionsToTxnTopic,
     AddPartitionsToTxnTransaction,
 )
+from fencepost_protocol.generated.add_raft_voter import AddRaftVoterRequest
 from fencepost_protocol.generated.alter_client_quotas import (
     AlterClientQuotasRequest,
     AlterClientQuotasRequestEntityData,
@@ -101,6 +102,7 @@ from fencepost_protocol.generated.produce import (
     ProduceRequest,
     TopicProduceData,
 )
+from fencepost_protocol.generated.remove_raft_voter import RemoveRaftVoterRequest
 from fencepost_protocol.generated.sync_group import SyncGroupRequest
 from fencepost_protocol.generated.unregister_broker import UnregisterBrokerRequest
 from fencepost_protocol.generated.update_features import FeatureUpdateKey, UpdateFeaturesRequest
@@ -426,6 +428,8 @@ def _cluster() -> Iterator[Case]:
     for version in (1, 2):
         yield Case(f"features {version}", features, version)
     yield Case("unregister", UnregisterBrokerRequest(9), 0)
+    yield Case("add a voter", AddRaftVoterRequest(None, 1000, 9), 1)
+    yield Case("remove a voter", RemoveRaftVoterRequest(None, 9), 0)
     yield Case("acls", DescribeAclsRequest(1, None, 1, None, None, 1, 1), 3)
     yield Case("create acls", CreateAclsRequest([acl(TOPIC, "x", LITERAL, "*", ALL, ALLOW)] * 2), 3)
     every = DeleteAclsFilter(1, None, 1, None, None, 1, 1)

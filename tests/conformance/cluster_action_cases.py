@@ -46,6 +46,10 @@ from fencepost_protocol.generated.fetch_snapshot import (
 )
 from fencepost_protocol.generated.sasl_authenticate import SaslAuthenticateRequest
 from fencepost_protocol.generated.sasl_handshake import SaslHandshakeRequest
+from fencepost_protocol.generated.update_raft_voter import (
+    UpdateRaftVoterRequest,
+    UpdateRaftVoterResponse,
+)
 from fencepost_protocol.generated.write_txn_markers import (
     WritableTxnMarker,
     WritableTxnMarkerPartitionResult,
@@ -126,6 +130,9 @@ OF_CONTROLLER: Final = {
     "snapshot": Case(
         FetchSnapshotRequest(None, 7, topics=[_SNAPSHOT]), 0,
         FetchSnapshotResponse(error_code=_CODE),
+    ),
+    "voter": Case(
+        UpdateRaftVoterRequest("x", 1, 7), 0, UpdateRaftVoterResponse(error_code=_CODE)
     ),
 }  # fmt: skip
 OF_BROKER: Final = {

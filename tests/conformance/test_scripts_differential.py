@@ -1,4 +1,4 @@
-"""Short scripts that Apache Kafka answers as ours does: quotas, operations on groups."""
+"""Short scripts that Apache Kafka answers as ours does: quotas, operations on groups, voters."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from tests.conformance import (
     group_operation_cases,
     host_cases,
     quota_cases,
+    raft_voter_cases,
     replication_quota_cases,
 )
 from tests.support.apache_kafka import ApacheKafka
@@ -24,10 +25,15 @@ EXPECTED = Path(__file__).parent
 
 
 @pytest.fixture(scope="module")
-def bootstrap() -> Iterator[str]:
+def kafka() -> Iterator[ApacheKafka]:
     """One Apache Kafka for all of them."""
-    with ApacheKafka() as kafka:
-        yield f"127.0.0.1:{kafka.port}"
+    with ApacheKafka() as running:
+        yield running
+
+
+@pytest.fixture
+def bootstrap(kafka: ApacheKafka) -> str:
+    return kafka.bootstrap
 
 
 def test_what_may_be_done_with_groups(bootstrap: str) -> None:
@@ -54,6 +60,13 @@ def test_quotas_tell_the_same(bootstrap: str) -> None:
 def test_addresses_of_quotas(bootstrap: str) -> None:
     lines = asyncio.run(host_cases.of_quotas(bootstrap))
     assert lines == (EXPECTED / "hosts_of_quotas.txt").read_text(encoding="utf-8").splitlines()
+
+
+def test_one_voter_stays_the_only_one(kafka: ApacheKafka) -> None:
+    lines = asyncio.run(raft_voter_cases.of_controller(f"127.0.0.1:{kafka.controller_port}"))
+    assert lines == raft_voter_cases.EXPECTED.read_text(encoding="utf-8").splitlines()
+    told_by_broker = asyncio.run(raft_voter_cases.of_any(kafka.bootstrap))
+    assert told_by_broker == lines[: len(told_by_broker)]
 
 
 def test_hosts_of_acls() -> None:

@@ -22,7 +22,7 @@ from fencepost_protocol.schema.model import Message, Struct
 
 from tests.support.random_messages import MessageMaker
 
-BETWEEN_CONTROLLERS = {ApiKey.FETCH_SNAPSHOT}
+BETWEEN_CONTROLLERS = {ApiKey.FETCH_SNAPSHOT, ApiKey.UPDATE_RAFT_VOTER}
 OF_CLIENTS = {ApiKey.STREAMS_GROUP_HEARTBEAT, ApiKey.STREAMS_GROUP_DESCRIBE}
 """Addresses that clients have told each other for interactive queries: no proxy is between them."""
 

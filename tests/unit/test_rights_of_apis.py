@@ -19,7 +19,7 @@ from fencepost_protocol.generated.index import ApiKey
 
 OF_BROKERS = {
     ApiKey.ALTER_PARTITION, ApiKey.ENVELOPE, ApiKey.FETCH_SNAPSHOT, ApiKey.BROKER_REGISTRATION,
-    ApiKey.BROKER_HEARTBEAT, ApiKey.ALLOCATE_PRODUCER_IDS,
+    ApiKey.BROKER_HEARTBEAT, ApiKey.ALLOCATE_PRODUCER_IDS, ApiKey.UPDATE_RAFT_VOTER,
 }  # fmt: skip
 
 

@@ -146,12 +146,12 @@ async def test_an_api_that_the_target_does_not_serve_is_a_difference(tmp_path: P
     path = tmp_path / "unknown.fprec"
     with path.open("wb") as file:
         write_start(file)
-        write_entry(file, EntryKind.REQUEST, 1, 0, bytes.fromhex("0050 0001 00000007 ffff 00"))
+        write_entry(file, EntryKind.REQUEST, 1, 0, bytes.fromhex("0034 0001 00000007 ffff 00"))
         write_entry(file, EntryKind.ANSWER, 1, 1, bytes.fromhex("00000007 00"))
     async with Broker() as broker:
         found = await replay_async(path, broker.bootstrap)
     assert list(map(str, found)) == [
-        "request 1, AddRaftVoter: recorded AddRaftVoter v1, got the target does not serve it"
+        "request 1, Vote: recorded Vote v1, got the target does not serve it"
     ]
 
 

@@ -15,6 +15,7 @@ from fencepost_protocol.errors import ErrorCode
 from fencepost_protocol.generated.index import ApiKey
 
 from fencepost_broker.apis.cluster.api_versions import api_versions, read_api_versions
+from fencepost_broker.apis.controller.quorum_apis import QUORUM_APIS
 from fencepost_broker.apis.cutting import (
     RESOURCE,
     WHOLE,
@@ -379,14 +380,7 @@ SERVED: Final = (
         refusal=Refusal.EACH_NAME,
         hides_in_request=hide_credentials,
     ),
-    Served(
-        ApiKey.DESCRIBE_QUORUM,
-        Later("controller.quorum", "describe_quorum"),
-        rights="checks:DESCRIBE_CLUSTER",
-        large=WHOLE,
-        longest=Longest(ErrorCode.INVALID_REQUEST, ("topics.partitions",)),
-        by_controller=True,
-    ),
+    *QUORUM_APIS,
     Served(
         ApiKey.UPDATE_FEATURES,
         Later("cluster.features", "update_features"),

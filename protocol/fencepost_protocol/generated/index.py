@@ -81,6 +81,9 @@ class ApiKey(IntEnum):
     SHARE_GROUP_DESCRIBE = 77
     SHARE_FETCH = 78
     SHARE_ACKNOWLEDGE = 79
+    ADD_RAFT_VOTER = 80
+    REMOVE_RAFT_VOTER = 81
+    UPDATE_RAFT_VOTER = 82
     INITIALIZE_SHARE_GROUP_STATE = 83
     READ_SHARE_GROUP_STATE = 84
     WRITE_SHARE_GROUP_STATE = 85
@@ -168,6 +171,9 @@ APIS: dict[int, tuple[str, int, int, int | None, bool, tuple[str, ...]]] = {
     77: ("ShareGroupDescribe", 1, 1, 1, False, ("broker",)),
     78: ("ShareFetch", 1, 2, 1, False, ("broker",)),
     79: ("ShareAcknowledge", 1, 2, 1, False, ("broker",)),
+    80: ("AddRaftVoter", 0, 1, 0, False, ("controller", "broker")),
+    81: ("RemoveRaftVoter", 0, 0, 0, False, ("controller", "broker")),
+    82: ("UpdateRaftVoter", 0, 0, 0, False, ("controller",)),
     83: ("InitializeShareGroupState", 0, 0, 0, False, ("broker",)),
     84: ("ReadShareGroupState", 0, 0, 0, False, ("broker",)),
     85: ("WriteShareGroupState", 0, 1, 0, False, ("broker",)),
@@ -187,6 +193,8 @@ MODULES: dict[str, str] = {
     "AddOffsetsToTxnResponse": "add_offsets_to_txn",
     "AddPartitionsToTxnRequest": "add_partitions_to_txn",
     "AddPartitionsToTxnResponse": "add_partitions_to_txn",
+    "AddRaftVoterRequest": "add_raft_voter",
+    "AddRaftVoterResponse": "add_raft_voter",
     "AllocateProducerIdsRequest": "allocate_producer_ids",
     "AllocateProducerIdsResponse": "allocate_producer_ids",
     "AlterClientQuotasRequest": "alter_client_quotas",
@@ -364,6 +372,8 @@ MODULES: dict[str, str] = {
     "RegisterControllerRecord": "register_controller_record",
     "RemoveAccessControlEntryRecord": "remove_access_control_entry_record",
     "RemoveDelegationTokenRecord": "remove_delegation_token_record",
+    "RemoveRaftVoterRequest": "remove_raft_voter",
+    "RemoveRaftVoterResponse": "remove_raft_voter",
     "RemoveTopicRecord": "remove_topic_record",
     "RemoveUserScramCredentialRecord": "remove_user_scram_credential_record",
     "RenewDelegationTokenRequest": "renew_delegation_token",
@@ -429,6 +439,8 @@ MODULES: dict[str, str] = {
     "UnregisterBrokerResponse": "unregister_broker",
     "UpdateFeaturesRequest": "update_features",
     "UpdateFeaturesResponse": "update_features",
+    "UpdateRaftVoterRequest": "update_raft_voter",
+    "UpdateRaftVoterResponse": "update_raft_voter",
     "UserScramCredentialRecord": "user_scram_credential_record",
     "VotersRecord": "voters_record",
     "WriteShareGroupStateRequest": "write_share_group_state",

@@ -5,8 +5,9 @@ log and are observers. As in Kafka, a request for anything but exactly partition
 topic gets UNKNOWN_TOPIC_OR_PARTITION for every partition, without an error at the top level.
 
 Version notes: 1 brought the times of the last fetch (for the leader, the current time), 2 directory
-ids and the nodes with their listeners (KIP-853). The address of a controller in the broker's own
-process is that of the listener that the client used.
+ids and the nodes with their listeners (KIP-853). The voter's directory id is zero, as in Kafka at
+level 0 of ``kraft.version``. The address of a controller in the broker's own process is that of the
+listener that the client used.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ from fencepost_protocol.generated.describe_quorum import (
     Node,
     ReplicaState,
 )
-from fencepost_protocol.primitives import ZERO_UUID, parse_uuid
+from fencepost_protocol.primitives import ZERO_UUID
 
 from fencepost_broker.apis.request import Answer, Request
 from fencepost_broker.controller.channel.local import LocalController, Observer
@@ -55,7 +56,6 @@ def describe_quorum(
     if version >= _TIMES_FROM:
         voter.last_fetch_timestamp = voter.last_caught_up_timestamp = context.clock.now_ms()
     if version >= _DIRECTORIES_FROM:
-        voter.replica_directory_id = parse_uuid(context.identity.directory_id)
         found = [Listener(*astuple(each)) for each in context.controller_addresses]
         if not found:  # a single process: the controller has the broker's address
             listener = request.peer.listener

@@ -61,4 +61,9 @@ SERVED_BY_CONTROLLER: Final = (
         OfBrokers("controller.allocate_producer_ids", "allocate_producer_ids"),
         rights="whole:everybody",
     ),
+    Served(
+        ApiKey.UPDATE_RAFT_VOTER,
+        OfBrokers("controller.raft_voters", "update_raft_voter"),
+        rights="whole:everybody",
+    ),
 )
