@@ -29,10 +29,18 @@ else:
     LOOPS["uvloop"] = uvloop.new_event_loop
 
 
-def pytest_asyncio_loop_factories() -> Mapping[str, Callable[[], asyncio.AbstractEventLoop]]:
-    """Every async test runs on asyncio's own loop and on uvloop, or on those that are named."""
+def pytest_asyncio_loop_factories(
+    item: pytest.Item,
+) -> Mapping[str, Callable[[], asyncio.AbstractEventLoop]]:
+    """Every async test runs on asyncio's own loop and on uvloop, or on those that are named.
+
+    A test that names its loop has that one.
+    """
+    marker = item.get_closest_marker("asyncio")
     named = os.environ.get("FENCEPOST_TEST_LOOPS", "")
-    return {name: LOOPS[name] for name in named.split(",")} if named else LOOPS
+    if not named or (marker is not None and "loop_factories" in marker.kwargs):
+        return LOOPS
+    return {name: LOOPS[name] for name in named.split(",")}
 
 
 def pytest_xdist_auto_num_workers(config: pytest.Config) -> int:

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Literal
 
 import pytest
 from fencepost_broker.blocking import Broker
-from fencepost_client import ConsumerRecord
 from fencepost_client.blocking import Consumer, Producer
 
 from tests.console.harness import Console, opened
@@ -20,6 +19,7 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.slow
 _SETTINGS = {"group.initial.rebalance.delay.ms": 0}
 _POLLS = 50
+_LONG_MS = 30_000
 
 
 @contextmanager
@@ -37,7 +37,7 @@ def _consumer(
         yield consumer
 
 
-def _share(first: Consumer, second: Consumer, joins: Future[list[ConsumerRecord]]) -> None:
+def _share(first: Consumer, second: Consumer, joins: Future[None]) -> None:
     """Poll the first one until the second one has joined, and each has a partition."""
     for _ in range(_POLLS):
         first.getmany(timeout_ms=200)
@@ -59,12 +59,12 @@ def test_a_rebalance_says_whom_it_waits_for_and_the_chart_has_what_came_of_it(
         _consumer(broker, "first", "classic") as first,
         ThreadPoolExecutor(1) as pool,
     ):
-        first.getmany(timeout_ms=200)
+        first.block_on_rebalance(_LONG_MS)
         console.open("groups?group=billing")
         console.wait_for(".history td.had", 2)
         assert _had(console) == {"first"}
         with _consumer(broker, "second", "classic") as second:
-            joins = pool.submit(second.getmany, timeout_ms=200)
+            joins = pool.submit(second.block_on_rebalance, _LONG_MS)
             console.page.get_by_text("It waits for first").wait_for()
             assert not joins.done()
             _share(first, second, joins)
