@@ -18,12 +18,12 @@ NAMES = sorted(MODULES)
 
 def target(data: bytes) -> None:
     """One run."""
-    if len(data) < 2:
+    if len(data) < 3:
         return
-    cls = message_class(NAMES[data[0] % len(NAMES)])
+    cls = message_class(NAMES[int.from_bytes(data[:2]) % len(NAMES)])
     versions = cls.MAX_VERSION - cls.MIN_VERSION + 1
-    version = cls.MIN_VERSION + data[1] % versions
-    body = memoryview(data)[2:]
+    version = cls.MIN_VERSION + data[2] % versions
+    body = memoryview(data)[3:]
     said: RemoteProtocolError | None = None
     try:
         message, end = cls.decode(body, version)
@@ -55,7 +55,7 @@ def seeds() -> list[bytes]:
         schema = files.load(name)
         for version in {schema.valid.lowest, schema.valid.highest}:
             message = MessageMaker(schema, seeded(name, version, 77)).make(version)
-            out = bytearray([position, version - schema.valid.lowest])
+            out = bytearray([*divmod(position, 256), version - schema.valid.lowest])
             message.encode(version, out)
             made.append(bytes(out))
     return made
