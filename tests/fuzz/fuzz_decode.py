@@ -1,6 +1,6 @@
 """The generated decoders on arbitrary bytes, for every message in every version.
 
-The first two bytes choose the message and the version. Whatever decodes must encode again, and
+The first three bytes choose the message and the version. Whatever decodes must encode again, and
 decode to the same message.
 """
 
