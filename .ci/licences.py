@@ -18,7 +18,7 @@ ALLOWED = {
     "Zlib",
 }  # fmt: skip
 FOR_DEVELOPERS = {"bench", "dev", "docs", "fuzz", "release"}
-"""Extras of ours that nobody installs to use Fencepost."""
+"""Extras of ours for developers; users of Fencepost do not install them."""
 OWN_NAMES = {
     "Apache License": "Apache-2.0",
     "Apache Software License": "Apache-2.0",

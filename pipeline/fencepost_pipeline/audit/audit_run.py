@@ -133,7 +133,7 @@ def compare(
 ) -> Audit:
     """All that needs more than one partition, and the verdicts.
 
-    ``histories`` are those of the coordinators' log by partition, if somebody has read them.
+    ``histories`` are those of the coordinators' log by partition, if they have been read already.
     """
     progress = progress or Progress(0, "bytes", None)
     progress.begin("comparing transactions")

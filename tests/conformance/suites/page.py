@@ -75,18 +75,22 @@ def write() -> list[str]:
     tried = {suite: told for suite, told in results.items() if told}
     unexplained: list[str] = []
     notes: list[str] = []
-    tables = {False: [_HEAD, _row("suite")], True: [_APPLICATIONS, _row("application")]}
+    suites: list[str] = []
+    applications: list[str] = []
     for suite, told in tried.items():
         count = max(len(each["outcomes"]) for each in told.values())
         cells = " | ".join(_cell(told.get(kind)) for kind in NAMES)
         reasons, missing = _reasons(suite, told, known)
         unexplained += missing
-        tables[suite in application_suites.SUITES].append(
+        table = applications if suite in application_suites.SUITES else suites
+        table.append(
             f"| {suite.name} | {suite.version} | {count} | {cells} |"
             f" {'see below' if reasons else ''} |"
         )
         notes += [f"\n## {suite.name}\n", *reasons] if reasons else []
-    lines = [*tables[False], *(tables[True] if tables[True][2:] else [])]
+    lines = [_HEAD, _heading("suite"), *suites]
+    if applications:
+        lines += [_APPLICATIONS, _heading("application"), *applications]
     days = sorted({each["day"] for told in tried.values() for each in told.values()})
     if days:
         lines.append(f"\nRun on {' to '.join(dict.fromkeys((days[0], days[-1])))}.")
@@ -94,7 +98,7 @@ def write() -> list[str]:
     return unexplained
 
 
-def _row(first: str) -> str:
+def _heading(first: str) -> str:
     names = " | ".join(NAMES.values())
     return f"| {first} | version | tests | {names} | why |\n|---|---|---:|{'---|' * len(NAMES)}---|"
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import pytest
+from fencepost_client.admin.transactions import NEVER_MS
 from fencepost_pipeline.audit.audit_run import Wishes, audit
 from fencepost_pipeline.audit.checks.acknowledged_records import ToldRecord, ToldTransaction, Trace
-from fencepost_pipeline.audit.checks.hanging_transactions import NEVER_MS
 from fencepost_pipeline.audit.coordinator_steps import State
 from fencepost_pipeline.audit.findings import Invariant, Status
 

@@ -16,6 +16,7 @@ from __future__ import annotations
 from typing import Final
 
 import numpy as np
+from fencepost_client.admin.transactions import NEVER_MS
 
 from fencepost_pipeline.audit.batch_headers import NONE
 from fencepost_pipeline.audit.coordinator_log import TOPIC, History
@@ -23,8 +24,6 @@ from fencepost_pipeline.audit.findings import Finding, Invariant, Ledger
 
 SCAN_MS: Final = 10_000
 """``transaction.abort.timed.out.transaction.cleanup.interval.ms``: how late an abort may be."""
-NEVER_MS: Final = (1 << 31) - 1
-"""The timeout of a transaction that has none."""
 
 
 def check_hanging(history: History, now_ms: int | None, ledger: Ledger) -> None:
