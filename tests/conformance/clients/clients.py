@@ -61,7 +61,11 @@ def _java() -> list[str]:
 
 
 def _franz_go() -> list[str]:
-    folder = CLIENTS_DIR / "franz-go"
+    return [str(go_program(CLIENTS_DIR / "franz-go"))]
+
+
+def go_program(folder: Path) -> Path:
+    """The program of a folder's Go module, built if its sources have changed."""
     program = folder / "target" / ("client.exe" if sys.platform == "win32" else "client")
 
     def compile_(_: Path) -> None:
@@ -69,7 +73,7 @@ def _franz_go() -> list[str]:
 
     go = tool("go", "Go")
     build_once(folder, ["go.mod", "go.sum", *_below(folder, "*.go")], "target", compile_)
-    return [str(program)]
+    return program
 
 
 def new_enough(go: str) -> str:

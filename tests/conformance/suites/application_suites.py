@@ -20,7 +20,7 @@ from typing import Any, Final
 from fencepost_client import Admin, Consumer, NewTopic, Producer
 from fencepost_client.types import TopicPartition
 
-from tests.conformance.clients.clients import GO_ENVIRONMENT, build, new_enough, tool
+from tests.conformance.clients.clients import build, go_program
 from tests.conformance.suites.outcomes import FAILED, PASSED, Outcomes
 from tests.conformance.suites.places import Place
 from tests.conformance.suites.running import SUITES_DIR, TARGET, Run, Suite
@@ -163,17 +163,12 @@ def _in_java(
 
 def _in_go(name: str, version: str, below: str) -> _Application:
     folder = _FOLDER / below
-    program = folder / "target" / "application"
 
     def prepare() -> Path:
-        def compile_(_: Path) -> None:
-            go = new_enough(tool("go", "Go"))
-            build(folder, [go, "build", "-o", str(program), "."], GO_ENVIRONMENT)
-
-        build_once(folder, ["go.mod", "go.sum", "main.go"], "target", compile_)
+        go_program(folder)
         return folder
 
-    return _Application(name, version, prepare, lambda: [str(program)])
+    return _Application(name, version, prepare, lambda: [str(go_program(folder))])
 
 
 _APPLICATIONS: Final = (
