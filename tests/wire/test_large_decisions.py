@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass
 
 import pytest
@@ -121,30 +121,3 @@ async def test_leaders_change_in_turns() -> None:
         assert {each.here for each in seen} == {PARTITIONS}
         assert all(each.is_in_step for each in seen)
         assert len({each.epochs for each in seen}) > PARTITIONS // 3, "others had a turn"
-
-
-async def test_a_timer_that_is_due_is_heard_in_the_next_rest() -> None:
-    """Heartbeats wait so: the timer, and then the task that it wakes, each take a turn."""
-    async with running_cluster(1) as cluster:
-        links = cluster.broker(1).process.links
-        assert links is not None
-        link = links.controller
-        assert link is not None
-
-        async def wait() -> None:
-            with suppress(TimeoutError):
-                async with asyncio.timeout(0):
-                    await asyncio.Event().wait()
-
-        waiting = asyncio.ensure_future(wait())
-        await asyncio.sleep(0)
-        steps = 0
-
-        def decided() -> Iterator[None]:
-            nonlocal steps
-            while not waiting.done():
-                steps += 1
-                yield
-
-        await link._in_turns(decided())
-        assert steps == 1

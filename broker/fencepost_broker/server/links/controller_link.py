@@ -101,6 +101,16 @@ async def ask_cluster_id(settings: Settings, log: Any) -> str:
         await asyncio.sleep(_AGAIN_S)
 
 
+async def in_turns(steps: Iterator[None]) -> None:
+    """Run steps; when they take long, pause so that heartbeats and clients get a turn."""
+    loop = asyncio.get_running_loop()
+    turn_ends = loop.time() + TURN_S
+    for _ in steps:
+        if loop.time() >= turn_ends:
+            await asyncio.sleep(REST_S)
+            turn_ends = loop.time() + TURN_S
+
+
 class ControllerLink:
     """A broker's link to its controller."""
 
@@ -426,19 +436,11 @@ class ControllerLink:
             version = link.machine.choose_version(api_key_of(request))
             standstills = self._standstill.count(self._now_ms())
             response, _ = await link.send(request, version, self._fetch_timeout_ms)
-            await self._in_turns(follower.answered(response))
+            await in_turns(follower.answered(response))
             if follower.has_all(response):
                 self._standstill.has_read(standstills)
             self._catch_up()
             self._moved.set()
-
-    async def _in_turns(self, steps: Iterator[None]) -> None:
-        """Run steps; when they take long, pause so that heartbeats and clients get a turn."""
-        turn_ends = self._loop.time() + TURN_S
-        for _ in steps:
-            if self._loop.time() >= turn_ends:
-                await asyncio.sleep(REST_S)
-                turn_ends = self._loop.time() + TURN_S
 
     def _catch_up(self) -> None:
         lifecycle = self._lifecycle
