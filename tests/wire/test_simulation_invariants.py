@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable
 from contextlib import suppress
+from contextvars import copy_context
 from types import SimpleNamespace
 from typing import Any
 
@@ -25,6 +26,7 @@ from fencepost_broker.simulation.runs import run_seed
 from fencepost_client import Producer
 from fencepost_protocol.errors import ErrorCode
 from fencepost_protocol.generated.allocate_producer_ids import AllocateProducerIdsResponse
+from fencepost_protocol.records.batch import unpack_header
 from fencepost_protocol.records.writer import build_batch
 
 Broken = Callable[[BrokerServer, BrokerServer], object]
@@ -61,6 +63,12 @@ def verdict_of(breaks: Broken, transactional_id: str | None = "payments") -> str
 
 def batch(text: bytes) -> memoryview:
     return memoryview(build_batch([None], [text], 1_767_225_600_000))
+
+
+def written_by(name: str, tell: Callable[..., None], *batch: Any) -> None:
+    context = copy_context()
+    context.run(current_process.set, Process(name))
+    context.run(tell, *batch)
 
 
 def both_lead(_: BrokerServer, follower: BrokerServer) -> None:
@@ -178,6 +186,30 @@ def test_a_high_watermark_needs_enough_replicas() -> None:
     state: Any = SimpleNamespace(partition=partition, _node_id=1)
     Invariants(told.append).advanced(state, log, 0)
     assert told == ["t-0: the high watermark moves with 1 replicas in sync, and 2 are needed"]
+
+
+def test_a_broker_that_loses_its_disk_counts_until_it_joins_anew() -> None:
+    """A leader may take note of a Fetch after the follower's disk is gone."""
+    told: list[str] = []
+    invariants = Invariants(told.append)
+    records = batch(b"x")
+    log: Any = SimpleNamespace(
+        config=SimpleNamespace(min_insync_replicas=1), topic_id=None, folder="/simulated/t-0",
+        log_start_offset=0, high_watermark=0,
+    )  # fmt: skip
+    partition = SimpleNamespace(isr=(1, 2), replicas=(1, 2))
+    state: Any = SimpleNamespace(partition=partition, _node_id=1)
+    written_by("broker-1", invariants.led, log, records, unpack_header(records))
+    written_by("broker-2", invariants.followed, log, unpack_header(records))
+    invariants.lost("broker-2")
+    log.high_watermark = 1
+    invariants.moved(log)
+    invariants.advanced(state, log, 0)
+    assert told == []
+    invariants.joined(state, log, [2])
+    assert told == [
+        "t-0: broker-2 is in sync without the batch at offset 0, and the high watermark is 1"
+    ]
 
 
 def test_an_acknowledgement_that_does_not_wait_is_found(monkeypatch: pytest.MonkeyPatch) -> None:

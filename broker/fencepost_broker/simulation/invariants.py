@@ -17,7 +17,7 @@ record.
 from __future__ import annotations
 
 from collections import defaultdict, deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
 from typing import Any, Final, NamedTuple, TypeAlias
 
@@ -71,7 +71,8 @@ class _History:
     """What is known of a partition."""
 
     __slots__ = (
-        "acknowledged", "begun", "epoch", "high", "kept", "leaders", "pending", "states", "written",
+        "acknowledged", "begun", "epoch", "had", "high", "kept", "leaders", "pending", "states",
+        "written",
     )  # fmt: skip
 
     def __init__(self) -> None:
@@ -87,6 +88,8 @@ class _History:
         """So many records its only replica has kept at least, which has lost its power."""
         self.written: dict[str, dict[int, tuple[int, int]]] = defaultdict(dict)
         """The last batch that each broker has written at an offset."""
+        self.had: dict[str, dict[int, tuple[int, int]]] = {}
+        """The same of a broker that has lost its disk, while a leader may count on it."""
         self.acknowledged: dict[int, tuple[int, int]] = {}
         """The batches below it, by their first offset."""
         self.pending: deque[_Written] = deque()
@@ -128,7 +131,7 @@ class Invariants:
     def lost(self, name: str) -> None:
         """A broker has lost its disk."""
         for known in self._partitions.values():
-            known.written.pop(name, None)
+            known.had[name] = known.written.pop(name, {})
 
     # -- logs ------------------------------------------------------------------------------------
 
@@ -193,12 +196,15 @@ class Invariants:
             )
         self._check_replicas(state, log, partition.isr, before)
 
-    def joined(self, state: LeaderState, log: LogState, brokers: Iterable[int]) -> None:
+    def joined(self, state: LeaderState, log: LogState, brokers: Collection[int]) -> None:
         """A leader has learned that these brokers are in the ISR."""
+        known = self._partitions[_place(log)]
+        for each in brokers:
+            known.had.pop(f"broker-{each}", None)
         self._check_replicas(state, log, brokers, 0)
 
     def _check_replicas(
-        self, state: LeaderState, log: LogState, brokers: Iterable[int], start: int
+        self, state: LeaderState, log: LogState, brokers: Collection[int], start: int
     ) -> None:
         """Brokers have all that is below the high watermark, from an offset on."""
         start = max(start, log.log_start_offset)  # a replica may begin there, with an empty log
@@ -208,8 +214,13 @@ class Invariants:
         for offset, what in reversed(known.acknowledged.items()):
             if offset < start:
                 break
+            if offset >= log.high_watermark:
+                continue
             for name in names:
-                if offset < log.high_watermark and known.written[name].get(offset) != what:
+                if (
+                    known.written[name].get(offset) != what
+                    and known.had.get(name, {}).get(offset) != what
+                ):
                     self.fail(
                         f"{place[1]}: {name} is in sync without the batch at offset {offset}, and"
                         f" the high watermark is {log.high_watermark}"
@@ -234,6 +245,7 @@ class Invariants:
         if epoch <= known.begun:
             return
         known.begun, name = epoch, current_process.get().name
+        known.had.clear()  # a leader counts on what it is told in its own epoch
         acknowledged = known.high if known.kept is None else known.kept
         if log.log_end_offset < acknowledged:
             self.fail(
