@@ -48,7 +48,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--program",
         metavar="NAME",
-        help="a built-in program: transactions, consume-transform-produce",
+        help="a built-in program: transactions, shares, consume-transform-produce",
     )
     parser.add_argument(
         "--brokers", type=int, metavar="N", help="brokers of a built-in program's cluster (3)"
