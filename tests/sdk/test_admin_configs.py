@@ -12,6 +12,7 @@ from fencepost_client import (
     FeatureLevel,
     KafkaError,
     LevelChange,
+    Listener,
     NewTopic,
     Producer,
     ResourceKind,
@@ -19,6 +20,7 @@ from fencepost_client import (
     TopicPartition,
     TopicPartitionReplica,
     UnknownTopicOrPartitionError,
+    UnsupportedVersionError,
 )
 
 pytestmark = pytest.mark.asyncio
@@ -112,6 +114,22 @@ async def test_the_cluster_and_its_quorum(bootstrap: str) -> None:
         assert quorum.leader_id in [voter.replica_id for voter in quorum.voters]
         assert quorum.high_watermark > 0
         assert quorum.leader_id in quorum.nodes
+
+
+async def test_a_static_quorum_refuses_to_change(bootstrap: str) -> None:
+    directory = bytes(15) + b"\x07"
+    async with Admin(bootstrap) as admin:
+        cluster_id = (await admin.describe_cluster()).cluster_id
+        place = Listener("CONTROLLER", "127.0.0.1", 9093)
+        with pytest.raises(UnsupportedVersionError, match="adding controller 7"):
+            await admin.add_raft_voter(7, directory, [place], cluster_id=cluster_id)
+        with pytest.raises(FatalError, match="INCONSISTENT_CLUSTER_ID"):
+            await admin.add_raft_voter(7, directory, [place], cluster_id="another")
+        with pytest.raises(FatalError, match="INVALID_REQUEST"):
+            await admin.add_raft_voter(7, directory, [])
+        [voter] = (await admin.describe_quorum()).voters
+        with pytest.raises(UnsupportedVersionError, match="removing controller"):
+            await admin.remove_raft_voter(voter.replica_id, directory)
 
 
 async def test_features(bootstrap: str) -> None:

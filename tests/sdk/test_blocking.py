@@ -273,6 +273,29 @@ def test_the_interpreter_ends_with_all_left_open(servers: str, topic: str, tmp_p
     assert run_script(tmp_path, servers, text) == "0\n"
 
 
+def test_the_interpreter_ends_while_a_client_connects(tmp_path: Path) -> None:
+    """No thread resolves a name then; the first look-up ends when that is so."""
+    text = """
+        import concurrent.futures.thread as pools
+        import contextlib, socket, threading, time
+        from fencepost_client import IllegalStateError
+        from fencepost_client.blocking import Producer
+        resolve, is_asked = socket.getaddrinfo, threading.Event()
+        def resolve_late(*arguments, **more):
+            is_asked.set()
+            while not pools._shutdown:
+                time.sleep(0.01)
+            return resolve(*arguments, **more)
+        def start():
+            with contextlib.suppress(IllegalStateError):
+                Producer("127.0.0.1:1,127.0.0.2:1").start()
+        socket.getaddrinfo = resolve_late
+        threading.Thread(target=start, daemon=True).start()
+        is_asked.wait()
+    """
+    assert run_script(tmp_path, "", text) == ""
+
+
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork on this platform")
 def test_a_forked_child_is_refused_and_starts_its_own(
     servers: str, topic: str, tmp_path: Path

@@ -12,11 +12,23 @@ import pytest
 from fencepost_broker import Broker, blocking
 from fencepost_broker.cli.main import main
 from fencepost_broker.observability import client_telemetry
+from fencepost_broker.observability.tap.client import TapClient
+from fencepost_broker.observability.tap.datagrams import EventKind
 from fencepost_client import ConfigResource, ResourceKind
 from fencepost_client.blocking import Admin
 from fencepost_protocol.generated.api_versions import ApiVersionsRequest
 from fencepost_protocol.generated.get_telemetry_subscriptions import (
     GetTelemetrySubscriptionsRequest,
+)
+from fencepost_protocol.generated.index import ApiKey
+from fencepost_protocol.records.compression import Compression, compress
+from opentelemetry.proto.metrics.v1.metrics_pb2 import (
+    Gauge,
+    Metric,
+    MetricsData,
+    NumberDataPoint,
+    ResourceMetrics,
+    ScopeMetrics,
 )
 
 from tests.conformance.telemetry_cases import NO_ID, Side, expected, script
@@ -70,6 +82,35 @@ async def test_metrics_are_kept_within_a_bound(monkeypatch: pytest.MonkeyPatch) 
     assert [each["pushes"] for each in clients] == [1] * 4
     assert [each["last_push_ms"] is not None for each in clients] == [False, False, True, True]
     assert "not MetricsData" in clients[-1]["problem"]
+
+
+@pytest.mark.asyncio
+@pytest.mark.parametrize("codec", Compression)
+async def test_metrics_are_read_in_every_compression(codec: Compression) -> None:
+    """Its counters are in /metrics, and a tap shows the request."""
+    point = NumberDataPoint(as_int=7)
+    scope = ScopeMetrics(metrics=[Metric(name="taken", gauge=Gauge(data_points=[point]))])
+    data = MetricsData(resource_metrics=[ResourceMetrics(scope_metrics=[scope])])
+    sent = data.SerializeToString()
+    if codec != Compression.NONE:
+        sent = compress(codec, sent)
+    async with at_rest() as (broker, side), side.client() as sender:
+        host, _, port = broker.bootstrap.rpartition(":")
+        await sender.get(NO_ID)
+        async with TapClient(host, int(port)) as tap, aiohttp.ClientSession() as session:
+            await sender.push(sent, codec=codec)
+            events = tap.events()
+            asked = await anext(each async for each in events if each.kind == EventKind.REQUEST)
+            control = ControlClient(session, str(broker.control))
+            [client] = (await control.ask("GET", "/v1/telemetry"))["clients"]
+            async with session.get(f"http://{broker.control}/metrics") as answer:
+                counted = await answer.text()
+        assert sender.lines[-1] == "push: NONE"
+        assert [(each["name"], each["value"]) for each in client["metrics"]] == [("taken", 7)]
+        assert f"fencepost_client_telemetry_bytes_total {len(sent)}" in counted
+        assert "fencepost_client_telemetry_pushes_total 1" in counted
+        assert asked.api_key == ApiKey.PUSH_TELEMETRY
+        assert sent in asked.frame
 
 
 def test_what_librdkafka_sends_is_shown(capsys: pytest.CaptureFixture[str]) -> None:

@@ -432,6 +432,9 @@ async def test_a_kept_transaction_is_told_apart(capsys: pytest.CaptureFixture[st
         assert await it.shell.json("find-hanging") == []
         [partition] = told["partitions"]
         assert (partition["holder"]["hangs"], partition["holder"]["ends_in_ms"]) == (False, None)
+        lines = await it.shell.lines("explain", "--partition", "t:0")
+        assert any(line.endswith("without a timeout (two-phase commit)") for line in lines)
+        assert "ends when its producer ends it; no timeout (two-phase commit)" in lines
 
 
 @pytest.mark.asyncio

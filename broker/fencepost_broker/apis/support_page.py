@@ -63,8 +63,10 @@ def page() -> str:
         "",
         "## Not served",
         "",
-        "A request for one of these closes the connection, as a request for an unknown API does in",
-        "Apache Kafka, and the log names it.",
+        "These are not requests of clients: controllers elect one of them, and there is only one;",
+        "brokers and controllers register, and tell in which log directory a replica is. A request",
+        "for one of these closes the connection, as a request for an unknown API does in Apache",
+        "Kafka, and the log names it.",
         "",
     ]
     names = {key: entry[0] for key, entry in APIS.items()} | WITHOUT_SCHEMA

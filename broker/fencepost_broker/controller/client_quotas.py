@@ -141,7 +141,8 @@ def _allowed_keys(entity: Entity) -> Mapping[str, bool]:
     address = names[IP]
     if address is not None and read_address(address) is None:
         raise invalid_request(
-            f"{address} is no IP address. No name server is asked: localhost is the only host name"
+            f"the ip {address!r} is no IP address. Use the address of the host:"
+            " no host name but localhost is looked up"
         )
     return _OF_ADDRESSES
 

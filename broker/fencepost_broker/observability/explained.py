@@ -125,6 +125,7 @@ class ExplainedTransaction:
         return "\n".join(lines_of_transaction(self, COMMAND))
 
 
+_WHEN_ITS_PRODUCER_ENDS_IT: Final = "when its producer ends it; no timeout (two-phase commit)"
 _ENDINGS = {"PrepareCommit": "commit", "PrepareAbort": "abort", "PrepareEpochFence": "abort"}
 
 
@@ -179,7 +180,7 @@ def _waits(told: ExplainedTransaction) -> Iterator[str]:
             who += ", which has kept it"
         yield f"  waits for       {who}, to commit or abort it"
         if told.ends_in_ms is None:
-            yield "  ends            when its producer ends it; no timeout (two-phase commit)"
+            yield f"  ends            {_WHEN_ITS_PRODUCER_ENDS_IT}"
         else:
             limit = f"timeout {duration(told.timeout_ms)}"
             yield f"  ends            in {_left(told.ends_in_ms)} at the latest, by abort ({limit})"
@@ -239,6 +240,8 @@ def lines_of_partition(told: ExplainedPartition, command: str) -> Iterator[str]:
         yield from _advice(told, told.holder, command)
     elif told.holder.ends_in_ms is not None:
         yield f"  ends            in {_left(told.holder.ends_in_ms)} at the latest, by abort"
+    elif told.holder.state == ONGOING:
+        yield f"  ends            {_WHEN_ITS_PRODUCER_ENDS_IT}"
     else:
         yield (
             f"  ends            when it is ended: {command} explain {told.holder.transactional_id}"
@@ -265,6 +268,8 @@ def _holder(holder: LsoHolder) -> str:
         return f"{text}: it HANGS"
     if holder.ends_in_ms is not None:
         return f"{text}, for at most {_left(holder.ends_in_ms)}"
+    if holder.state == ONGOING:
+        return f"{text}, without a timeout (two-phase commit)"
     return text
 
 

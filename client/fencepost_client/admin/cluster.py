@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from enum import IntEnum
 from typing import Any, Final, NamedTuple
 
 from fencepost_protocol import __version__
+from fencepost_protocol.apis import Message
 from fencepost_protocol.errors import ErrorCode
+from fencepost_protocol.generated import add_raft_voter as adding
 from fencepost_protocol.generated.api_versions import ApiVersionsRequest
 from fencepost_protocol.generated.describe_cluster import DescribeClusterRequest
 from fencepost_protocol.generated.describe_quorum import (
@@ -17,6 +19,7 @@ from fencepost_protocol.generated.describe_quorum import (
     DescribeQuorumRequestTopicData,
 )
 from fencepost_protocol.generated.index import ApiKey
+from fencepost_protocol.generated.remove_raft_voter import RemoveRaftVoterRequest
 from fencepost_protocol.generated.update_features import FeatureUpdateKey, UpdateFeaturesRequest
 
 from fencepost_client.admin.fan_out import require, settle
@@ -256,6 +259,37 @@ def describe_quorum(backoff: Backoff) -> Procedure[QuorumDescription]:
             for node in answer.nodes
         },
     )
+
+
+def add_raft_voter(
+    voter_id: int,
+    directory_id: bytes,
+    listeners: Iterable[Listener],
+    cluster_id: str | None,
+    backoff: Backoff,
+    timeout_ms: int,
+) -> Procedure[None]:
+    """Give a controller a vote (KIP-853)."""
+    places = [adding.Listener(*each) for each in listeners]
+    request = adding.AddRaftVoterRequest(cluster_id, timeout_ms, voter_id, directory_id, places)
+    state = f"adding controller {voter_id} to the voters"
+    return _change_voters(ApiKey.ADD_RAFT_VOTER, request, state, backoff)
+
+
+def remove_raft_voter(
+    voter_id: int, directory_id: bytes, cluster_id: str | None, backoff: Backoff
+) -> Procedure[None]:
+    """Take the vote from a controller (KIP-853)."""
+    request = RemoveRaftVoterRequest(cluster_id, voter_id, directory_id)
+    state = f"removing controller {voter_id} from the voters"
+    return _change_voters(ApiKey.REMOVE_RAFT_VOTER, request, state, backoff)
+
+
+def _change_voters(api: ApiKey, request: Message, state: str, backoff: Backoff) -> Procedure[None]:
+    ask = Ask(Controller(), api, lambda _: request)
+    answer = yield from retry(ask, lambda answer: answer.error_code, backoff)
+    if answer.error_code:
+        raise admin_error(answer.error_code, answer.error_message, state=state)
 
 
 def _replica(told: Any) -> QuorumReplica:

@@ -10,6 +10,7 @@ from typing import Final, Protocol
 
 from fencepost_protocol.errors import ErrorCode
 
+from fencepost_client.clients.poll_timer import PollTimer
 from fencepost_client.consumer.classic_member import ClassicMember, MemberSettings
 from fencepost_client.consumer.group_protocol import NO_GENERATION
 from fencepost_client.consumer.rebalance import AssignmentChange, WantedTopics
@@ -21,6 +22,8 @@ from fencepost_client.requests.procedures import Procedure
 from fencepost_client.types import GroupMetadata, TopicPartition
 
 LEAVE_TIMEOUT_MS: Final = 5_000
+_LONGEST_REBALANCE_MS: Final = 300_000
+"""A group waits for its slowest member, which may have the default of ``max_poll_interval_ms``."""
 
 
 async def leave_group(client: NetworkClient, leaving: Procedure[None]) -> None:
@@ -77,14 +80,15 @@ class ClassicMembership:
         client: NetworkClient,
         settings: MemberSettings,
         interval_ms: int,
+        timer: PollTimer,
         wake: Callable[[], None],
     ) -> None:
         self.member = ClassicMember(settings, client.settings.chance)
         self._client = client
         self._settings = settings
         self._interval_ms = interval_ms
+        self._timer = timer
         self._wake = wake
-        self._polled_ms = 0
         self._seen_updates = 0
         self._pattern: TopicPattern | None = None
         self._matched: frozenset[str] | None = None
@@ -111,7 +115,6 @@ class ClassicMembership:
         self, owned: AbstractSet[TopicPartition], until: float | None = None
     ) -> AssignmentChange | None:
         """See ``Membership``; a rebalance takes as long as its slowest member."""
-        self._polled_ms = self._client.now_ms()
         error, self._error = self._error, None
         if error is not None:
             raise error
@@ -126,7 +129,6 @@ class ClassicMembership:
                         await self.joined()
                 except TimeoutError:
                     return None
-                self._polled_ms = self._client.now_ms()
                 continue
             change = self.member.change(owned)
             if change is not None or self.member.is_stable:
@@ -192,7 +194,8 @@ class ClassicMembership:
     async def _join(self, owned: AbstractSet[TopicPartition]) -> None:
         # No heartbeat meanwhile: a waiting JoinGroup shows that the member is alive.
         await self._stop_heart()
-        limit_ms = self._settings.rebalance_timeout_ms + self._client.settings.api_timeout_ms
+        longest_ms = max(self._settings.rebalance_timeout_ms, _LONGEST_REBALANCE_MS)
+        limit_ms = longest_ms + self._client.settings.api_timeout_ms
         try:
             await self._client.run(self.member.join(owned), limit_ms)
         finally:
@@ -205,10 +208,10 @@ class ClassicMembership:
         # Also during a rebalance, until it is joined or the group has removed this member.
         while self.member.generation_id != NO_GENERATION:
             await asyncio.sleep(self._interval_ms / 1000)
-            if self._client.now_ms() - self._polled_ms > self._settings.rebalance_timeout_ms:
+            if self._timer.is_over:
                 # The application does not ask for records: other members shall have its partitions.
                 self.member.is_stable = False
-                log.too_slow(self.metadata().group_id, self._settings.rebalance_timeout_ms)
+                log.too_slow(self.metadata().group_id, self._timer.limit_ms)
                 await self._client.run(self.member.leave(), LEAVE_TIMEOUT_MS)
                 return
             try:

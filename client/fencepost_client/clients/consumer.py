@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterable, Mapping, Sequence
-from contextlib import nullcontext
+from contextlib import AbstractContextManager, nullcontext
 from typing import TYPE_CHECKING, Any, Final, Unpack
 
 from fencepost_client.clients.classic_membership import ClassicMembership, Membership
 from fencepost_client.clients.fetch_loop import FetchLoop
 from fencepost_client.clients.kip848_membership import ConsumerGroupMembership
 from fencepost_client.clients.partition_reader import PartitionReader
+from fencepost_client.clients.poll_timer import PollTimer
 from fencepost_client.clients.rebalance_listener import OnChange, RebalanceListener
 from fencepost_client.config.kafka_names import CONSUMER_NAMES, from_kafka_names
 from fencepost_client.config.settings import (
@@ -151,6 +152,7 @@ class Consumer(PartitionReader):
             classic.rack = client_rack or None
             classic.assignors = assignors_of(partition_assignment_strategy)
             self._member_settings = _member_settings(classic, group_protocol, group_remote_assignor)
+        self._max_poll_interval_ms = max_poll_interval_ms
         self._heartbeat_interval_ms = heartbeat_interval_ms
         self._auto_commit_ms = auto_commit_interval_ms if enable_auto_commit else None
         self._membership: Membership | None = None
@@ -172,11 +174,12 @@ class Consumer(PartitionReader):
     async def _begin(self, client: NetworkClient) -> None:
         loop = self._fetch_loop = FetchLoop(client, self._fetch_settings)
         settings = self._member_settings
+        timer = self._poll_timer = PollTimer(client.now_ms, self._max_poll_interval_ms)
         if isinstance(settings, ConsumerGroupSettings):
-            self._membership = ConsumerGroupMembership(client, settings, loop.wake)
+            self._membership = ConsumerGroupMembership(client, settings, timer, loop.wake)
         elif settings is not None:
             self._membership = ClassicMembership(
-                client, settings, self._heartbeat_interval_ms, loop.wake
+                client, settings, self._heartbeat_interval_ms, timer, loop.wake
             )
         await client.start()
 
@@ -308,6 +311,9 @@ class Consumer(PartitionReader):
             raise IllegalStateError("a consumer without group_id has no group metadata")
         return self._membership.metadata()
 
+    def _in_call(self) -> AbstractContextManager[None]:
+        return self._poll_timer.in_call()
+
     async def _keep_up(self, until: float | None = None) -> None:
         client = self._connected()
         membership = self._membership
@@ -338,11 +344,13 @@ class Consumer(PartitionReader):
         if change.assigned is not None:
             log.reassigned(group_id, "got", change.assigned)
             self._set_assignment(sorted(self.assignment() | change.assigned))
-            await self._listener.assigned(set(change.assigned))
+            with self._poll_timer.in_listener():
+                await self._listener.assigned(set(change.assigned))
 
     async def _give_up(self, change: AssignmentChange) -> None:
         try:
-            await self._listener.gone(set(change.revoked), are_lost=change.is_lost)
+            with self._poll_timer.in_listener():
+                await self._listener.gone(set(change.revoked), are_lost=change.is_lost)
         finally:
             # Also when the listener raises: the group has decided.
             self._set_assignment(sorted(self.assignment() - change.revoked))
@@ -460,9 +468,10 @@ class Consumer(PartitionReader):
         assert self._membership is not None
         try:
             async with asyncio.timeout(timeout_ms / 1000):
-                await self._keep_up()
-                while self._wanted is not None and await self._membership.ask():
+                with self._in_call():
                     await self._keep_up()
+                    while self._wanted is not None and await self._membership.ask():
+                        await self._keep_up()
         except TimeoutError:
             raise RequestTimedOutError(
                 f"The rebalance of the group did not end within {timeout_ms} ms."

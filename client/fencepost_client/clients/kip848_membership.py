@@ -8,6 +8,7 @@ from collections.abc import Set as AbstractSet
 from contextlib import contextmanager
 
 from fencepost_client.clients.classic_membership import LEAVE_TIMEOUT_MS, leave_group
+from fencepost_client.clients.poll_timer import PollTimer
 from fencepost_client.consumer.kip848_member import ConsumerGroupMember, ConsumerGroupSettings
 from fencepost_client.consumer.rebalance import AssignmentChange, WantedTopics
 from fencepost_client.errors import IllegalStateError, KafkaError, RetriableError
@@ -20,13 +21,17 @@ class ConsumerGroupMembership:
     """Sends heartbeats from the first call of ``change`` on; see ``Membership``."""
 
     def __init__(
-        self, client: NetworkClient, settings: ConsumerGroupSettings, wake: Callable[[], None]
+        self,
+        client: NetworkClient,
+        settings: ConsumerGroupSettings,
+        timer: PollTimer,
+        wake: Callable[[], None],
     ) -> None:
         self.member = ConsumerGroupMember(settings, client.settings.chance)
         self._client = client
         self._settings = settings
+        self._timer = timer
         self._wake = wake
-        self._polled_ms = 0
         self._heart: asyncio.Task[None] | None = None
         self._due = asyncio.Event()
         """Set when a heartbeat is needed before the interval is over."""
@@ -51,7 +56,6 @@ class ConsumerGroupMembership:
         while not self._is_leaving:
             if self._client.closed:
                 raise IllegalStateError("the consumer was closed")
-            self._polled_ms = self._client.now_ms()
             error, self._error = self._error, None
             if error is not None:
                 raise error
@@ -100,9 +104,9 @@ class ConsumerGroupMembership:
     async def _beat_once(self) -> bool:
         """Send a heartbeat and pause; whether to go on."""
         self._due.clear()
-        if self._client.now_ms() - self._polled_ms > self._settings.rebalance_timeout_ms:
+        if self._timer.is_over:
             # The application does not ask for records: other members shall have its partitions.
-            log.too_slow(self._settings.group_id, self._settings.rebalance_timeout_ms)
+            log.too_slow(self._settings.group_id, self._timer.limit_ms)
             await self._client.run(self.member.leave(), LEAVE_TIMEOUT_MS)
             return False
         pause_ms = None

@@ -9,6 +9,7 @@ import asyncio
 import math
 from collections import deque
 from collections.abc import AsyncIterator, Callable, Iterable, Mapping
+from contextlib import AbstractContextManager, nullcontext
 from typing import Final, TypeVar
 
 from fencepost_client.clients.base import BaseClient
@@ -130,17 +131,18 @@ class PartitionReader(BaseClient):
     ) -> list[T]:
         client, loop = self._connected(), self._fetching()
         deadline = client.loop.time() + timeout_ms / 1000
-        while True:
-            await self._keep_up(deadline)
-            found = take(limit)
-            if self._history is not None:
-                self._history.polled(found, loop.fetcher.positions)
-            left = deadline - client.loop.time()
-            if found or left <= 0 or (until and self._has_reached(until)):
-                return found
-            await loop.more(min(left, self._look_again_seconds()))
-            if client.closed:
-                raise IllegalStateError("the consumer was closed")
+        with self._in_call():
+            while True:
+                await self._keep_up(deadline)
+                found = take(limit)
+                if self._history is not None:
+                    self._history.polled(found, loop.fetcher.positions)
+                left = deadline - client.loop.time()
+                if found or left <= 0 or (until and self._has_reached(until)):
+                    return found
+                await loop.more(min(left, self._look_again_seconds()))
+                if client.closed:
+                    raise IllegalStateError("the consumer was closed")
 
     def _has_reached(self, until: Mapping[TopicPartition, int]) -> bool:
         positions = self._fetching().fetcher.positions
@@ -166,6 +168,10 @@ class PartitionReader(BaseClient):
     def held(self) -> deque[ConsumerRecord]:
         """Records that iteration takes next, here or in another thread."""
         return self._pending
+
+    def _in_call(self) -> AbstractContextManager[None]:
+        """A context for the time that a call for records takes."""
+        return nullcontext()
 
     async def _keep_up(self, until: float | None = None) -> None:
         """Do what is due before records are returned; wait for a group until a time of the loop."""

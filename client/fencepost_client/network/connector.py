@@ -77,7 +77,8 @@ class Connector:
         try:
             async with asyncio.timeout(self._timeout_ms / 1000):
                 found = await loop.getaddrinfo(host, port, type=socket.SOCK_STREAM)
-        except (OSError, UnicodeError, TimeoutError) as error:
+        except (OSError, UnicodeError, TimeoutError, RuntimeError) as error:
+            # A RuntimeError: the interpreter ends, and no thread resolves names any more.
             raise NetworkError(f"{host!r:.300} could not be resolved: {_told(error)}.") from error
         return list(dict.fromkeys(address for *_, address in found))
 

@@ -85,8 +85,12 @@ class ClientCredentials:
 
     async def _fetch_now(self, timeout_s: float) -> None:
         asked_at = monotonic()
-        # asyncio has no HTTP client, and urllib blocks.
-        answer = await asyncio.to_thread(partial(ask, self._credentials, timeout_s))
+        try:
+            # asyncio has no HTTP client, and urllib blocks.
+            answer = await asyncio.to_thread(partial(ask, self._credentials, timeout_s))
+        except RuntimeError as error:
+            # The interpreter ends, and starts no threads any more.
+            raise NetworkError(f"No token: {error}.") from error
         self._token, lifetime_s = read_answer(answer, self._credentials.url)
         self._refresh_at = asked_at + _REFRESH_SHARE * lifetime_s
 

@@ -19,6 +19,7 @@ _NUMBERED: Final[dict[str, dict[int, str]]] = {
     "isolation level": {0: "read uncommitted", 1: "read committed"},
     "coordinator": {0: "group", 1: "transaction", 2: "share"},
     "acks": {0: "none", 1: "leader", -1: "all in-sync replicas"},
+    "transaction timeout": {(1 << 31) - 1: "none: two-phase commit"},
 }
 
 
@@ -32,6 +33,8 @@ def hint_of(attribute: str, kind: str) -> str:
         return "api key"
     if kind == "int16" and attribute == "acks":
         return "acks"
+    if kind == "int32" and attribute == "transaction_timeout_ms":
+        return "transaction timeout"
     if kind == "int8":
         return {
             "transaction_status": "transaction state",

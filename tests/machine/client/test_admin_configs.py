@@ -21,9 +21,11 @@ from fencepost_client import (
     UnsupportedVersionError,
 )
 from fencepost_client.admin.cluster import (
+    add_raft_voter,
     describe_cluster,
     describe_features,
     describe_quorum,
+    remove_raft_voter,
     update_features,
 )
 from fencepost_client.admin.configs import (
@@ -34,9 +36,11 @@ from fencepost_client.admin.configs import (
 )
 from fencepost_client.admin.log_dirs import alter_replica_log_dirs, describe_log_dirs
 from fencepost_client.admin.routing import list_brokers
-from fencepost_client.requests.procedures import ANY_NODE, Ask, NodeId
+from fencepost_client.requests.procedures import ANY_NODE, Ask, Controller, NodeId
 from fencepost_protocol.errors import ErrorCode
 from fencepost_protocol.generated import alter_configs as replacing
+from fencepost_protocol.generated.add_raft_voter import AddRaftVoterRequest, AddRaftVoterResponse
+from fencepost_protocol.generated.add_raft_voter import Listener as ToldVoterListener
 from fencepost_protocol.generated.alter_replica_log_dirs import (
     AlterReplicaLogDirPartitionResult,
     AlterReplicaLogDirsResponse,
@@ -77,6 +81,10 @@ from fencepost_protocol.generated.incremental_alter_configs import (
 )
 from fencepost_protocol.generated.list_config_resources import ConfigResource as ToldResource
 from fencepost_protocol.generated.list_config_resources import ListConfigResourcesResponse
+from fencepost_protocol.generated.remove_raft_voter import (
+    RemoveRaftVoterRequest,
+    RemoveRaftVoterResponse,
+)
 from fencepost_protocol.generated.update_features import (
     UpdatableFeatureResult,
     UpdateFeaturesResponse,
@@ -272,6 +280,21 @@ def test_the_quorum_is_described() -> None:
     assert found.nodes == {1: (Listener("CONTROLLER", "h", 9),)}
     with pytest.raises(KafkaError, match="empty"):
         Script([DescribeQuorumResponse()]).play(describe_quorum(backoff()))
+
+
+def test_voters_are_added_and_removed() -> None:
+    directory = bytes(15) + b"\x07"
+    places = [Listener("CONTROLLER", "h", 9), Listener("OTHER", "h", 10)]
+    later = AddRaftVoterResponse(error_code=ErrorCode.REQUEST_TIMED_OUT)
+    script = Script([later, AddRaftVoterResponse()])
+    script.play(add_raft_voter(2, directory, places, "c", backoff(), 5))
+    assert targets(script) == [Controller(), Controller()]
+    listeners = [ToldVoterListener(*each) for each in places]
+    assert script.asked[1] == AddRaftVoterRequest("c", 5, 2, directory, listeners)
+    script = Script([RemoveRaftVoterResponse(error_code=ErrorCode.VOTER_NOT_FOUND)])
+    with pytest.raises(FatalError, match="while removing controller 2 from the voters"):
+        script.play(remove_raft_voter(2, directory, None, backoff()))
+    assert script.asked[0] == RemoveRaftVoterRequest(None, 2, directory)
 
 
 # -- log folders ----------------------------------------------------------------------------------

@@ -82,7 +82,8 @@ def test_each_entity_is_decided_by_itself_and_as_a_whole(cluster: Cluster) -> No
         ([("ip", "::1"), *USER], PRODUCED, 1.0,
          "an ip cannot be combined with a user or a client-id"),
         ([("ip", "a.host")], "connection_creation_rate", 1.0,
-         "a.host is no IP address. No name server is asked: localhost is the only host name"),
+         "the ip 'a.host' is no IP address. Use the address of the host: "
+         "no host name but localhost is looked up"),
         (USER, "connection_creation_rate", 1.0,
          "this entity cannot have the quota 'connection_creation_rate': use producer_byte_rate, "
          "consumer_byte_rate, request_percentage, controller_mutation_rate"),

@@ -130,6 +130,19 @@ def test_a_transaction_log_value_in_words() -> None:
 
 
 @pytest.mark.parametrize(
+    ("timeout_ms", "note"), [(60_000, ""), ((1 << 31) - 1, "none: two-phase commit")]
+)
+def test_a_transaction_without_a_timeout_is_told_apart(timeout_ms: int, note: str) -> None:
+    message = TransactionLogValue(transaction_timeout_ms=timeout_ms)
+    value = struct.pack(">h", 1) + encoded("TransactionLogValue", 1, message)
+    key = struct.pack(">h", 0) + encoded("TransactionLogKey", 0, TransactionLogKey("tx"))
+    (tree,) = trees("anywhere", batch([(key, value)]), topic="__transaction_state")
+    timeout = tree.find("records[0].value.transaction_timeout_ms")
+    assert timeout is not None
+    assert timeout.note == note
+
+
+@pytest.mark.parametrize(
     ("folder", "key", "value", "state", "note"),
     [
         ("__consumer_offsets-0", b"\0\x63rest", b"\0\0", State.UNREAD, "record type 99"),

@@ -8,10 +8,13 @@ from fencepost_client.admin.cluster import (
     ClusterDescription,
     FeatureLevel,
     Features,
+    Listener,
     QuorumDescription,
+    add_raft_voter,
     describe_cluster,
     describe_features,
     describe_quorum,
+    remove_raft_voter,
     update_features,
 )
 from fencepost_client.admin.log_dirs import (
@@ -61,6 +64,38 @@ class AdminCluster(AdminBase):
         print((await admin.describe_quorum()).leader_id)
         """
         return await self._run(describe_quorum(self._backoff()))
+
+    async def add_raft_voter(
+        self,
+        voter_id: int,
+        directory_id: bytes,
+        listeners: Iterable[Listener],
+        *,
+        cluster_id: str | None = None,
+    ) -> None:
+        """Give a controller a vote in the metadata quorum (KIP-853), in Kafka 3.9 and later.
+
+        A static quorum, as a Fencepost has it, refuses with UNSUPPORTED_VERSION. With
+        ``cluster_id``, a cluster with another id refuses, too.
+
+        await admin.add_raft_voter(3, directory_id, [Listener("CONTROLLER", "kafka-3", 9093)])
+        """
+        await self._run(
+            add_raft_voter(
+                *(voter_id, directory_id, listeners, cluster_id),
+                *(self._backoff(), self._timeout_ms),
+            )
+        )
+
+    async def remove_raft_voter(
+        self, voter_id: int, directory_id: bytes, *, cluster_id: str | None = None
+    ) -> None:
+        """Take the vote from a controller (KIP-853); ``describe_quorum`` tells its directory id.
+
+        [voter] = (await admin.describe_quorum()).voters
+        await admin.remove_raft_voter(voter.replica_id, voter.directory_id)
+        """
+        await self._run(remove_raft_voter(voter_id, directory_id, cluster_id, self._backoff()))
 
     async def describe_log_dirs(
         self,

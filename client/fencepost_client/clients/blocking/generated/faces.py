@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from fencepost_client.admin.cluster import ClusterDescription, FeatureLevel, Features, QuorumDescription
+from fencepost_client.admin.cluster import ClusterDescription, FeatureLevel, Features, Listener, QuorumDescription
 from fencepost_client.admin.configs import Change, ConfigEntry, ConfigResource, ResourceKind
 from fencepost_client.admin.delegation_tokens import DelegationToken
 from fencepost_client.admin.groups import GroupDescription, GroupListing, MemberToRemove
@@ -910,6 +910,24 @@ class Admin(Face[admin.Admin]):
         print((admin.describe_quorum()).leader_id)
         """
         return self._wait(self._subject.describe_quorum)
+
+    def add_raft_voter(self, voter_id: int, directory_id: bytes, listeners: Iterable[Listener], *, cluster_id: str | None=None) -> None:
+        """Give a controller a vote in the metadata quorum (KIP-853), in Kafka 3.9 and later.
+
+        A static quorum, as a Fencepost has it, refuses with UNSUPPORTED_VERSION. With
+        ``cluster_id``, a cluster with another id refuses, too.
+
+        admin.add_raft_voter(3, directory_id, [Listener("CONTROLLER", "kafka-3", 9093)])
+        """
+        self._wait(self._subject.add_raft_voter, voter_id, directory_id, listeners, cluster_id=cluster_id)
+
+    def remove_raft_voter(self, voter_id: int, directory_id: bytes, *, cluster_id: str | None=None) -> None:
+        """Take the vote from a controller (KIP-853); ``describe_quorum`` tells its directory id.
+
+        [voter] = (admin.describe_quorum()).voters
+        admin.remove_raft_voter(voter.replica_id, voter.directory_id)
+        """
+        self._wait(self._subject.remove_raft_voter, voter_id, directory_id, cluster_id=cluster_id)
 
     def describe_log_dirs(self, broker_ids: Iterable[int] | None=None, partitions: Iterable[TopicPartition] | None=None) -> dict[int, dict[str, LogDirDescription]]:
         """The log directories of brokers, or of all brokers, with their partitions.

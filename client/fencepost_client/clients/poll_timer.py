@@ -1,0 +1,49 @@
+"""How long the application has not asked for records (``max.poll.interval.ms``, KIP-62)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+
+class PollTimer:
+    """Runs between two calls for records, and while a rebalance listener runs.
+
+    It does not run while a call waits for the cluster, however long that takes: the member is not
+    the one that is slow.
+    """
+
+    def __init__(self, now_ms: Callable[[], int], limit_ms: int) -> None:
+        self.limit_ms = limit_ms
+        self._now_ms = now_ms
+        self._calls = 0
+        self._since_ms = now_ms()
+
+    @property
+    def is_over(self) -> bool:
+        """Whether the member has to leave its group."""
+        return self._calls <= 0 and self._now_ms() - self._since_ms > self.limit_ms
+
+    def begin_anew(self) -> None:
+        """Let the whole interval be left."""
+        self._since_ms = self._now_ms()
+
+    @contextmanager
+    def in_call(self) -> Iterator[None]:
+        """A context in which a call for records waits."""
+        self._calls += 1
+        try:
+            yield
+        finally:
+            self._calls -= 1
+            self.begin_anew()
+
+    @contextmanager
+    def in_listener(self) -> Iterator[None]:
+        """A context within a call, in which the application runs."""
+        self._calls -= 1
+        self.begin_anew()
+        try:
+            yield
+        finally:
+            self._calls += 1
