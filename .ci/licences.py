@@ -11,8 +11,6 @@ from __future__ import annotations
 import sys
 from importlib.metadata import Distribution, distribution, distributions
 
-from packaging.requirements import Requirement
-
 ALLOWED = {
     "0BSD", "Apache-2.0", "BSD-2-Clause", "BSD-3-Clause", "CC0-1.0", "MIT", "MIT-0", "PSF-2.0",
     "Zlib",
@@ -55,6 +53,9 @@ def main() -> int:
 
 def installed_with_fencepost() -> list[Distribution]:
     """Return Fencepost and all that it requires, with each extra that users have."""
+    # Only here: the packages of the single file, which a release asks for, have none of this name.
+    from packaging.requirements import Requirement
+
     extras = set(distribution("fencepost").metadata.get_all("Provides-Extra", []))
     found: dict[str, Distribution] = {}
     waiting = [Requirement(f"fencepost[{','.join(sorted(extras - FOR_DEVELOPERS))}]")]

@@ -16,9 +16,13 @@ DIST = ROOT / "dist"
 MEGABYTES_MAX = 15
 VERSIONS = os.environ.get("FENCEPOST_TEST_VERSIONS", "3.11").split()
 
-pytestmark = pytest.mark.skipif(
-    not os.environ.get("FENCEPOST_TEST_DIST"), reason="make dist-test has it: it installs packages"
-)
+pytestmark = [
+    pytest.mark.skipif(
+        not os.environ.get("FENCEPOST_TEST_DIST"),
+        reason="make dist-test has it: it installs packages",
+    ),
+    pytest.mark.timeout(900),  # each waits for a registry, and compiles what it has installed
+]
 
 SDK = """
 import asyncio, sys
@@ -83,7 +87,6 @@ def test_the_client_alone(version: str, tmp_path: Path) -> None:
     assert "aiohttp" not in listed
 
 
-@pytest.mark.timeout(900)
 def test_an_installation_from_sdists_has_what_the_wheels_have(tmp_path: Path) -> None:
     python = python_of("3.11", tmp_path / "environment")
     assert python is not None

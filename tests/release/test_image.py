@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import signal
 import socket
 import subprocess
@@ -15,6 +16,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, Final, NamedTuple
+from urllib.request import Request, urlopen
 
 import pytest
 from fencepost_broker.cli.commands.up import AS_KAFKA_SAYS_IT
@@ -33,6 +35,8 @@ MEGABYTES_MAX = 80
 STARTER: Final = "/tmp/testcontainers_start.sh"
 WAITS_FOR_STARTER: Final = f"while [ ! -f {STARTER} ]; do sleep 0.1; done; {STARTER}"
 """Testcontainers' command for Apache Kafka's image."""
+HOW_TO: Final = ROOT / "docs/how-to/run-in-a-container.md"
+CONTROL_PORT: Final = "9080"
 
 
 class Image(NamedTuple):
@@ -177,6 +181,41 @@ def test_a_volume_keeps_topics_and_a_signal_stops_it(image: Image, tmp_path: Pat
             use(f"localhost:{port}")
             container.stop()
     assert (tmp_path / "data/topics/orders-0/00000000000000000000.log").stat().st_size > 0
+
+
+def compose_files() -> list[dict[str, str]]:
+    """Return the broker's variables in each compose file of the guide."""
+    text = HOW_TO.read_text(encoding="utf-8")
+    blocks = re.findall(r"^```yaml\n(.+?)^```", text, re.MULTILINE | re.DOTALL)
+    return [dict(re.findall(r"^ +(KAFKA_\w+): (\S+)$", each, re.MULTILINE)) for each in blocks]
+
+
+@pytest.mark.parametrize("variables", compose_files(), ids=["two listeners", "console"])
+def test_compose_files_of_the_guide(
+    image: Image, tmp_path: Path, variables: dict[str, str]
+) -> None:
+    own = dict(zip(("9092", "19092", CONTROL_PORT), map(str, free_ports(3)), strict=True))
+    variables = {
+        name: re.sub(r"\d{4,}", lambda port: own[port[0]], value)
+        for name, value in variables.items()
+    }
+    token = "a-secret-of-24-characters"
+    if "KAFKA_CONTROL_TOKEN_FILE" in variables:
+        # Docker puts it into /run, where this sandbox cannot make a file.
+        variables["KAFKA_CONTROL_TOKEN_FILE"] = "/tmp/token"
+        (tmp_path / "tmp").mkdir()
+        (tmp_path / "tmp/token").write_text(token)
+    with running(image, tmp_path, variables) as container:
+        container.is_ready()
+        use(f"localhost:{own['9092']}")
+        if "KAFKA_CONTROL_ADDRESS" in variables:
+            at = f"http://localhost:{own[CONTROL_PORT]}"
+            with urlopen(at) as page:
+                assert b"console.js" in page.read()
+            asked = Request(f"{at}/v1/about", headers={"Authorization": f"Bearer {token}"})
+            with urlopen(asked) as about:
+                assert json.load(about)["kind"] == "broker"
+        container.stop()
 
 
 def test_its_health_check_sees_a_broker_and_none(image: Image, tmp_path: Path) -> None:

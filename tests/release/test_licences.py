@@ -38,7 +38,8 @@ def test_other_licences_are_refused(tmp_path: Path) -> None:
     package(tmp_path, "old", "Classifier: License :: OSI Approved :: MIT License")
     package(tmp_path, "silent")
     told = subprocess.run(
-        [sys.executable, TOOL, "choice", "both", "old", "silent"],
+        # With the standard library alone, as in the environment of the single file.
+        [sys.executable, "-S", TOOL, "choice", "both", "old", "silent"],
         capture_output=True, text=True, timeout=120, check=False,
         env=os.environ | {"PYTHONPATH": str(tmp_path)},
     )  # fmt: skip

@@ -175,7 +175,7 @@ def _spark(_: Wanted) -> Iterator[Finding]:
         ("numpy", "the audit and Spark"), ("pyarrow", "the audit and Spark"),
         ("pandas", "Spark"), ("pyspark", "Spark"),
     ):  # fmt: skip
-        to_do = "" if find_spec(name) else f"pip install 'fencepost[spark]': {what_for} need it"
+        to_do = "" if find_spec(name) else f"for {what_for}: pip install 'fencepost[spark]'"
         yield Finding("spark", name, "missing" if to_do else "installed", to_do)
     java = shutil.which("java")
     to_do = (
@@ -196,7 +196,7 @@ def _console(_: Wanted) -> Iterator[Finding]:
 def _conformance(_: Wanted) -> Iterator[Finding]:
     for name, what_for, package in TOOLS:
         path = shutil.which(name)
-        to_do = "" if path else f"{what_for} need it; Debian: apt-get install {package}"
+        to_do = "" if path else f"for {what_for} (Debian: apt-get install {package})"
         yield Finding("conformance", name, path or "missing", to_do)
 
 
