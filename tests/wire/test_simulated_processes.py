@@ -199,6 +199,35 @@ def test_the_clock_of_a_process_is_its_own() -> None:
     simulate(program, 1)
 
 
+@pytest.mark.parametrize("by_s", [-3600, 3600])
+def test_sessions_last_as_long_as_before_when_the_systems_clocks_are_set(by_s: int) -> None:
+    """As in Apache Kafka, whose sessions go by a monotonic clock."""
+
+    async def member(sim: Simulation, bootstrap: str, joined: list[float]) -> None:
+        async with Consumer(bootstrap, group_id="g", session_timeout_ms=10_000) as consumer:
+            consumer.subscribe(["orders"])
+            while not consumer.assignment():
+                await consumer.getmany(timeout_ms=100)
+            joined.append(sim.now_s)
+            while True:
+                await consumer.getmany(timeout_ms=100)
+
+    async def program(sim: Simulation) -> None:
+        cluster = await sim.cluster(1, {"orders": 1})
+        joined: list[float] = []
+        sim.start(member(sim, cluster.bootstrap, joined), "first")
+        await asyncio.sleep(30)
+        sim.network.cut("first", "broker-1")
+        cut_s = sim.now_s
+        for process in cluster.processes.values():
+            process.clock_ahead_s += by_s
+        sim.start(member(sim, cluster.bootstrap, joined), "second")
+        await asyncio.sleep(60)
+        assert [6 < each - cut_s < 12 for each in joined] == [False, True], joined
+
+    simulate(program, 1)
+
+
 def test_a_process_is_killed_and_started_again_until_it_returns() -> None:
     async def program(sim: Simulation) -> None:
         begun: list[float] = []

@@ -15,6 +15,8 @@ SECOND_MS: Final = 1000
 MINUTE_MS: Final = 60 * SECOND_MS
 HOUR_MS: Final = 60 * MINUTE_MS
 DAY_MS: Final = 24 * HOUR_MS
+_NS: Final = 1_000_000
+"""Nanoseconds in a millisecond."""
 
 
 class Follower(Protocol):
@@ -47,12 +49,15 @@ class ClockPosition(NamedTuple):
 class StateClock:
     """State time: the system's time or, if it is ``manual``, moved by ``advance`` only.
 
-    A manual clock is one that is paused from its first moment; ``resume`` lets it run.
+    A manual clock is one that is paused from its first moment; ``resume`` lets it run. One that
+    runs goes at the pace of a clock that cannot be set. If the system's clock is set, it follows in
+    ``notice_step``, between two requests: so no duration is begun by one time and ended by another.
     """
 
     def __init__(self, *, manual: bool = False, at_ms: int | None = None) -> None:
         """``at_ms`` is the first time, in milliseconds since 1970 (default: now)."""
-        really_ms = wall_ms()
+        self._apart_ns = _apart_ns()
+        really_ms = self._system_ms()
         begin_ms = really_ms if at_ms is None else at_ms
         self._stands_at_ms = begin_ms if manual else None
         self._ahead_ms = 0 if manual else begin_ms - really_ms
@@ -60,8 +65,13 @@ class StateClock:
 
     def now_ms(self) -> int:
         """Return state time, in milliseconds since 1970."""
-        stands_at_ms = self._stands_at_ms
-        return wall_ms() + self._ahead_ms if stands_at_ms is None else stands_at_ms
+        if self._stands_at_ms is not None:
+            return self._stands_at_ms
+        return (time.perf_counter_ns() + self._apart_ns) // _NS + self._ahead_ms
+
+    def _system_ms(self) -> int:
+        """The system's time, by what was known of it at the last look."""
+        return (time.perf_counter_ns() + self._apart_ns) // _NS
 
     @property
     def is_manual(self) -> bool:
@@ -76,7 +86,8 @@ class StateClock:
         """Let state time run on from where it stands."""
         if self._stands_at_ms is None:
             return
-        self._ahead_ms, self._stands_at_ms = self._stands_at_ms - wall_ms(), None
+        self._apart_ns = _apart_ns()
+        self._ahead_ms, self._stands_at_ms = self._stands_at_ms - self._system_ms(), None
         for follower in self._followers.copy():
             follower.resumed()
 
@@ -97,6 +108,18 @@ class StateClock:
         for follower in self._followers.copy():
             follower.expire()
             follower.catch_up()
+
+    def notice_step(self) -> None:
+        """Look whether the system's clock was set, and follow it as in ``jump``.
+
+        What is due then is left to the followers' timers. It is called at least each second.
+        """
+        by_ms = (_apart_ns() - self._apart_ns) // _NS
+        if by_ms in (-1, 0) or self.is_manual:
+            return  # the two clocks are not read in the same instant
+        self._apart_ns += by_ms * _NS
+        for follower in self._followers.copy():
+            follower.jumped(by_ms)
 
     def advance(
         self, *, days: float = 0, hours: float = 0, minutes: float = 0, seconds: float = 0,
@@ -124,7 +147,8 @@ class StateClock:
     def position(self) -> ClockPosition:
         """Where the clock stands, so that ``set`` can set a clock to it."""
         now_ms = self.now_ms()
-        return ClockPosition(now_ms, now_ms - wall_ms() if self.is_manual else self._ahead_ms)
+        ahead_ms = now_ms - self._system_ms() if self.is_manual else self._ahead_ms
+        return ClockPosition(now_ms, ahead_ms)
 
     def set(self, position: ClockPosition) -> None:
         """Set the clock to where a snapshot had it, unless another broker goes by it too.
@@ -186,4 +210,9 @@ def _duration_ms(days: float, hours: float, minutes: float, seconds: float, ms: 
 
 def wall_ms() -> int:
     """Return the system's time, in milliseconds since 1970."""
-    return time.time_ns() // 1_000_000
+    return time.time_ns() // _NS
+
+
+def _apart_ns() -> int:
+    """How far the system's clock is ahead of one that cannot be set."""
+    return time.time_ns() - time.perf_counter_ns()

@@ -102,6 +102,7 @@ class BrokerProcess:
     async def start(self) -> list[Address]:
         """Open the logs, listen and register; returns the addresses for clients."""
         settings, logs = self.settings, self.logs
+        self.clock.notice_step()  # since it was made
         loop = asyncio.get_running_loop()
         threads = WorkerThreads(loop, FLUSHES_AT_ONCE)
         # What is in memory needs no sync, so no thread either.
@@ -478,6 +479,7 @@ class BrokerProcess:
 
     def _maintain_once(self) -> int:
         """Do a part of the maintenance; returns when the next part is due, in ms."""
+        self.clock.notice_step()
         now_ms = self.clock.now_ms()
         self.server.expire(now_ms)
         next_ms = self.server.maintain(now_ms)

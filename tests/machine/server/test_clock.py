@@ -2,17 +2,29 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import pytest
 from fencepost_broker.server import clock as clocks
 from fencepost_broker.server.clock import StateClock
 
+MS = 1_000_000
+
 
 class Wall:
-    """The system's time."""
+    """The system's time, beside a clock that cannot be set."""
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        self.at_ms = 1_000_000
-        monkeypatch.setattr(clocks, "wall_ms", lambda: self.at_ms)
+        self._ns, self._steady_ns = 1_000_000 * MS, 77 * MS
+        functions = {"time_ns": lambda: self._ns, "perf_counter_ns": lambda: self._steady_ns}
+        monkeypatch.setattr(clocks, "time", SimpleNamespace(**functions))
+
+    def passes(self, ms: int) -> None:
+        self._ns += ms * MS
+        self._steady_ns += ms * MS
+
+    def is_set(self, by_ms: float) -> None:
+        self._ns += int(by_ms * MS)
 
 
 @pytest.fixture
@@ -49,14 +61,14 @@ def test_a_paused_clock_stands_still_and_runs_on_from_there(wall: Wall) -> None:
     follower = Follower(clock)
     clock.pause()
     stands = [clock.is_manual]
-    wall.at_ms += 700
+    wall.passes(700)
     clock.pause()
     assert clock.now_ms() == 1_000_000
     clock.resume()
     stands.append(clock.is_manual)
     assert stands == [True, False]
     assert clock.now_ms() == 1_000_000
-    wall.at_ms += 5
+    wall.passes(5)
     assert clock.now_ms() == 1_000_005
     clock.resume()
     assert follower.told == ["resumed at 1000000"]
@@ -67,7 +79,7 @@ def test_a_paused_clock_can_be_moved(wall: Wall) -> None:
     clock.pause()
     clock.advance(ms=30)
     clock.jump(ms=-10)
-    wall.at_ms += 700
+    wall.passes(700)
     assert clock.now_ms() == 1_000_020
     clock.resume()
     assert clock.now_ms() == 1_000_020
@@ -75,10 +87,10 @@ def test_a_paused_clock_can_be_moved(wall: Wall) -> None:
 
 def test_a_manual_clock_can_be_let_run(wall: Wall) -> None:
     clock = StateClock(manual=True, at_ms=50)
-    wall.at_ms += 700
+    wall.passes(700)
     assert clock.now_ms() == 50
     clock.resume()
-    wall.at_ms += 7
+    wall.passes(7)
     assert clock.now_ms() == 57
 
 
@@ -91,10 +103,42 @@ def test_a_clock_is_set_back_and_forward(wall: Wall, manual: bool) -> None:
     assert follower.told == ["jumped by -5000", "expire at 5000", "catch up at 5000"]
     clock.jump(minutes=1, ms=2)
     assert clock.now_ms() == 65_002
-    wall.at_ms += 3
+    wall.passes(3)
     assert clock.now_ms() == (65_002 if manual else 65_005)
 
 
 def test_time_does_not_pass_backwards() -> None:
     with pytest.raises(ValueError, match="jump sets the clock back"):
         StateClock().advance(ms=-1)
+
+
+@pytest.mark.parametrize("by_ms", [-3_600_000, 3_600_000, -2, 1])
+def test_it_follows_a_system_clock_that_is_set_when_it_looks(wall: Wall, by_ms: int) -> None:
+    clock = StateClock(at_ms=5_000)
+    follower = Follower(clock)
+    wall.is_set(by_ms)
+    wall.passes(7)
+    assert (clock.now_ms(), follower.told) == (5_007, [])
+    clock.notice_step()
+    clock.notice_step()
+    assert (clock.now_ms(), follower.told) == (5_007 + by_ms, [f"jumped by {by_ms}"])
+
+
+def test_parts_of_a_millisecond_are_no_step(wall: Wall) -> None:
+    clock = StateClock()
+    follower = Follower(clock)
+    for by_ms in (0.6, -0.9, 0.5, -0.7):
+        wall.is_set(by_ms)
+        clock.notice_step()
+    assert (clock.now_ms(), follower.told) == (1_000_000, [])
+
+
+def test_a_paused_clock_runs_on_from_where_it_stands_after_the_systems_was_set(wall: Wall) -> None:
+    clock = StateClock()
+    clock.pause()
+    wall.is_set(-5_000)
+    clock.notice_step()
+    assert clock.now_ms() == 1_000_000
+    clock.resume()
+    clock.notice_step()
+    assert (clock.now_ms(), clock.position.ahead_ms) == (1_000_000, 5_000)

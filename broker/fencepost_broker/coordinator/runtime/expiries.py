@@ -71,6 +71,8 @@ class Expiries:
 
     def jumped(self, by_ms: int) -> None:
         """Move the ends of durations in all machines: the clock was set."""
+        if self._timer_ms is not None:
+            self._timer_ms += by_ms
         for shard in self._shards.values():
             shard.machine.jumped(by_ms)
 
