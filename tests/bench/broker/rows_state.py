@@ -184,21 +184,26 @@ def check_woken(connections: list[socket.socket]) -> None:
 FEW_PARTITIONS: Final = 10
 MANY_PARTITIONS: Final = 10_000
 TOPIC_PARTITIONS: Final = 1_000
+TURNS: Final = 5
+"""Two brokers take turns: one measured after the other differ by what the machine did meanwhile."""
 
 
 def cost_by_partitions(make: Callable[[Run, str], Message]) -> Callable[[Run], Sample]:
     """The cost of a request about one partition, with few and with many partitions around it."""
 
     def measure(run: Run) -> Sample:
-        with fresh(run) as other:
-            topic = other.topic(FEW_PARTITIONS)
-            few = cost(other, make(other, topic))
-            left = other.count(MANY_PARTITIONS) - FEW_PARTITIONS
+        with fresh(run) as quiet, fresh(run) as crowded:
+            left = run.count(MANY_PARTITIONS) - FEW_PARTITIONS
             while left > 0:
-                other.topic(min(TOPIC_PARTITIONS, left))
+                crowded.topic(min(TOPIC_PARTITIONS, left))
                 left -= TOPIC_PARTITIONS
-            many = cost(other, make(other, topic))
-            return {"times": many / few, "few_cpu_us": few, "cpu_us": many}
+            asked = [(each, make(each, each.topic(FEW_PARTITIONS))) for each in (quiet, crowded)]
+            turns = [[cost(*each) for each in asked] for _ in range(TURNS)]
+            return {
+                "times": statistics.median(many / few for few, many in turns),
+                "few_cpu_us": statistics.median(few for few, _ in turns),
+                "cpu_us": statistics.median(many for _, many in turns),
+            }
 
     return measure
 

@@ -423,6 +423,49 @@ def test_a_hard_budget_is_a_full_disk() -> None:
     disk.open("b").pwrite(0, bytes(3000))
 
 
+needs_maps = pytest.mark.skipif(sys.platform != "linux", reason="chunks are no memory maps here")
+
+
+def marked_chunks(budget: MemoryBudget, count: int) -> list[memoryview]:
+    """Chunks that begin with a byte which new memory does not have."""
+    chunks = []
+    for _ in range(count):
+        assert budget.take(CHUNK_SIZE)
+        chunk = budget.memory(CHUNK_SIZE)
+        chunk[0] = 7
+        chunks.append(chunk)
+    return chunks
+
+
+@needs_maps
+def test_memory_that_was_given_back_is_used_again() -> None:
+    budget = MemoryBudget(2 * CHUNK_SIZE)
+    (chunk,) = marked_chunks(budget, 1)
+    budget.give_back_memory(chunk)
+    assert budget.used_bytes == 0
+    assert budget.memory(CHUNK_SIZE)[0] == 7
+
+
+@needs_maps
+def test_memory_that_is_kept_counts_as_used_for_what_is_new() -> None:
+    budget = MemoryBudget(2 * CHUNK_SIZE)
+    for chunk in marked_chunks(budget, 2):
+        budget.give_back_memory(chunk)
+    assert budget.take(CHUNK_SIZE // 2)
+    budget.memory(CHUNK_SIZE // 2)
+    assert budget.memory(CHUNK_SIZE)[0] == 7
+    assert budget.memory(CHUNK_SIZE)[0] == 0, "the other one had to make room"
+
+
+def test_memory_with_views_is_not_used_again() -> None:
+    disk = MemoryDisk(MemoryBudget(2 * CHUNK_SIZE))
+    disk.open("a").pwrite(0, b"a" * CHUNK_SIZE)
+    (view,) = disk.open("a").views(0, CHUNK_SIZE)
+    disk.remove("a")
+    disk.open("b").pwrite(0, b"b" * 2 * CHUNK_SIZE)
+    assert bytes(view) == b"a" * CHUNK_SIZE
+
+
 def test_idle_files_take_little_memory() -> None:
     budget = MemoryBudget(1 << 30)
     disk = MemoryDisk(budget)

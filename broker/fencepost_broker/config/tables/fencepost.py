@@ -58,7 +58,8 @@ class OwnSettings:
     )
     memory_max_bytes = long(
         256 * 1024 * 1024,
-        "how much of topics without a data directory stays in memory; more goes to temporary files",
+        "how much of topics without a data directory stays in memory; more goes to temporary files."
+        " The memory of deleted records is kept for later ones",
         own=True,
         at_least=0,
     )

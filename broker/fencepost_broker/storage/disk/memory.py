@@ -23,7 +23,6 @@ from fencepost_broker.storage.disk.memory_chunks import (
     MemoryBudget,
     SharedChunk,
     SpillFile,
-    memory_of,
 )
 from fencepost_broker.storage.log.disk import (
     Buffer,
@@ -151,7 +150,7 @@ class MemoryFile:
             # Only a file's first chunk grows; the old one is left to those who have views of it.
             room = _room_for(size)
             if budget.take(room - len(chunk)):
-                grown = memory_of(room)
+                grown = budget.memory(room)
                 grown[: len(chunk)] = chunk
                 chunks[number] = grown
                 return grown
@@ -166,7 +165,7 @@ class MemoryFile:
 
     def _new_chunk(self, number: int, size: int) -> _Chunk:
         room = CHUNK_SIZE if number else _room_for(size)
-        return memory_of(room) if self._budget.take(room) else self._spill()
+        return self._budget.memory(room) if self._budget.take(room) else self._spill()
 
     def _own_chunk(self, shared: dict[int, SharedChunk], number: int, size: int) -> _Chunk:
         """Replace a shared chunk by a copy, which has room for ``size`` bytes."""
@@ -196,7 +195,7 @@ class MemoryFile:
         if isinstance(chunk, int):
             self._budget_spill().give_back(chunk)
         else:
-            self._budget.give_back(len(chunk))
+            self._budget.give_back_memory(chunk)
 
     def seal(self) -> None:
         """Memory needs no map."""

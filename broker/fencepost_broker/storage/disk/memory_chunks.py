@@ -94,6 +94,8 @@ class MemoryBudget:
         self.limit_bytes = limit_bytes
         self.used_bytes = 0
         self.spill = spill
+        self._kept: list[memoryview] = []
+        """Whole chunks that were given back, for later files."""
 
     def take(self, size: int) -> bool:
         """Take some of it, if there is enough."""
@@ -102,9 +104,34 @@ class MemoryBudget:
         self.used_bytes += size
         return True
 
+    def memory(self, size: int) -> memoryview:
+        """Give memory that was taken before; what is in it is left from an earlier use, or zeros.
+
+        Where memory was given back to the system, a virtual machine's host may have taken it, and
+        a new chunk costs some thirty times as much as one that is used again.
+        """
+        kept = self._kept
+        if size == CHUNK_SIZE and kept:
+            return kept.pop()
+        while kept and self.used_bytes + len(kept) * CHUNK_SIZE > self.limit_bytes:
+            kept.pop()
+        return memory_of(size)
+
     def give_back(self, size: int) -> None:
         """Give some of it back."""
         self.used_bytes -= size
+
+    def give_back_memory(self, chunk: memoryview) -> None:
+        """Give back a chunk, which is used again unless there are still views of it."""
+        self.used_bytes -= len(chunk)
+        mapped = chunk.obj
+        if len(chunk) == CHUNK_SIZE and isinstance(mapped, mmap.mmap):
+            try:
+                chunk.release()
+                mapped.resize(CHUNK_SIZE)  # changes nothing, and is refused while there are views
+            except BufferError:
+                return
+            self._kept.append(memoryview(mapped))
 
 
 class SharedChunk:
