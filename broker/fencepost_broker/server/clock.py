@@ -214,5 +214,12 @@ def wall_ms() -> int:
 
 
 def _apart_ns() -> int:
-    """How far the system's clock is ahead of one that cannot be set."""
-    return time.time_ns() - time.perf_counter_ns()
+    """How far the system's clock is ahead of one that cannot be set, to a millisecond.
+
+    Another process may run between the two looks: then they are taken again.
+    """
+    while True:
+        steady_ns = time.perf_counter_ns()
+        apart_ns = time.time_ns() - steady_ns
+        if time.perf_counter_ns() - steady_ns < _NS:
+            return apart_ns

@@ -16,8 +16,15 @@ class Wall:
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self._ns, self._steady_ns = 1_000_000 * MS, 77 * MS
-        functions = {"time_ns": lambda: self._ns, "perf_counter_ns": lambda: self._steady_ns}
+        self.paused_ms: list[int] = []
+        """How long this process does not run before its next looks at the system's time."""
+        functions = {"time_ns": self._time_ns, "perf_counter_ns": lambda: self._steady_ns}
         monkeypatch.setattr(clocks, "time", SimpleNamespace(**functions))
+
+    def _time_ns(self) -> int:
+        if self.paused_ms:
+            self.passes(self.paused_ms.pop())
+        return self._ns
 
     def passes(self, ms: int) -> None:
         self._ns += ms * MS
@@ -131,6 +138,14 @@ def test_parts_of_a_millisecond_are_no_step(wall: Wall) -> None:
         wall.is_set(by_ms)
         clock.notice_step()
     assert (clock.now_ms(), follower.told) == (1_000_000, [])
+
+
+def test_a_busy_machine_is_no_step(wall: Wall) -> None:
+    clock = StateClock()
+    follower = Follower(clock)
+    wall.paused_ms = [30, 700]
+    clock.notice_step()
+    assert (clock.now_ms(), follower.told) == (1_000_730, [])
 
 
 def test_a_paused_clock_runs_on_from_where_it_stands_after_the_systems_was_set(wall: Wall) -> None:
