@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 from fencepost_broker import Broker
+from fencepost_broker.config import Value
 from fencepost_broker.metadata.image.changes import Changes
 from fencepost_broker.metadata.publishing import MetadataPublisher
 from fencepost_broker.replication.replica_manager import ReplicaManager
@@ -20,13 +21,19 @@ from fencepost_protocol.generated.alter_configs import (
     AlterConfigsRequest,
     AlterConfigsResource,
 )
+from fencepost_protocol.generated.create_acls import AclCreation, CreateAclsRequest
 from fencepost_protocol.generated.create_topics import (
     CreatableReplicaAssignment,
     CreatableTopic,
     CreateTopicsRequest,
 )
 from fencepost_protocol.generated.delete_topics import DeleteTopicsRequest, DeleteTopicState
+from fencepost_protocol.generated.describe_acls import DescribeAclsRequest
 from fencepost_protocol.generated.describe_cluster import DescribeClusterRequest
+from fencepost_protocol.generated.describe_configs import (
+    DescribeConfigsRequest,
+    DescribeConfigsResource,
+)
 from fencepost_protocol.generated.describe_quorum import (
     DescribeQuorumRequest,
     DescribeQuorumRequestPartitionData,
@@ -42,7 +49,7 @@ from tests.support.cluster import CONTROLLER_ID, Cluster, running_cluster
 from tests.support.waiting import until
 
 pytestmark = pytest.mark.asyncio
-TOPIC, BROKER_LOGGER = 2, 8
+TOPIC, BROKER, BROKER_LOGGER, GROUP = 2, 4, 8, 32
 
 
 def contents(broker: RunningBroker, topic: str, number: int) -> bytes:
@@ -165,6 +172,40 @@ async def test_loggers_are_the_brokers_and_what_is_beside_them_is_passed_on() ->
         only = changes.IncrementalAlterConfigsRequest(resources[3:])
         answer = await broker.ask(only, 1)
         assert [each.error_code for each in answer.responses] == [ErrorCode.INVALID_REQUEST]
+
+
+async def test_a_controller_describes_its_own_settings_and_those_of_the_cluster() -> None:
+    """KIP-919: tools ask it with --bootstrap-controller. The codes are those of Apache Kafka."""
+    authorizer: dict[str, Value] = {
+        "authorizer.class.name": "org.apache.kafka.metadata.authorizer.StandardAuthorizer",
+        "super.users": "User:ANONYMOUS",
+    }
+    asked = [
+        (TOPIC, "t"), (TOPIC, "absent"), (BROKER, str(CONTROLLER_ID)), (BROKER, "1"), (GROUP, "g"),
+        (BROKER_LOGGER, str(CONTROLLER_ID)),
+    ]  # fmt: skip
+    async with running_cluster(1, **authorizer) as cluster, controller_client(cluster) as client:
+        await cluster.create("t")
+        configs = AlterConfigsResource(TOPIC, "t", [AlterableConfig("retention.ms", "12345")])
+        await client.ask(AlterConfigsRequest([configs]), 2)
+        resources = [DescribeConfigsResource(*each) for each in asked]
+        answer = await client.ask(DescribeConfigsRequest(resources), 4)
+        told = [{each.name: each.value for each in result.configs} for result in answer.results]
+        assert [(each.error_code, bool(each.configs)) for each in answer.results] == [
+            (ErrorCode.NONE, True),
+            (ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, False),
+            (ErrorCode.NONE, True),
+            (ErrorCode.INVALID_REQUEST, False),
+            (ErrorCode.NONE, True),
+            (ErrorCode.NONE, True),
+        ]
+        assert told[0]["retention.ms"] == "12345"
+        assert told[2]["process.roles"] == "controller"
+        creation = AclCreation(TOPIC, "t", 3, "User:alice", "*", 3, 3)
+        [made] = (await client.ask(CreateAclsRequest([creation]), 3)).results
+        assert not made.error_code
+        [found] = (await client.ask(DescribeAclsRequest(1, None, 1, None, None, 1, 1), 3)).resources
+        assert (found.resource_name, found.acls[0].principal) == ("t", "User:alice")
 
 
 async def test_a_broker_is_forgotten_by_way_of_another() -> None:

@@ -25,6 +25,8 @@ SERVED_BY_CONTROLLER: Final = (
     _OF_BROKERS[ApiKey.API_VERSIONS],
     _OF_BROKERS[ApiKey.SASL_AUTHENTICATE],
     *FROM_CLIENTS,
+    _OF_BROKERS[ApiKey.DESCRIBE_ACLS],
+    _OF_BROKERS[ApiKey.DESCRIBE_CONFIGS],
     Served(
         ApiKey.ALTER_PARTITION,
         OfBrokers("controller.brokers", "command"),
