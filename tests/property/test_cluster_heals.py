@@ -8,7 +8,8 @@ all replicas in sync, and these are equal.
     HEAL_SEEDS=1000 .venv/bin/pytest tests/property/test_cluster_heals.py
 
 A seed leads to the same run, to the microsecond: what failed once can be looked at again. Here,
-several brokers are down at a time; the simulator's own faults let one be down.
+several brokers lose their disks at a time. The simulator's faults spare one that has all records,
+since its programs expect to find them.
 """
 
 from __future__ import annotations

@@ -367,3 +367,27 @@ def test_a_cluster_is_well_after_faults_of_all_kinds() -> None:
         assert await read(cluster.bootstrap) == list(range(len(KINDS)))
 
     simulate(program, 1)
+
+
+@pytest.mark.parametrize("is_unclean", [False, True])
+def test_what_is_acknowledged_stays_when_several_brokers_are_killed(is_unclean: bool) -> None:
+    """The first one that is killed starts first, and may lead only if leaders may lose records."""
+
+    async def program(sim: Simulation) -> None:
+        settings = {**settings_for(3), "unclean.leader.election.enable": is_unclean}
+        cluster = await sim.cluster(3, {"orders": 3}, settings)
+
+        async def work() -> None:
+            async with Producer(cluster.bootstrap, delivery_timeout_ms=100_000) as producer:
+                for number in range(300):
+                    await producer.send_and_wait("orders", b"%d" % number)
+
+        sim.start_faults(0.6, 12, ["kill of several"])
+        await work()
+        await sim.quiet(rest_s=0)
+
+    runs = [run_seed(program, seed) for seed in range(4)]
+    lost = [each.verdict for each in runs if "were acknowledged" in each.verdict]
+    assert bool(lost) == is_unclean, lost
+    assert is_unclean or {each.verdict for each in runs} == {"ok"}
+    assert {kind for each in runs for kind in each.faults} == {"kill of several"}

@@ -3,8 +3,9 @@
 A fault of a plan is data, so a plan can be made smaller: without some of its faults, the others
 stay as they are. Each seed has a mix of its own: it leaves out about half of the kinds.
 
-At most one broker is down at a time: Kafka promises nothing if more than one of three loses what it
-has not synced. The controller may be down at the same time.
+At most one broker at a time loses what it has: Kafka promises nothing if more than one of three
+loses what it has not synced. Several may be killed, whose files stay: then leaders are elected from
+those that were in sync. The controller may be down at the same time.
 """
 
 from __future__ import annotations
@@ -145,6 +146,29 @@ class FaultsOfCluster:
         self._begin(fault, f"broker {broker} is killed for {fault.lasts_s:g} s")
         await self._cluster.kill(broker)
         await self._start_again(fault, broker)
+
+    async def _kill_several(self, fault: Fault, broker: int) -> None:
+        """Kill two brokers or more, one after the other.
+
+        They start in the same order: the first one lacks what the others have written after it.
+        """
+        others = [each for each in sorted(self._cluster.brokers) if each != broker]
+        if not others:
+            self._note(fault, "not done: one broker runs")
+            return
+        least = max(len(others) // 2, 1)  # no majority runs then
+        killed = [broker, *others[: _selected(fault.second, range(least, len(others) + 1))]]
+        named = " and ".join(map(str, killed))
+        self._begin(fault, f"brokers {named} are killed, each for {fault.lasts_s:g} s or more")
+        apart_s = fault.second * 10 % 1 * fault.lasts_s
+        for each in killed:
+            await self._cluster.kill(each)
+            await asyncio.sleep(apart_s)
+        await asyncio.sleep(fault.lasts_s)
+        for each in killed:
+            await self._cluster.start_surely(each)
+            await asyncio.sleep(apart_s)
+        self._note(fault, f"brokers {named} run again")
 
     async def _cut_power(self, fault: Fault, broker: int) -> None:
         if not self._cluster.is_in_sync:
@@ -308,6 +332,7 @@ def _selected(number: float, among: Sequence[_T]) -> _T:
 _OF_A_BROKER: Final[Mapping[str, Callable[[FaultsOfCluster, Fault, int], Awaitable[None]]]] = {
     "stop": FaultsOfCluster._stop,
     "kill": FaultsOfCluster._kill,
+    "kill of several": FaultsOfCluster._kill_several,
     "power cut": FaultsOfCluster._cut_power,
     "lost disk": FaultsOfCluster._lose_disk,
     "restart with another time": FaultsOfCluster._skew,
