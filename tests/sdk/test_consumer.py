@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 
 import pytest
 from fencepost_client import (
@@ -48,6 +49,38 @@ async def test_assigned_partitions_are_read_from_where_one_wants(
         assert await consumer.end_offsets([where]) == {where: 10}
         assert await consumer.offsets_for_times({where: 0}) == {where: 0}
         assert await consumer.offsets_for_times({where: 1 << 60}) == {where: -1}
+
+
+async def test_many_records_are_made_without_a_garbage_collection(
+    bootstrap: str, topic: str
+) -> None:
+    (where,) = await create(bootstrap, topic)
+    async with Producer(bootstrap) as producer:
+        await (await producer.send_many(topic, [b"x"] * 5_000))
+    begun: list[str] = []
+
+    def note(phase: str, info: dict[str, int]) -> None:
+        del info
+        if phase == "start":
+            begun.append(phase)
+
+    async with Consumer(bootstrap, auto_offset_reset="earliest") as consumer:
+        consumer.assign([where])
+        assert await consumer.getmany(timeout_ms=LONG_MS, max_records=1)
+        gc.callbacks.append(note)
+        try:
+            found = await consumer.getmany(timeout_ms=LONG_MS, max_records=4_000)
+        finally:
+            gc.callbacks.remove(note)
+        assert len(found) == 4_000
+        assert len(begun) <= 1  # afterwards
+        assert gc.isenabled()
+        gc.disable()
+        try:
+            assert await consumer.getmany(timeout_ms=LONG_MS)
+            assert not gc.isenabled()
+        finally:
+            gc.enable()
 
 
 async def test_a_paused_partition_waits(bootstrap: str, topic: str) -> None:

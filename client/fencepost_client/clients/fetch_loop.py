@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import Iterable
+import gc
+from collections.abc import Iterable, Iterator
 from typing import Final
 
 from fencepost_protocol.generated.fetch import FetchRequest, FetchResponse
@@ -45,9 +46,11 @@ class FetchLoop:
     def take(self, limit: int) -> list[ConsumerRecord]:
         """Take fetched records, by turns of partitions. Raises the error of a partition."""
         records: list[ConsumerRecord] = []
-        for position in self._in_turn():
-            if len(records) < limit:
-                position.take(limit, records)
+        positions = self._in_turn()
+        with _collector_paused():
+            for position in positions:
+                if len(records) < limit:
+                    position.take(limit, records)
         self._taken(bool(records))
         return records
 
@@ -188,6 +191,22 @@ class FetchLoop:
         if self._timer is not None:
             self._timer.cancel()
         self._news.set()
+
+
+@contextlib.contextmanager
+def _collector_paused() -> Iterator[None]:
+    """No garbage collection while many records are made, none of which can be garbage.
+
+    CPython would begin one after every 700 records, and look at those that were made before again
+    and again: a third of the time that ``getmany`` takes for records of 100 bytes.
+    """
+    was_enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_enabled:
+            gc.enable()
 
 
 def _raise_error(positions: Iterable[Position]) -> None:

@@ -9,9 +9,17 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from fencepost_protocol import limits
-from fencepost_protocol.records.batch import Buffer, RawHeader
+from fencepost_protocol.records.batch import (
+    CODEC_MASK,
+    LOG_APPEND_TIME_FLAG,
+    LOG_OVERHEAD,
+    Buffer,
+    RawHeader,
+    unpack_header,
+)
 from fencepost_protocol.records.reader import Headers
-from fencepost_protocol.records.spans import read_spans
+from fencepost_protocol.records.regular import read_regular
+from fencepost_protocol.records.spans import FAR, read_spans
 
 
 @dataclass(slots=True)
@@ -39,6 +47,11 @@ def read_columns(
     The CRC is the caller's to check. A compressed batch is decompressed whole, up to ``limit``.
     Who has unpacked the header already gives it.
     """
+    if header is None:
+        header = unpack_header(batch)
+    columns = _read_regular(batch, header)
+    if columns is not None:
+        return columns
     spans = read_spans(batch, limit, header)
     headers: dict[int, Headers] = {}
     for index in spans.headers:
@@ -52,3 +65,22 @@ def read_columns(
         spans.values(),
         headers,
     )
+
+
+def _read_regular(batch: Buffer, header: RawHeader) -> RecordColumns | None:
+    """Read a batch as :mod:`fencepost_protocol.records.regular` does, if it can be read so."""
+    base_offset, attributes, base, count = header[0], header[5], header[7], header[12]
+    if (
+        attributes & (CODEC_MASK | LOG_APPEND_TIME_FLAG)
+        or header[6] != count - 1
+        or header[1] != len(batch) - LOG_OVERHEAD
+        or base_offset >= FAR
+        or not -FAR < base < FAR
+    ):
+        return None
+    regular = read_regular(batch, count)
+    if regular is None:
+        return None
+    times, keys, values = regular
+    offsets = list(range(base_offset, base_offset + count))
+    return RecordColumns(offsets, [base + time for time in times], keys, values, {})

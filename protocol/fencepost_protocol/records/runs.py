@@ -210,8 +210,8 @@ def _shape_at(data: bytes, start: int) -> Shape | None:
 @lru_cache(_SHAPES_KEPT)
 def _shape(size: bytes, time_width: int, offset_width: int, key: int, value: bytes) -> Shape | None:
     """What follows from lengths as they are encoded; None if they do not fit together."""
-    behind = _length(size)
-    value_length = _length(value)
+    behind = length_of(size)
+    value_length = length_of(value)
     if behind is None or value_length is None or (key & 1 and key != _NULL):
         return None
     stride = len(size) + behind
@@ -245,7 +245,7 @@ def _shape(size: bytes, time_width: int, offset_width: int, key: int, value: byt
     )
 
 
-def _length(encoded: bytes) -> int | None:
+def length_of(encoded: bytes) -> int | None:
     """A length of one or two bytes, -1 for null; None if it is none."""
     if encoded[-1] >= 0x80:
         return None

@@ -29,7 +29,7 @@ from fencepost_protocol.records.runs import are_consecutive, cut_run, numbers_of
 from fencepost_protocol.records.walking import NULL, PADDING, Lists, Walked, lists_of, walk
 from fencepost_protocol.varint import MAX_VARLONG, MIN_VARLONG
 
-_FAR: Final = 1 << 62
+FAR: Final = 1 << 62
 """Two numbers below it make a sum that fits into 64 bits."""
 _NO_HEADERS: Final[dict[int, tuple[int, int]]] = {}
 
@@ -115,7 +115,7 @@ class RecordSpans:
         if isinstance(self._walked, Lists):
             return timestamps_of(self._walked.times, self.base_timestamp, self.shift)
         times: list[int] = []
-        if not -_FAR < self.base_timestamp < _FAR:
+        if not -FAR < self.base_timestamp < FAR:
             for run in self._walked:
                 times += numbers_of(self.data, run, run.shape.time)
             return timestamps_of(times, self.base_timestamp, self.shift)
@@ -159,8 +159,8 @@ def read_spans(
     base = header[8] if by_log else header[7]
     found = RecordSpans(data, walked, offsets, base, shift)
     found.has_own_times = not by_log
-    is_far = isinstance(walked, Lists) and max(walked.times, default=0) >= _FAR
-    if is_far or not -_FAR < base < _FAR:
+    is_far = isinstance(walked, Lists) and max(walked.times, default=0) >= FAR
+    if is_far or not -FAR < base < FAR:
         found.timestamps()  # which may be refused
     return found
 
@@ -168,7 +168,7 @@ def read_spans(
 def timestamps_of(times: list[int], base_timestamp: int, shift: int) -> list[int]:
     """Make timestamps of encoded deltas."""
     timestamps = list(map(_decoded(set(times), base_timestamp).__getitem__, times))
-    near = -_FAR < base_timestamp < _FAR and max(times, default=0) < _FAR
+    near = -FAR < base_timestamp < FAR and max(times, default=0) < FAR
     if times and not near and not MIN_VARLONG <= min(timestamps) <= max(timestamps) <= MAX_VARLONG:
         raise invalid("a timestamp has more than 64 bits", shift)
     return timestamps
