@@ -104,7 +104,7 @@ class Sink:
 class Inside:
     """A broker in memory, and one connection to it."""
 
-    def __init__(self) -> None:
+    def __init__(self, other_partitions: int = 0) -> None:
         loop = asyncio.get_running_loop()
         disk = MemoryDisk(MemoryBudget(MEMORY_BYTES, None))
         self.node = BrokerServer(
@@ -114,7 +114,10 @@ class Inside:
             self.node.context, SERVED, structlog.get_logger(), Limits(), self.node.ready
         )
         self.node.start([Address("PLAINTEXT", "127.0.0.1", 9092)])
-        self.node.controller.command(CreateTopicsRequest(topics=[CreatableTopic("t", 6, -1)]))
+        topics = [CreatableTopic("t", 6, -1)]
+        if other_partitions:
+            topics.append(CreatableTopic("others", other_partitions, -1))
+        self.node.controller.command(CreateTopicsRequest(topics=topics))
         self.topic_id = self.node.image.topics.by_name["t"].topic_id
         self.sink = Sink()
         self.connection = Connection(self.server, self.server._shared, "PLAINTEXT")
@@ -300,10 +303,10 @@ async def _measure(name: str, step: Step) -> float:
     return best * 1e6
 
 
-async def count(name: str) -> Finding:
+async def count(name: str, other_partitions: int = 0) -> Finding:
     """Count the bytecodes of one case, without measuring its time."""
     times, make = CASES[name]
-    step = make(Inside())
+    step = make(Inside(other_partitions))
     for _ in range(times):  # the durations of a client's first requests are all noted
         await step()
     return await _count(name, step)

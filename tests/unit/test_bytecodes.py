@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import os
 import subprocess
@@ -10,12 +11,14 @@ from typing import Final
 
 import pytest
 
-from tests.bench.inside import CASES, PAGE
+from tests.bench.inside import CASES, PAGE, count
 from tests.bench.proxy import PAGE as PROXY_PAGE
 from tests.bench.replication import PAGE as REPLICATION_PAGE
 
 ROOM: Final = 1.03
 RULES_ROOM: Final = 1.03
+OTHER_PARTITIONS: Final = 2_000
+PARTITIONS_ROOM: Final = 1.01
 MEASURED_ON: Final = (3, 11)
 IS_COMPILED: Final = os.environ.get("FENCEPOST_TEST_COMPILED") == "1"
 """Compiled functions have no bytecodes that can be counted."""
@@ -47,6 +50,13 @@ def test_requests_take_no_more_bytecodes_than_the_page_says() -> None:
         if not 1 / ROOM <= now / page[name] <= ROOM
     }
     assert not changed, f"`make bench-inside` renews {PAGE}, with a reason in the commit"
+
+
+@pytest.mark.parametrize("name", ["metadata", "produce-100b", "fetch-16k"])
+def test_other_partitions_add_no_bytecodes(name: str) -> None:
+    alone = asyncio.run(count(name)).all_bytecodes
+    among_others = asyncio.run(count(name, OTHER_PARTITIONS)).all_bytecodes
+    assert among_others <= alone * PARTITIONS_ROOM
 
 
 @pytest.mark.skipif(
