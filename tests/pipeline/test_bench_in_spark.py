@@ -34,6 +34,7 @@ def test_all_of_ours_take_part(
         lines, told = sink.measure_writes(spark, place, 100, 1, budget, both)
         assert [line[0] for line in lines] == both
         assert len(told) == 1
-        lines, told = sink.measure_stream(spark, place, 1, budget, [sink.OURS], "fencepost")
-        assert [line[0] for line in lines] == [sink.OURS]
-        assert not told
+        both = [sink.OURS, sink.EMPTY]
+        lines, told = sink.measure_stream(spark, place, 1, budget, both, "fencepost")
+        assert [line[0] for line in lines] == both
+        assert len(told) == 1

@@ -37,6 +37,9 @@ class BatchProducer(BaseClient):
     transaction, and that writer must use one object. Without an ``OpenTransaction`` it gets its own
     producer id. As in ``Producer``, batches that are too large for the broker are sent in halves,
     and batches without an answer are sent again.
+
+    ``client``, a connected one that no other producer uses meanwhile, stays open at the end;
+    without it the producer has connections of its own.
     """
 
     def __init__(
@@ -47,6 +50,7 @@ class BatchProducer(BaseClient):
         compression: Compression = Compression.NONE,
         delivery_timeout_ms: int = 120_000,
         buffer_bytes: int = BUFFER_BYTES,
+        client: NetworkClient | None = None,
     ) -> None:
         self.transaction = transaction
         self._client_settings = settings
@@ -65,18 +69,34 @@ class BatchProducer(BaseClient):
             self._manager = SharedTransactionManager(transaction, settings.chance)
         self._accumulator = Accumulator(settings.chance, batch_size=0, buffer_memory=buffer_bytes)
         self._sender_loop: SenderLoop | None = None
+        self._lent = client
+
+    async def start(self) -> None:
+        """Connect, unless there is a client already."""
+        if self._lent is None:
+            await super().start()
+        else:
+            self._client = self._lent
+            self._send_by(self._lent)
 
     async def _begin(self, client: NetworkClient) -> None:
+        self._send_by(client)
+        await client.start()
+
+    def _send_by(self, client: NetworkClient) -> None:
         loop = self._sender_loop = SenderLoop(
             client, self._accumulator, self._settings, self._manager
         )
         if self._manager is not None:
             loop.sender.begin_epoch(self._manager.identity)
-        await client.start()
 
     async def close(self) -> None:
         """Close the connections; records that were not flushed may be written or not."""
-        await super().close()
+        if self._lent is None:
+            await super().close()
+        else:
+            self._stop()
+            self._lent.on_change = lambda: None
 
     def _stop(self) -> None:
         if self._sender_loop is not None:

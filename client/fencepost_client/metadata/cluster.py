@@ -104,6 +104,11 @@ class Cluster:
         if topic not in self.topics:
             self._refresh_at_ms = now_ms
 
+    def forget_topics(self) -> None:
+        """Know no topics and want none, as at the beginning."""
+        self.topics.clear()
+        self.wanted.clear()
+
     def refresh(self, now_ms: int) -> None:
         """Ask again soon, after a pause, because something is out of date."""
         at_ms = now_ms + self._backoff.next_ms()

@@ -19,6 +19,7 @@ task_reports      what tasks report to the driver, and what the driver concludes
 rows              columns and their rules; which row goes to which partition                pure
 key_hash          the hash of Kafka's partitioner, for a column of keys                     pure
 settings          the settings of a sink, checked
+connections       connections that a process of Spark's keeps from batch to batch
 driver            runs the procedures on a real cluster
 task_writer       a task: writes rows in batches into the transaction
 ================  =================================================================================

@@ -1,14 +1,13 @@
-"""The driver's calls: begin, commit and abort, each with its own connections.
+"""The driver's calls: begin, commit and abort.
 
 Spark calls each in another process, without an event loop.
 """
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
-from typing import TypeVar
+from collections.abc import Callable, Coroutine
+from typing import Any, TypeVar
 
-from fencepost_client.clients.blocking import portal
 from fencepost_client.errors import KafkaError
 from fencepost_client.network.network_client import NetworkClient
 from fencepost_client.producer.shared_transaction import OpenTransaction, SharedTransactionManager
@@ -17,6 +16,7 @@ from fencepost_client.requests.procedures import Procedure
 
 from fencepost_pipeline.sink import commit_protocol as protocol
 from fencepost_pipeline.sink.commit_protocol import Begun
+from fencepost_pipeline.sink.connections import connected
 from fencepost_pipeline.sink.marker import Marker
 from fencepost_pipeline.sink.settings import SinkSettings
 
@@ -66,7 +66,7 @@ def partition_count(settings: SinkSettings, topic: str) -> int:
     async def counted(client: NetworkClient) -> int:
         return (await client.metadata.topic(topic)).partition_count
 
-    return connected(settings, counted)
+    return _called(settings, counted)
 
 
 def run(settings: SinkSettings, procedure_of: Callable[[NetworkClient], Procedure[T]]) -> T:
@@ -75,22 +75,9 @@ def run(settings: SinkSettings, procedure_of: Callable[[NetworkClient], Procedur
     async def running(client: NetworkClient) -> T:
         return await client.run(procedure_of(client))
 
-    return connected(settings, running)
+    return _called(settings, running)
 
 
-def connected(settings: SinkSettings, work: Callable[[NetworkClient], Awaitable[T]]) -> T:
-    """Call a function with a connected client, and close the client."""
-
-    async def working() -> T:
-        client = NetworkClient(settings.client_settings())
-        try:
-            await client.start()
-            return await work(client)
-        finally:
-            await client.close()
-
-    here = portal.enter()
-    try:
-        return here.call(working)
-    finally:
-        portal.leave(here)
+def _called(settings: SinkSettings, work: Callable[[NetworkClient], Coroutine[Any, Any, T]]) -> T:
+    with connected(settings) as here:
+        return here.portal.call(work, here.client)

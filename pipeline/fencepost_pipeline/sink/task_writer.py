@@ -13,12 +13,12 @@ from typing import Final, Self
 
 import pyarrow as pa
 from fencepost_client.clients.batch_producer import BatchProducer
-from fencepost_client.clients.blocking import portal
 from fencepost_client.errors import KafkaError
 from fencepost_protocol.errors import ErrorCode
 
 from fencepost_pipeline.columns import iter_encode
 from fencepost_pipeline.sink.commit_protocol import Begun
+from fencepost_pipeline.sink.connections import Connected, connected
 from fencepost_pipeline.sink.errors import MarkerError, SinkError
 from fencepost_pipeline.sink.marker import Batch, must_be_written
 from fencepost_pipeline.sink.rows import Rows
@@ -71,7 +71,10 @@ def write(
             for _ in _given(batches):  # Spark commits the state of what is read to its end only
                 pass
             return report
-        with _Writer(begun, settings, report) as writer:
+        with (
+            connected(settings) as here,
+            _Writer(here, begun, settings, report) as writer,
+        ):
             try:
                 for batch in _given(batches):
                     writer.take(batch)
@@ -137,38 +140,34 @@ class _Collected:
 
 
 class _Writer:
-    """The connection of a task, and the rows that it has collected."""
+    """The producer of a task, and the rows that it has collected."""
 
-    def __init__(self, begun: Begun, settings: SinkSettings, report: TaskReport) -> None:
+    def __init__(
+        self, here: Connected, begun: Begun, settings: SinkSettings, report: TaskReport
+    ) -> None:
         self._settings = settings
         self._report = report
         self._collected: dict[Where, _Collected] = {}
         self._total_bytes = 0
-        self._portal = portal.enter()
+        self._portal = here.portal
         self._counts: dict[str, int] = {}
         self._ids: dict[str, bytes | None] = {}
         self._rows = Rows(settings.topic, self._count_of, report.task)
         self._producer = BatchProducer(
-            settings.client_settings(),
+            here.client.settings,
             begun.transaction if settings.transactional else None,
             compression=settings.codec,
             delivery_timeout_ms=settings.delivery_timeout_ms,
             buffer_bytes=settings.buffer_bytes,
+            client=here.client,
         )
 
     def __enter__(self) -> Self:
-        try:
-            self._portal.call(self._producer.start)
-        except BaseException:
-            portal.leave(self._portal)
-            raise
+        self._portal.call(self._producer.start)
         return self
 
     def __exit__(self, *_: object) -> None:
-        try:
-            self._portal.call(self._producer.close)
-        finally:
-            portal.leave(self._portal)
+        self._portal.call(self._producer.close)
 
     def _count_of(self, topic: str) -> int:
         if topic not in self._counts:

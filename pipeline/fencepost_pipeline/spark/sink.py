@@ -39,7 +39,7 @@ from fencepost_pipeline.sink.settings import SinkSettings
 from fencepost_pipeline.sink.task_reports import TaskReport, Work, settle, transaction_of
 from fencepost_pipeline.sink.task_writer import Attempt, write
 from fencepost_pipeline.spark.sink_options import read_batch_options, read_stream_options
-from fencepost_pipeline.spark.worker_process import keep_modules
+from fencepost_pipeline.spark.worker_process import keep_connections, keep_modules
 
 BATCH_ID: Final = "streaming.sql.batchId"
 QUERY_ID: Final = "sql.streaming.queryId"
@@ -72,9 +72,14 @@ class _Writer:
         """A batch and its offsets in its sources: the last one of the checkpoint, if that is seen
         from the driver."""
 
+    def prepare(self) -> None:
+        """In each process: keep what the next batch needs, too."""
+        keep_modules()
+        keep_connections()
+
     def __getstate__(self) -> dict[str, Any]:
         """Begin, once, before the tasks can."""
-        keep_modules()
+        self.prepare()
         if self.begun is None:
             self.begun_at = time.time()  # noqa: TID251 - compared in another process
             self.planned = planned_in(self.settings.checkpoint)
@@ -84,7 +89,7 @@ class _Writer:
     def write_task(self, batches: Iterator[pa.RecordBatch], batch: Batch | None) -> Message:
         """In a task."""
         assert self.begun is not None, "a writer begins when it is pickled"
-        keep_modules()
+        self.prepare()
         context = TaskContext.get()
         assert context is not None
         if batch is not None and self.planned is not None and self.planned[0] == batch.batch_id:
@@ -94,7 +99,7 @@ class _Writer:
 
     def commit_work(self, messages: Sequence[Any]) -> None:
         """In the driver, when all tasks have ended."""
-        keep_modules()
+        self.prepare()
         reports = [message and message.report for message in messages]
         work = settle(reports, transactional=self.settings.transactional)
         if work is None or not self.settings.transactional:

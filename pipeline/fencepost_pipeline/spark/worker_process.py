@@ -8,6 +8,8 @@ from collections.abc import Iterator
 from itertools import repeat
 from typing import Final
 
+from fencepost_pipeline.sink import connections
+
 _TIMES: Final = 2
 """A first task imports some more while it runs: the second one has seen all."""
 _calls: Iterator[bool] = repeat(True, _TIMES)
@@ -17,6 +19,15 @@ def is_worker() -> bool:
     """Whether this process is one of Spark's workers, which nobody else's program runs in."""
     spec = getattr(sys.modules.get("__main__"), "__spec__", None)
     return spec is not None and str(spec.name).startswith("pyspark.")
+
+
+def keep_connections() -> None:
+    """Keep the sink's connections in a worker: it has a task, or a call, for every micro-batch.
+
+    A worker without work is ended by Spark after a minute, and they with it.
+    """
+    if is_worker():
+        connections.keep()
 
 
 def keep_modules() -> None:

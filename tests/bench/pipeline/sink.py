@@ -1,9 +1,10 @@
 """Rows a second of the sink, with and without transactions, beside Spark's own Kafka connector.
 
-    python -m tests.bench.pipeline.sink [--rows 1000000] [--rounds 5] [--out PAGE]
+    python -m tests.bench.pipeline.sink [--rows 1000000] [--rounds 5] [--only-stream] [--out PAGE]
 
 Rows that Spark has in memory are written by ``df.write``; then a stream of small micro-batches
-shows what each of them costs. Contenders take turns. Needs a Java runtime and Maven.
+shows what each of them costs, also with a sink that does nothing. Contenders take turns. Needs a
+Java runtime and Maven.
 """
 
 from __future__ import annotations
@@ -45,6 +46,11 @@ CONTENDERS: Final[dict[str, tuple[str, dict[str, str]]]] = {
     OURS: ("fencepost", {}),
     AT_LEAST_ONCE: ("fencepost", {"transactions": "false"}),
 }
+EMPTY: Final = "a sink in Python that does nothing"
+STREAM_CONTENDERS: Final[dict[str, tuple[str, dict[str, str]]]] = {
+    **CONTENDERS,
+    EMPTY: ("empty", {}),
+}
 """By format and options."""
 ROWS_SHARE_OF_LARGE: Final = 5
 STREAM_SOURCE: Final = "small-batches"
@@ -70,7 +76,7 @@ Rows with key, value and partition, which Spark holds in memory.
 ## A stream of {batches} micro-batches of {batch_rows:,} rows of 100 B
 
 From a topic on the same broker, read by Spark's own source, `availableNow`; a query's start and its
-end are in it.
+end are in it. The sink that does nothing takes the rows in a Python worker, and drops them.
 
 {stream_table}
 
@@ -101,7 +107,7 @@ def stream(
     spark: SparkSession, place: Place, contender: str, source_format: str, topic: str
 ) -> None:
     """A query from its start to its end."""
-    format_, options = CONTENDERS[contender]
+    format_, options = STREAM_CONTENDERS[contender]
     reader = spark.readStream.format(source_format)
     reader = reader.option("kafka.bootstrap.servers", place.bootstrap)
     reader = reader.option("subscribe", STREAM_SOURCE).option("startingOffsets", "earliest")
@@ -147,10 +153,13 @@ def measure_stream(
     place: Place,
     wanted: int,
     budget: Budget,
-    names: Sequence[str] = tuple(CONTENDERS),
+    names: Sequence[str] = tuple(STREAM_CONTENDERS),
     source_format: str = "kafka",
 ) -> tuple[list[list[str]], list[str]]:
     """What a micro-batch costs."""
+    from tests.bench.pipeline.empty_sink import EmptyDataSource
+
+    spark.dataSource.register(EmptyDataSource)
     topic = "written-by-streams"
     say("writing what the stream reads")
     fill(place.bootstrap, STREAM_SOURCE, BATCHES * BATCH_ROWS, SIZES[0])
@@ -168,7 +177,8 @@ def measure_stream(
         ]
         for name, taken in measured.items()
     ]
-    told = ratios("a micro-batch", measured, OURS, OWN, AT_LEAST_ONCE)
+    told = ratios("a micro-batch", measured, OURS, OWN, AT_LEAST_ONCE, EMPTY)
+    told += ratios("a micro-batch", measured, EMPTY, OWN) if EMPTY in measured else []
     return lines, told
 
 
@@ -180,10 +190,16 @@ def main() -> None:
     parser.add_argument("--minutes", type=float, default=MINUTES, help="begin no round later")
     parser.add_argument("--broker", choices=["fencepost", "kafka"], default="kafka")
     parser.add_argument("--out", type=Path)
+    parser.add_argument("--only-stream", action="store_true", help="no rows of `df.write`, no page")
     given = parser.parse_args()
+    if given.only_stream and given.out is not None:
+        parser.error("a page has the rows of `df.write`, too")
     budget = Budget(given.minutes)
     with broker(given.broker) as place, session() as spark:
-        lines, told = measure_writes(spark, place, given.rows, given.rounds, budget)
+        lines: list[list[str]] = []
+        told: list[str] = []
+        if not given.only_stream:
+            lines, told = measure_writes(spark, place, given.rows, given.rounds, budget)
         stream_lines, stream_told = measure_stream(spark, place, given.rounds, budget)
         name = place.name
     head = ["sink", *HEAD[1:]]
