@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
@@ -9,7 +10,6 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 from fencepost_client.blocking import Admin
-from fencepost_client.clients.blocking import portal
 from fencepost_client.network.network_client import NetworkClient
 from fencepost_pipeline.sink import connections, driver
 from fencepost_pipeline.sink.connections import connected
@@ -26,7 +26,8 @@ from tests.support.up import Up
 def _closed() -> Iterator[None]:
     yield
     connections.close()
-    assert portal._shared.portal is None, "the loop has ended with its last connections"
+    threads = {each.name for each in threading.enumerate()}
+    assert "fencepost-client" not in threads, "the loop has ended with its last connections"
 
 
 @pytest.fixture
