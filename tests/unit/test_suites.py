@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
+import pytest
+
+from tests.conformance.suites import page
+from tests.conformance.suites.application_suites import in_order
 from tests.conformance.suites.outcomes import FAILED, PASSED, SKIPPED, of_go, of_junit, of_rust
 
 GO = """\
@@ -82,3 +87,23 @@ def test_a_junit_report(tmp_path: Path) -> None:
         "a.b::cannot begin": FAILED,
         "a.b::skips": SKIPPED,
     }
+
+
+def test_the_page_is_what_the_results_say() -> None:
+    text, unexplained = page.page()
+    assert page.PAGE.read_text(encoding="utf-8") == text
+    assert unexplained == []
+
+
+@pytest.mark.parametrize(
+    ("orders", "is_so"),
+    [
+        ((1, 2, 101, 102, 201), True),
+        ((1, 101, 1, 101, 201), True),  # repeated from an earlier one on
+        ((1, 201), False),  # one is lost
+        ((101,), False),  # so is the first one
+        ((1, 101, 1, 201), False),  # repeated with a gap
+    ],
+)
+def test_changes_of_a_row_are_in_order(orders: Sequence[int], is_so: bool) -> None:
+    assert in_order([b'{"id":%d,"note":"order %d"}' % (n % 100, n) for n in orders]) is is_so

@@ -4,14 +4,15 @@
     make suites SUITES='--suite kgo --place fencepost --only TestGroupETL'
 
 Each run has a network of its own (`unshare`), so that a broker is where the suite expects it, and
-nothing else is. Results stay in build/suites, a file for each suite and place with what the program
-printed beside it; the page shows the last ones. A run of some tests (`--only`) is not kept, and its
-exit code is 1 if one failed.
+nothing else is. What a run came to goes into results.json, which has the last run of each suite at
+each place, and from there onto the page; what the program printed is in build/suites. A run of some
+tests (`--only`) is not kept, and its exit code is 1 if one failed.
 """
 
 from __future__ import annotations
 
 import argparse
+import re
 import subprocess
 import sys
 import time
@@ -21,7 +22,13 @@ from tests.conformance.clients.clients import ClientUnavailableError, tool
 from tests.conformance.suites import page
 from tests.conformance.suites.outcomes import FAILED, PASSED
 from tests.conformance.suites.places import NAMES
-from tests.conformance.suites.running import NETWORK_OF_ITS_OWN, REPOSITORY_DIR, Run, Suite
+from tests.conformance.suites.running import (
+    NETWORK_OF_ITS_OWN,
+    REPOSITORY_DIR,
+    TARGET,
+    Run,
+    Suite,
+)
 from tests.conformance.suites.table import SUITES
 from tests.support.apache_kafka import KafkaUnavailableError, fetch
 from tests.support.up import BUG
@@ -74,9 +81,8 @@ def _inside(options: argparse.Namespace) -> int:
     subprocess.run([tool("ip", "ip of iproute2"), "link", "set", "lo", "up"], check=True)
     kind, only = options.place, options.only
     (suite,) = (each for each in SUITES if each.name == options.suite)
-    file = page.result_path(suite.name, kind)
-    file.parent.mkdir(parents=True, exist_ok=True)
-    log = file.with_name("some.txt") if only else file.with_suffix(".txt")
+    of_all = f"{re.sub(r'[^a-z0-9]+', '-', suite.name.lower())}-{kind}.txt"
+    log = TARGET.with_name("some.txt" if only else of_all)
     with suite.begin(kind, suite.settings) as place:
         since = time.monotonic()
         outcomes = suite.run(place, Run(suite, Path(options.inside), log, only))

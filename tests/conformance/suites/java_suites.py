@@ -175,7 +175,7 @@ _PROGRAMS: Final = (
 
 def _prepare() -> Path:
     TARGET.mkdir(parents=True, exist_ok=True)
-    build_once(_FOLDER, ["pom.xml"], "target", run_maven)
+    build_once(_FOLDER, ["pom.xml", "../pom.xml"], "target", run_maven)
     return TARGET
 
 
