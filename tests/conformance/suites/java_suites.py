@@ -249,6 +249,7 @@ SUITES: Final = (
         _prepare,
         _run,
         120,
+        left_out="the scenarios around them, which need machines",
     ),
     Suite(
         "Kafka Streams' smoke test",

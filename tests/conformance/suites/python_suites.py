@@ -99,5 +99,6 @@ SUITES: Final = (
             "authorizer.class.name": "org.apache.kafka.metadata.authorizer.StandardAuthorizer",
             "allow.everyone.if.no.acl.found": "true",
         },
+        left_out="tests without a broker",
     ),
 )

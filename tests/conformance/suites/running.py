@@ -39,6 +39,8 @@ class Suite:
     """Starts the brokers of a place."""
     settings: Mapping[str, str] = field(default_factory=dict)
     """What its own project sets for its tests, in Kafka's names."""
+    left_out: str = "nothing"
+    """What of its tests is not run, beside those that skip themselves."""
 
 
 @dataclass(frozen=True, slots=True)

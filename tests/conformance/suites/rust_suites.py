@@ -102,6 +102,7 @@ SUITES: Final = (
                 ' user_admin="admin-secret";'
             ),
         },
+        left_out="tests without a broker, with a JVM in their process, and with a SOCKS5 proxy",
     ),
     Suite(
         "rust-rdkafka",
@@ -111,5 +112,6 @@ SUITES: Final = (
         600,
         # As in its own CI.
         settings={"node.id": "0", "num.partitions": "3"},
+        left_out="tests without a broker",
     ),
 )
