@@ -16,12 +16,9 @@ from contextvars import Context, copy_context
 from hashlib import blake2b
 from random import Random
 from types import SimpleNamespace
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from fencepost_broker.simulation.process import OUTSIDE, Process, current_process
-
-if TYPE_CHECKING:
-    from fencepost_broker.simulation.loop import SimLoop
 
 HOST: Final = "127.0.0.1"
 FIRST_PORT: Final = 20_000
@@ -43,7 +40,8 @@ _EVENT: Final = struct.Struct(">dIIB").pack
 class Network:
     """All servers and connections of a simulation."""
 
-    def __init__(self, loop: SimLoop, random: Random) -> None:
+    def __init__(self, loop: Any, random: Random) -> None:
+        """``loop`` is the ``SimLoop``, which makes this network."""
         self._loop = loop
         self._random = random
         self._servers: dict[int, Server] = {}
@@ -228,7 +226,7 @@ class Server(asyncio.AbstractServer):
     def __init__(
         self,
         network: Network,
-        loop: SimLoop,
+        loop: asyncio.AbstractEventLoop,
         make: Callable[[], asyncio.BaseProtocol],
         port: int,
     ) -> None:
@@ -299,7 +297,7 @@ class End(asyncio.Transport):
     def __init__(
         self,
         network: Network,
-        loop: SimLoop,
+        loop: Any,
         number: int,
         context: Context,
         here: tuple[str, int],
