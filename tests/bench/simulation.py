@@ -53,8 +53,8 @@ machine that others used too.
 {programs}
 
 The goal is {loaded_goal} times as fast as real time under load. Most of the load is replication:
-for one transaction over four partitions, followers send some thirty Fetch requests, and
-[twenty-two is what its appends need](replication.md).
+for one transaction over four partitions, followers send some twenty Fetch requests, which is
+[what its appends need](replication.md).
 
 ## An idle cluster
 

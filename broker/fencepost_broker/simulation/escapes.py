@@ -62,16 +62,16 @@ class _World:
         return current_process.get().wall_s(loop.time())
 
     def monotonic(self) -> float:
-        return _monotonic() if self.loop is None else self.loop.time()
+        return _monotonic() if self.loop is None else self.loop.now_s
 
     def monotonic_ns(self) -> int:
-        return _monotonic_ns() if self.loop is None else int(self.loop.time() * _NS)
+        return _monotonic_ns() if self.loop is None else int(self.loop.now_s * _NS)
 
     def perf_counter(self) -> float:
-        return _perf_counter() if self.loop is None else self.loop.time()
+        return _perf_counter() if self.loop is None else self.loop.now_s
 
     def perf_counter_ns(self) -> int:
-        return _perf_counter_ns() if self.loop is None else int(self.loop.time() * _NS)
+        return _perf_counter_ns() if self.loop is None else int(self.loop.now_s * _NS)
 
     def sleep(self, seconds: float) -> None:
         if self.is_outside():
@@ -146,7 +146,7 @@ def closed_world(loop: SimLoop, chance: Random) -> Iterator[None]:
         if isinstance(module, ModuleType) and module.__name__.partition(".")[0] not in _LEFT_ALONE
         if module.__name__ not in _HAVE_THE_REAL
         for name, value in list(vars(module).items())
-        if _is_faked(value)
+        if (type(value) is BuiltinFunctionType or value is REAL) and value in _FAKES
     ]
     defaults = [
         (function, function.__defaults__ or ())

@@ -320,7 +320,7 @@ def _place(log: LogState) -> _Place:
 
 
 def _is_metadata(log: LogState) -> bool:
-    return _place(log)[1].startswith(_METADATA)
+    return _METADATA in log.folder
 
 
 def batches(log: Any) -> list[tuple[int, tuple[int, int]]]:

@@ -44,11 +44,13 @@ class SimLoop(asyncio.BaseEventLoop):
 
     def __init__(self, random: Random) -> None:
         super().__init__()
-        self._now = 0.0
+        self.now_s = 0.0
+        """What ``time`` returns; the simulator itself reads it very often."""
         self._turns = 0
         """Turns since the last wait."""
         self._ready: deque[Callback]
         self._stopping: bool
+        self._closed: bool
         self._scheduled: list[tuple[float, int, Callback]]
         self._timers = count()
         """Timers that are due at the same time are called in the order in which they were set."""
@@ -63,28 +65,28 @@ class SimLoop(asyncio.BaseEventLoop):
 
     def time(self) -> float:
         """Return seconds since the start of the simulation."""
-        return self._now
+        return self.now_s
 
     def _run_once(self) -> None:
         """Call what is ready. If nothing is, jump to the next timer."""
         ready, timers = self._ready, self._scheduled
         while timers and timers[0][2]._cancelled:
             heappop(timers)
-        if ready or self._stopping or (timers and timers[0][0] <= self._now):
+        if ready or self._stopping or (timers and timers[0][0] <= self.now_s):
             self._turns += 1
             if self._turns > TURNS_MAX:
                 raise SimulationStuckError(
                     f"the loop was busy for {TURNS_MAX} turns: something repeats without a wait"
                 )
-            self._now += TURN_S
+            self.now_s += TURN_S
         elif timers:
             self._turns = 0
-            self._now = timers[0][0]
+            self.now_s = timers[0][0]
         else:
             raise SimulationStuckError(
                 "nothing will happen any more: all tasks wait, and no timer is set"
             )
-        until_s = self._now + _CLOCK_S
+        until_s = self.now_s + _CLOCK_S
         while timers and timers[0][0] < until_s:
             ready.append(heappop(timers)[2])
         for _ in range(len(ready)):
@@ -102,7 +104,8 @@ class SimLoop(asyncio.BaseEventLoop):
         self, callback: Callable[..., object], *args: Any, context: Any = None
     ) -> asyncio.Handle:
         """Call in the next turn, if the process of the context runs."""
-        self._check_closed()  # type: ignore[attr-defined]
+        if self._closed:
+            self._check_closed()  # type: ignore[attr-defined]
         handle = Callback(0, callback, args, self, context)
         self._ready.append(handle)
         return handle
@@ -111,7 +114,8 @@ class SimLoop(asyncio.BaseEventLoop):
         self, when: float, callback: Callable[..., object], *args: Any, context: Any = None
     ) -> asyncio.TimerHandle:
         """Call at a time, or later if the process of the context is paused then."""
-        self._check_closed()  # type: ignore[attr-defined]
+        if self._closed:
+            self._check_closed()  # type: ignore[attr-defined]
         timer = Callback(when, callback, args, self, context)
         heappush(self._scheduled, (when, next(self._timers), timer))
         return timer

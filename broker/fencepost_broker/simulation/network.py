@@ -15,6 +15,7 @@ from collections.abc import Callable
 from contextvars import Context, copy_context
 from hashlib import blake2b
 from random import Random
+from types import SimpleNamespace
 from typing import Any, Final
 
 from fencepost_broker.simulation.process import OUTSIDE, Process, current_process
@@ -39,13 +40,15 @@ _EVENT: Final = struct.Struct(">dIIB").pack
 class Network:
     """All servers and connections of a simulation."""
 
-    def __init__(self, loop: asyncio.AbstractEventLoop, random: Random) -> None:
+    def __init__(self, loop: Any, random: Random) -> None:
+        """``loop`` is the ``SimLoop``, which makes this network."""
         self._loop = loop
         self._random = random
         self._servers: dict[int, Server] = {}
         self._next_port = FIRST_PORT
         self.numbers = 0
-        self._cuts: dict[tuple[str, str], int] = {}
+        self.cuts: dict[tuple[str, str], int] = {}
+        """How often the way from one process to another is cut now."""
         self._healed = asyncio.Event()
         self._slow: dict[tuple[str, str], tuple[float, float]] = {}
         self._vanished: dict[End, None] = {}
@@ -69,8 +72,7 @@ class Network:
     def note(self, number: int, what: int, data: bytes) -> None:
         """Count an event, and add it to the hash."""
         self.events += 1
-        self._hash.update(_EVENT(self._loop.time(), number, len(data), what))
-        self._hash.update(data)
+        self._hash.update(_EVENT(self._loop.now_s, number, len(data), what) + data)
 
     # -- connecting ------------------------------------------------------------------------------
 
@@ -125,17 +127,17 @@ class Network:
 
     def is_cut(self, source: str, target: str) -> bool:
         """Return whether nothing gets from one process to another."""
-        return (source, target) in self._cuts
+        return (source, target) in self.cuts
 
     def cut(self, source: str, target: str) -> None:
         """Keep back what one process sends to another, until ``heal``. It may be called twice."""
-        self._cuts[source, target] = self._cuts.get((source, target), 0) + 1
+        self.cuts[source, target] = self.cuts.get((source, target), 0) + 1
 
     def heal(self, source: str, target: str) -> None:
         """End a cut, and deliver what it has kept back."""
-        left = self._cuts.pop((source, target)) - 1
+        left = self.cuts.pop((source, target)) - 1
         if left:
-            self._cuts[source, target] = left
+            self.cuts[source, target] = left
             return
         self._healed.set()
         for end in list(self.ends):
@@ -184,7 +186,7 @@ class Network:
 
     def mend(self) -> None:
         """Heal all cuts and slow ways, and end what is half open."""
-        for way, count in list(self._cuts.items()):
+        for way, count in list(self.cuts.items()):
             for _ in range(count):
                 self.heal(*way)
         self._slow.clear()
@@ -195,7 +197,9 @@ class Network:
 
     def draw_latency_s(self, source: str = "", target: str = "") -> float:
         """Draw how long bytes are on their way."""
-        least, greatest = self._slow.get((source, target), self.latency_s)
+        least, greatest = self.latency_s
+        if self._slow:
+            least, greatest = self._slow.get((source, target), self.latency_s)
         return least + (greatest - least) * self._random.random()
 
     def pieces(self, data: bytes) -> list[bytes]:
@@ -206,23 +210,14 @@ class Network:
         if len(data) > 1 and self._random.random() < _SPLIT_CHANCE:
             place = self._random.randrange(1, len(data))
             return [*self.pieces(data[:place]), *self.pieces(data[place:])]
+        if len(data) <= _PIECE_BYTES:
+            return [data]
         return [data[at : at + _PIECE_BYTES] for at in range(0, len(data), _PIECE_BYTES)]
 
 
-class _Socket:
+def _socket(at: tuple[str, int]) -> SimpleNamespace:
     """What is asked of a server's socket."""
-
-    def __init__(self, address: tuple[str, int]) -> None:
-        self._address = address
-
-    def getsockname(self) -> tuple[str, int]:
-        return self._address
-
-    def fileno(self) -> int:
-        return -1
-
-    def setsockopt(self, *given: Any) -> None:
-        """Nothing is set."""
+    return SimpleNamespace(getsockname=lambda: at, fileno=lambda: -1, setsockopt=lambda *_: None)
 
 
 class Server(asyncio.AbstractServer):
@@ -241,7 +236,7 @@ class Server(asyncio.AbstractServer):
         self.port = port
         self.process = current_process.get()
         self.context = copy_context()
-        self.sockets = [_Socket((HOST, port))]
+        self.sockets = [_socket((HOST, port))]
         self.is_accepting = False
         self._is_closed = False
         self._backlog: deque[End] = deque()
@@ -302,13 +297,13 @@ class End(asyncio.Transport):
     def __init__(
         self,
         network: Network,
-        loop: asyncio.AbstractEventLoop,
+        loop: Any,
         number: int,
         context: Context,
         here: tuple[str, int],
         there: tuple[str, int],
     ) -> None:
-        super().__init__({"sockname": here, "peername": there, "socket": _Socket(here)})
+        super().__init__({"sockname": here, "peername": there, "socket": _socket(here)})
         self._network = network
         self._loop = loop
         self.number = number
@@ -392,23 +387,25 @@ class End(asyncio.Transport):
             not self._is_paused
             and not self._is_closing
             and self._protocol is not None
-            and not self._network.is_cut(self.other.process.name, self.process.name)
+            and (
+                not self._network.cuts
+                or not self._network.is_cut(self.other.process.name, self.process.name)
+            )
         )
 
     def _feed(self, data: bytes) -> None:
-        protocol = self.get_protocol()
+        protocol = self._protocol
         if not isinstance(protocol, asyncio.BufferedProtocol):
             assert isinstance(protocol, asyncio.Protocol)
             protocol.data_received(data)
             return
-        view = memoryview(data)
-        while view and not self._is_closing:
-            buffer = memoryview(protocol.get_buffer(len(view)))
-            size = min(len(buffer), len(view))
-            buffer[:size] = view[:size]
+        while data and not self._is_closing:
+            buffer = memoryview(protocol.get_buffer(len(data)))
+            size = min(len(buffer), len(data))
+            buffer[:size] = data[:size]  # which copies nothing if it is all
             del buffer
             protocol.buffer_updated(size)
-            view = view[size:]
+            data = data[size:]
 
     # -- writing ---------------------------------------------------------------------------------
 
@@ -432,7 +429,7 @@ class End(asyncio.Transport):
     def _send(self, data: bytes | OSError | None) -> None:
         gap_s = _DRIP_S if self._network.is_dripping else _GAP_S
         latency_s = self._network.draw_latency_s(self.process.name, self.other.process.name)
-        self._last_s = max(self._loop.time() + latency_s, self._last_s + gap_s)
+        self._last_s = max(self._loop.now_s + latency_s, self._last_s + gap_s)
         self._loop.call_at(self._last_s, self.other._arrives, data, context=self.other._context)
 
     def was_read(self, size: int) -> None:
