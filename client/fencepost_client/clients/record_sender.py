@@ -20,7 +20,7 @@ from fencepost_client.errors import (
 from fencepost_client.network.client_settings import ClientSettings
 from fencepost_client.network.network_client import NetworkClient
 from fencepost_client.producer.accumulator import Accumulator
-from fencepost_client.producer.batch import Batch, size_of
+from fencepost_client.producer.batch import RECORD_OVERHEAD_MAX, Batch, size_of_headers
 from fencepost_client.producer.record_columns import Columns, as_bytes
 from fencepost_client.producer.sender_settings import SenderSettings
 from fencepost_client.producer.transaction_manager import TransactionManager
@@ -86,28 +86,37 @@ class RecordSender(BaseClient):
 
             delivery = await producer.send("orders", b"42", key=b"customer-7")
         """
-        if value.__class__ is not bytes and value is not None:
-            value = as_bytes("value", value)
-        if key.__class__ is not bytes and key is not None:
-            key = as_bytes("key", key)
-        size = size_of(key, value, headers)
-        accumulator = self._accumulator
-        sender_loop = self._sender_loop
+        # A call less for each record is worth a line here.
+        size = RECORD_OVERHEAD_MAX
+        if value is not None:
+            if value.__class__ is not bytes:
+                value = as_bytes("value", value)
+            size += len(value)
+        if key is not None:
+            if key.__class__ is not bytes:
+                key = as_bytes("key", key)
+            size += len(key)
+        if headers:
+            size += size_of_headers(headers)
+        accumulator, manager, sender_loop = self._accumulator, self._manager, self._sender_loop
         if (
             sender_loop is None
             or sender_loop.error is not None
-            or self._manager is not None
+            or manager is not None
             or topic not in accumulator.topics
         ):
             await self._may_send(topic)
-        try:
-            queue = accumulator.queue_for(topic, key, partition)
-        except IndexError:
-            raise UnknownTopicOrPartitionError(
-                f"Partition {topic}-{partition} does not exist."
-            ) from None
-        if self._manager is not None and self._manager.registration is not None:
-            self._manager.registration.check_partition(topic, queue.partition)
+        if key is None and partition is None:
+            queue = accumulator.topics[topic].sticky
+        else:
+            try:
+                queue = accumulator.queue_for(topic, key, partition)
+            except IndexError:
+                raise UnknownTopicOrPartitionError(
+                    f"Partition {topic}-{partition} does not exist."
+                ) from None
+        if manager is not None and manager.registration is not None:
+            manager.registration.check_partition(topic, queue.partition)
         batch = queue.open
         if batch is None or batch.size_bytes + size > batch.limit_bytes:
             batch = await self._roomy_batch(topic, key, partition, size)

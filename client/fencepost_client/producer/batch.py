@@ -277,13 +277,9 @@ class Batch:
         )
 
 
-def size_of(key: bytes | None, value: bytes | None, headers: Headers) -> int:
-    """An upper bound of a record's size."""
-    size = RECORD_OVERHEAD_MAX
-    if value is not None:
-        size += len(value)
-    if key is not None:
-        size += len(key)
+def size_of_headers(headers: Headers) -> int:
+    """An upper bound of what the headers of a record take."""
+    size = 0
     for name, content in headers:
         if isinstance(content, str):
             raise TypeError(f"the value of header {name!r:.100} is a str; header values are bytes")

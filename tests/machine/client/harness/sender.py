@@ -11,7 +11,7 @@ from fencepost_client.errors import (
     NetworkError,
 )
 from fencepost_client.producer.accumulator import Accumulator
-from fencepost_client.producer.batch import Batch, Identity, size_of
+from fencepost_client.producer.batch import RECORD_OVERHEAD_MAX, Batch, Identity
 from fencepost_client.producer.sender import Sender
 from fencepost_client.producer.sender_settings import SenderSettings
 from fencepost_client.producer.transaction_manager import TransactionManager
@@ -52,7 +52,7 @@ class Rig:
     def batch(self, partition: int = 0, records: int = 1) -> Batch:
         """A batch with the next numbers as its records."""
         queue = self.accumulator.queue_for("t", None, partition)
-        batch = self.accumulator.open_batch(queue, size_of(None, b"123", ()), self.now_ms)
+        batch = self.accumulator.open_batch(queue, RECORD_OVERHEAD_MAX + 3, self.now_ms)
         for _ in range(records):
             batch.append(None, b"%d" % self.sent, self.now_ms, ())
             self.numbers.setdefault(batch, []).append(self.sent)
