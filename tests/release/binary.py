@@ -38,7 +38,8 @@ of {load:.1f} on {cores} cores, and the CPU time of the process until then:
 | the file, later starts | {file} |
 | `fencepost` in an environment of Python | {checkout} |
 
-The goal is 300 ms. The first start cannot reach it, since it unpacks the file once for each version.
+The goal is 300 ms. The first start cannot reach it, since it unpacks the file, once for each
+version.
 
 Each command was used; the shortest use of each took this many seconds:
 
