@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 from fencepost_broker.cli import machine
 from fencepost_broker.cli.main import main
+from fencepost_broker.simulation.invariants import wrapped_functions
 
 ROOT = Path(__file__).parents[2]
 MODULES: tuple[str, ...] = runpy.run_path(str(ROOT / "broker/hatch_compile.py"))["MODULES"]
@@ -78,3 +79,12 @@ def test_no_interpreted_class_inherits_from_a_listed_module() -> None:
             if name not in MODULES and (found := parents_of_others(path)):
                 wrong[name] = found
     assert wrong == {}
+
+
+def test_the_simulator_wraps_no_function_of_a_listed_module() -> None:
+    """Compiled callers would go past what it puts there, and it would find nothing wrong."""
+    by: Any = None
+    wrapped = wrapped_functions(by)
+    homes = {getattr(owner, "__module__", owner.__name__) for owner, _, _ in wrapped}
+    assert "fencepost_broker.storage.log.appending" in homes
+    assert homes.isdisjoint(MODULES)

@@ -422,10 +422,15 @@ def _of_leaders(by: Invariants) -> list[_Wrapped]:
     ]
 
 
+def wrapped_functions(by: Invariants) -> list[_Wrapped]:
+    """All functions that tell what they do, for the time of a run."""
+    return [*_of_logs(by), *_of_leaders(by)]
+
+
 @contextmanager
 def watched(by: Invariants) -> Iterator[None]:
     """Let all logs and brokers tell what they do."""
-    wrapped = [*_of_logs(by), *_of_leaders(by)]
+    wrapped = wrapped_functions(by)
     before = [(owner, name, getattr(owner, name)) for owner, name, _ in wrapped]
     for owner, name, function in wrapped:
         setattr(owner, name, function)

@@ -15,11 +15,12 @@ from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, Any, Final
 
 from fencepost_broker.coordinator.records import RecordFamily
-from fencepost_broker.coordinator.runtime.shard import Shard
+from fencepost_broker.coordinator.runtime.shard import Machine, Shard, Surroundings
 from fencepost_broker.coordinator.transaction.states import NAMES, State, logged_state
 
 if TYPE_CHECKING:
     from fencepost_broker.metadata.decision import Decision
+    from fencepost_broker.replication.partition import Partition
     from fencepost_broker.storage.log.producers import VerificationGuard
 
 OnStep = Callable[[str], None]
@@ -63,8 +64,15 @@ class SteppedShard(Shard):
 
     __slots__ = ("_on_step",)
 
-    def __init__(self, on_step: OnStep, *given: Any) -> None:
-        super().__init__(*given)
+    def __init__(
+        self,
+        on_step: OnStep,
+        around: Surroundings,
+        family: RecordFamily,
+        partition: Partition,
+        machine: Machine,
+    ) -> None:
+        super().__init__(around, family, partition, machine)
         self._on_step = on_step
 
     def _append(self, decision: Decision[Any], now_ms: int, guard: VerificationGuard | None) -> int:

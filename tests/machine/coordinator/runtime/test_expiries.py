@@ -17,7 +17,7 @@ from fencepost_broker.coordinator.transaction.ports import TransactionSettings
 from fencepost_broker.coordinator.transaction.states import State
 from fencepost_broker.observability.log_levels import LogLevels
 from fencepost_broker.ports import ReadyList
-from fencepost_broker.replication.partition import Partition
+from fencepost_broker.replication.partition import Partition, PartitionTable
 from fencepost_broker.storage.log.config import LogConfig
 from fencepost_protocol.generated.transaction_log import (
     PartitionsSchema,
@@ -85,7 +85,7 @@ class Setting:
 
     def __init__(self) -> None:
         self.clock = SomeClock()
-        unused: Any = SimpleNamespace(table=None, flushes=None, are_there=False)
+        unused: Any = SimpleNamespace(table=PartitionTable(), flushes=None, are_there=False)
         self.coordination = CoordinatorRuntime(
             1, self.clock, ReadyList(partial(self.clock.call_later, 0)), unused, unused,
             unused, unused, unused, unused, unused, cast("Any", Nowhere()), LogLevels(),
