@@ -9,6 +9,7 @@ import threading
 import time
 import uuid
 from collections.abc import Callable, Coroutine
+from contextlib import suppress
 from functools import partial
 from typing import Any
 
@@ -86,6 +87,19 @@ def test_a_group_reads_what_was_committed_while_a_broker_stops() -> None:
         assert found == list(range(30))
 
     simulate(program, 5)
+
+
+def test_a_process_that_goes_on_after_it_was_cancelled_is_named() -> None:
+    async def goes_on() -> None:
+        with suppress(asyncio.CancelledError):
+            await asyncio.sleep(1000)
+        await asyncio.sleep(1000)
+
+    async def program(sim: Simulation) -> None:
+        sim.start(goes_on(), "worker")
+        await asyncio.sleep(1)
+
+    assert str(result_of(program)) == "these go on after they were cancelled: worker"
 
 
 # -- time and chance -----------------------------------------------------------------------------

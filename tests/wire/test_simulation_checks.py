@@ -100,7 +100,7 @@ async def program(sim: Simulation) -> None:
 
 
 def test_workers_that_are_killed_process_each_record_once() -> None:
-    [run] = simulate(program, seeds=[4])
+    [run] = simulate(program, seeds=[0])
     assert run.faults["restart of a process"]
 
 

@@ -63,10 +63,10 @@ def page() -> str:
         "",
         "## Not served",
         "",
-        "These are not requests of clients: controllers elect one of them, and there is only one;",
-        "brokers and controllers register, and tell in which log directory a replica is. A request",
-        "for one of these closes the connection, as a request for an unknown API does in Apache",
-        "Kafka, and the log names it.",
+        "Clients do not send these. Controllers send them to elect a leader (there is only one",
+        "controller here), brokers and controllers to register, and to tell in which log directory",
+        "a replica is. A request for one of these closes the connection, as a request for an",
+        "unknown API does in Apache Kafka, and the log names it.",
         "",
     ]
     names = {key: entry[0] for key, entry in APIS.items()} | WITHOUT_SCHEMA

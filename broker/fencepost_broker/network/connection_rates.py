@@ -65,5 +65,10 @@ class ConnectionRates:
         acceptor.accepts_at_ms = at_ms + self._bounded(max(waits, default=0))
         return acceptor.accepts_at_ms - now_ms
 
+    def jumped(self, by_ms: int) -> None:
+        """Move the times at which connections are accepted: the clock was set."""
+        for acceptor in self._acceptors.values():
+            acceptor.accepts_at_ms += by_ms
+
     def _bounded(self, wait_ms: int) -> int:
         return min(wait_ms, self._quotas.windows.size_ms)

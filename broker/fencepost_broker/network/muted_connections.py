@@ -61,6 +61,11 @@ class MutedConnections:
         """Return the time at which the next connection is unmuted, if any."""
         return min((each.until_ms for each in self._muted.values()), default=None)
 
+    def jumped(self, by_ms: int) -> None:
+        """Move the ends of waits: the clock was set."""
+        for connection, muted in self._muted.items():
+            self._muted[connection] = muted._replace(until_ms=muted.until_ms + by_ms)
+
     def expire(self, now_ms: int) -> None:
         """Unmute the connections whose time is over."""
         for connection, muted in list(self._muted.items()):

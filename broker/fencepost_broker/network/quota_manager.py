@@ -50,6 +50,11 @@ class QuotaManager(MetadataPublisher):
         if ClientQuotasChanged() in changes:
             self.refresh()
 
+    def jumped(self, by_ms: int) -> None:
+        """Let waits take as long as before, now that the clock was set."""
+        self.muted.jumped(by_ms)
+        self._rates.jumped(by_ms)
+
     def opened(self, connection: Connection) -> None:
         """Hold a new connection back if too many are opened, or never serve it (KIP-612)."""
         now_ms = self._clock.now_ms()

@@ -310,6 +310,7 @@ class BrokerServer(SharedServer):
         self.shares.jumped(by_ms)
         self.log_manager.jumped(by_ms)
         self.replicas.jumped(by_ms)
+        self.quotas.jumped(by_ms)
 
     def take_events(self) -> list[LogEvent]:
         """Return the new events for the log."""

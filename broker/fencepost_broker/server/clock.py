@@ -147,7 +147,7 @@ class StateClock:
     def position(self) -> ClockPosition:
         """Where the clock stands, so that ``set`` can set a clock to it."""
         now_ms = self.now_ms()
-        ahead_ms = now_ms - self._system_ms() if self.is_manual else self._ahead_ms
+        ahead_ms = now_ms - wall_ms() if self.is_manual else self._ahead_ms
         return ClockPosition(now_ms, ahead_ms)
 
     def set(self, position: ClockPosition) -> None:

@@ -27,6 +27,8 @@ REST_S: Final = 90.0
 """How long nothing is written before all is quiet."""
 _REST_MAX_S: Final = 900.0
 _LOOK_S: Final = 5.0
+_CLOSES_WITHIN_S: Final = 300.0
+"""Longer than clients take to abort a transaction or to leave a group."""
 _SETTINGS: Final[Mapping[str, Value]] = {"tap.enable": False}
 
 
@@ -208,6 +210,11 @@ class Simulation:
         running = [task for task in (*self._faults, *self._tasks) if not task.done()]
         for task in running:
             task.cancel()
+        if running:
+            _, goes_on = await asyncio.wait(running, timeout=_CLOSES_WITHIN_S)
+            if goes_on:
+                names = ", ".join(sorted(task.get_name() for task in goes_on))
+                raise SimulationError(f"these go on after they were cancelled: {names}")
         for task in running:
             with suppress(Exception, asyncio.CancelledError):
                 await task

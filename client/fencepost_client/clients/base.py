@@ -6,7 +6,7 @@ from contextlib import AbstractContextManager, nullcontext
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
-from fencepost_client.errors import IllegalStateError
+from fencepost_client.errors import IllegalStateError, KafkaError
 from fencepost_client.network.client_settings import ClientSettings
 from fencepost_client.network.network_client import NetworkClient
 
@@ -39,7 +39,12 @@ class BaseClient:
         error: BaseException | None,
         traceback: TracebackType | None,
     ) -> None:
-        await self._exit(is_failure=error is not None)
+        try:
+            await self._exit(is_failure=error is not None)
+        except KafkaError as why:
+            if error is None:
+                raise
+            error.add_note(f"Closing failed as well: {why}")  # a cancellation must not be lost
 
     async def start(self) -> None:
         """Connect."""

@@ -8,13 +8,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from typing import Final
 
 from fencepost_client.clients.blocking import portal
 from fencepost_client.clients.blocking.portal import Portal
 from fencepost_client.network.network_client import NetworkClient
 
 from fencepost_pipeline.sink.settings import SinkSettings
+
+_KEPT_MS: Final = 300_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,7 +26,9 @@ class Connected:
 
     portal: Portal
     client: NetworkClient
-    made_for: tuple[Mapping[str, str], int]
+    made_for: tuple[Mapping[str, str], int] = field(repr=False)  # with passwords
+    until_ms: int
+    """When it is kept no longer, by the client's clock."""
 
     def close(self) -> None:
         """Close the connections."""
@@ -55,12 +60,13 @@ def close() -> None:
 def connected(settings: SinkSettings) -> Iterator[Connected]:
     """Connect, unless connections with these settings are kept.
 
-    After an error nothing is kept. Of topics nothing is known at the beginning, since they can be
-    others than at the last use.
+    After an error nothing is kept. What is known of topics is dropped at the end: they may have
+    been deleted and made anew by the next use. Files of certificates are read when a connection is
+    made, so that none is kept for long.
     """
     wanted = settings.client, settings.api_timeout_ms
     here, _Process.kept = _Process.kept, None
-    if here is not None and here.made_for != wanted:
+    if here is not None and (here.made_for != wanted or here.client.now_ms() > here.until_ms):
         here.close()
         here = None
     if here is None:
@@ -89,7 +95,8 @@ def _connect(settings: SinkSettings, wanted: tuple[Mapping[str, str], int]) -> C
 
     here = portal.enter()
     try:
-        return Connected(here, here.call(connect), wanted)
+        client = here.call(connect)
+        return Connected(here, client, wanted, client.now_ms() + _KEPT_MS)
     except BaseException:
         portal.leave(here)
         raise

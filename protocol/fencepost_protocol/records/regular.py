@@ -87,6 +87,8 @@ def _form(key: int, length: bytes, count: int) -> _Form | None:
     value_length = length_of(length)
     if value_length is None or (key & 1 and key != _NULL):
         return None
+    if value_length < 0 and len(length) > 1:  # a null whose length is written in two bytes
+        return None
     key_size, value_size = key >> 1, max(0, value_length)
     behind = 4 + key_size + len(length) + value_size + 1
     head = bytearray()

@@ -123,3 +123,16 @@ def test_after_an_error_nothing_is_kept(broker: Up, made: list[NetworkClient]) -
     assert report.error is not None
     assert "partition 7" in report.error
     assert [client.closed for client in made] == [True]
+
+
+def test_connections_are_not_kept_for_long(
+    broker: Up, made: list[NetworkClient], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cluster = Running(broker)
+    cluster.create("t")
+    connections.keep()
+    made.clear()
+    monkeypatch.setattr(connections, "_KEPT_MS", -1)
+    Spark(cluster.settings("t", "worker"), batches(1)).live()
+    assert [client.closed for client in made] == [True] * 3 + [False], "each use makes its own"
+    assert cluster.values("t") == values_of(1)

@@ -56,6 +56,12 @@ def test_a_byte_that_is_different_is_noticed(key: bytes | None, value: bytes | N
         batch[place] = was
 
 
+def test_a_null_value_may_have_a_length_of_two_bytes() -> None:
+    batch = bytes(built(None, b"v")).replace(b"\x02v", b"\x81\x00")
+    assert by_columns(batch) == one_by_one(batch)
+    assert by_columns(batch)[0] == (0, BASE_MS, None, None, [])
+
+
 def test_others_are_for_other_readers() -> None:
     assert read_regular(built(None, b"value", 65), 65) is None
     assert read_regular(built(None, b"value"), 4) is None
