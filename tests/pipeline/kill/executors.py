@@ -136,7 +136,7 @@ def copy(spark: SparkSession, bootstrap: str, folder: Path) -> None:
     rows = lines.mapInArrow(slowly(str(folder / "write")), lines.schema)
     start = rows.writeStream.format("fencepost").trigger(availableNow=True)
     options = {
-        "kafka.bootstrap.servers": bootstrap, "topic": "out", "sinkId": "killed",
+        "kafka.bootstrap.servers": bootstrap, "topic": "out", "sinkId": folder.name,
         "kafka.batch.size": "1000", "checkpointLocation": str(folder / "checkpoint"),
     }  # fmt: skip
     start.options(**options).start().awaitTermination()
