@@ -15,8 +15,7 @@ SECOND_MS: Final = 1000
 MINUTE_MS: Final = 60 * SECOND_MS
 HOUR_MS: Final = 60 * MINUTE_MS
 DAY_MS: Final = 24 * HOUR_MS
-_NS: Final = 1_000_000
-"""Nanoseconds in a millisecond."""
+_NS_IN_MS: Final = 1_000_000
 
 
 class Follower(Protocol):
@@ -67,11 +66,11 @@ class StateClock:
         """Return state time, in milliseconds since 1970."""
         if self._stands_at_ms is not None:
             return self._stands_at_ms
-        return (time.perf_counter_ns() + self._apart_ns) // _NS + self._ahead_ms
+        return (time.perf_counter_ns() + self._apart_ns) // _NS_IN_MS + self._ahead_ms
 
     def _system_ms(self) -> int:
         """The system's time, by what was known of it at the last look."""
-        return (time.perf_counter_ns() + self._apart_ns) // _NS
+        return (time.perf_counter_ns() + self._apart_ns) // _NS_IN_MS
 
     @property
     def is_manual(self) -> bool:
@@ -114,10 +113,10 @@ class StateClock:
 
         What is due then is left to the followers' timers. It is called at least each second.
         """
-        by_ms = (_apart_ns() - self._apart_ns) // _NS
+        by_ms = (_apart_ns() - self._apart_ns) // _NS_IN_MS
         if by_ms in (-1, 0) or self.is_manual:
             return  # the two clocks are not read in the same instant
-        self._apart_ns += by_ms * _NS
+        self._apart_ns += by_ms * _NS_IN_MS
         for follower in self._followers.copy():
             follower.jumped(by_ms)
 
@@ -210,7 +209,7 @@ def _duration_ms(days: float, hours: float, minutes: float, seconds: float, ms: 
 
 def wall_ms() -> int:
     """Return the system's time, in milliseconds since 1970."""
-    return time.time_ns() // _NS
+    return time.time_ns() // _NS_IN_MS
 
 
 def _apart_ns() -> int:
@@ -221,5 +220,5 @@ def _apart_ns() -> int:
     while True:
         steady_ns = time.perf_counter_ns()
         apart_ns = time.time_ns() - steady_ns
-        if time.perf_counter_ns() - steady_ns < _NS:
+        if time.perf_counter_ns() - steady_ns < _NS_IN_MS:
             return apart_ns

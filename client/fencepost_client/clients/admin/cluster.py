@@ -80,12 +80,10 @@ class AdminCluster(AdminBase):
 
         await admin.add_raft_voter(3, directory_id, [Listener("CONTROLLER", "kafka-3", 9093)])
         """
-        await self._run(
-            add_raft_voter(
-                *(voter_id, directory_id, listeners, cluster_id),
-                *(self._backoff(), self._timeout_ms),
-            )
+        adding = add_raft_voter(
+            voter_id, directory_id, listeners, cluster_id, self._backoff(), self._timeout_ms
         )
+        await self._run(adding)
 
     async def remove_raft_voter(
         self, voter_id: int, directory_id: bytes, *, cluster_id: str | None = None
