@@ -24,10 +24,6 @@ class PollTimer:
         """Whether the member has to leave its group."""
         return self._calls <= 0 and self._now_ms() - self._since_ms > self.limit_ms
 
-    def begin_anew(self) -> None:
-        """Let the whole interval be left."""
-        self._since_ms = self._now_ms()
-
     @contextmanager
     def in_call(self) -> Iterator[None]:
         """A context in which a call for records waits."""
@@ -36,14 +32,17 @@ class PollTimer:
             yield
         finally:
             self._calls -= 1
-            self.begin_anew()
+            self._begin_anew()
 
     @contextmanager
     def in_listener(self) -> Iterator[None]:
         """A context within a call, in which the application runs."""
         self._calls -= 1
-        self.begin_anew()
+        self._begin_anew()
         try:
             yield
         finally:
             self._calls += 1
+
+    def _begin_anew(self) -> None:
+        self._since_ms = self._now_ms()
