@@ -6,7 +6,7 @@ gets the partition fences whoever had it, before it looks where to go on.
 """
 
 import asyncio
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from aiokafka import AIOKafkaConsumer, AIOKafkaProducer, ConsumerRebalanceListener
@@ -55,9 +55,16 @@ class Transformer(ConsumerRebalanceListener):  # type: ignore[misc]
         await producer.start()
         return producer
 
-    async def _rewind(self, places: Iterable[Any]) -> None:
-        """Goes back to what is committed."""
-        offsets = await self._admin.list_consumer_group_offsets(self._worker.group)
+    async def _rewind(self, places: Sequence[Any]) -> None:
+        """Goes back to what is committed.
+
+        It asks for these partitions alone: others of the group may be in a transaction, for which
+        an old version of OffsetFetch gets an error instead of offsets, and aiokafka's admin client
+        does not ask again.
+        """
+        offsets = await self._admin.list_consumer_group_offsets(
+            self._worker.group, partitions=places
+        )
         for place in places:
             committed = offsets.get(place)
             self._consumer.seek(place, 0 if committed is None else max(committed.offset, 0))
