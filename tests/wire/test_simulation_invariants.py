@@ -189,28 +189,65 @@ def test_a_high_watermark_needs_enough_replicas() -> None:
     assert told == ["t-0: the high watermark moves with 1 replicas in sync, and 2 are needed"]
 
 
-def test_a_broker_that_loses_its_disk_counts_until_it_joins_anew() -> None:
+class _Replicated:
+    """A partition with two replicas: broker 1 leads, and both have two batches."""
+
+    def __init__(self) -> None:
+        self.told: list[str] = []
+        self.invariants = Invariants(self.told.append)
+        self.log: Any = SimpleNamespace(
+            config=SimpleNamespace(min_insync_replicas=1), topic_id=None,
+            folder="/simulated/t-0", log_start_offset=0, high_watermark=0,
+        )  # fmt: skip
+        partition = SimpleNamespace(isr=(1, 2), replicas=(1, 2))
+        self.state: Any = SimpleNamespace(partition=partition, _node_id=1)
+        for offset in range(2):
+            records = self.batch(offset)
+            written_by("broker-1", self.invariants.led, self.log, records, unpack_header(records))
+            self.follow(offset)
+
+    def batch(self, offset: int) -> memoryview:
+        return memoryview(build_batch([None], [b"x"], 1_767_225_600_000, base_offset=offset))
+
+    def follow(self, offset: int) -> None:
+        written_by(
+            "broker-2", self.invariants.followed, self.log, unpack_header(self.batch(offset))
+        )
+
+    def advance(self) -> None:
+        self.log.high_watermark = 2
+        self.invariants.moved(self.log)
+        self.invariants.advanced(self.state, self.log, 0)
+
+    def join(self) -> None:
+        self.invariants.joined(self.state, self.log, [2])
+
+
+def test_a_broker_that_loses_its_disk_counts_until_it_writes_anew() -> None:
     """A leader may take note of a Fetch after the follower's disk is gone."""
-    told: list[str] = []
-    invariants = Invariants(told.append)
-    records = batch(b"x")
-    log: Any = SimpleNamespace(
-        config=SimpleNamespace(min_insync_replicas=1), topic_id=None, folder="/simulated/t-0",
-        log_start_offset=0, high_watermark=0,
-    )  # fmt: skip
-    partition = SimpleNamespace(isr=(1, 2), replicas=(1, 2))
-    state: Any = SimpleNamespace(partition=partition, _node_id=1)
-    written_by("broker-1", invariants.led, log, records, unpack_header(records))
-    written_by("broker-2", invariants.followed, log, unpack_header(records))
-    invariants.lost("broker-2")
-    log.high_watermark = 1
-    invariants.moved(log)
-    invariants.advanced(state, log, 0)
-    assert told == []
-    invariants.joined(state, log, [2])
-    assert told == [
-        "t-0: broker-2 is in sync without the batch at offset 0, and the high watermark is 1"
+    replicated = _Replicated()
+    replicated.invariants.lost("broker-2")
+    replicated.advance()
+    replicated.join()
+    assert replicated.told == []
+    replicated.follow(0)
+    replicated.join()
+    assert replicated.told == [
+        "t-0: broker-2 is in sync without the batch at offset 1, and the high watermark is 2"
     ]
+
+
+def test_a_replica_needs_nothing_from_before_the_latest_log_start() -> None:
+    """Where a log begins is not synced: the next leader's may begin earlier than a replica's."""
+    replicated = _Replicated()
+    replicated.advance()
+    replicated.log.log_start_offset = 1
+    replicated.invariants.shortened(replicated.log)
+    replicated.log.log_start_offset = 0
+    replicated.invariants.lost("broker-2")
+    replicated.follow(1)
+    replicated.join()
+    assert replicated.told == []
 
 
 def test_an_acknowledgement_that_does_not_wait_is_found(monkeypatch: pytest.MonkeyPatch) -> None:

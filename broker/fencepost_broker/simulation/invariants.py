@@ -40,7 +40,13 @@ from fencepost_broker.coordinator.transaction.states import NAMES, State, logged
 from fencepost_broker.metadata.image.model import Partition
 from fencepost_broker.replication.leader import LeaderState
 from fencepost_broker.simulation.process import current_process
-from fencepost_broker.storage.log import AppendResult, PartitionLog, appending, replay_batches
+from fencepost_broker.storage.log import (
+    AppendResult,
+    PartitionLog,
+    appending,
+    replay_batches,
+    upkeep,
+)
 from fencepost_broker.storage.log.state import LogState
 
 _READ_BYTES: Final = 1 << 20
@@ -71,8 +77,8 @@ class _History:
     """What is known of a partition."""
 
     __slots__ = (
-        "acknowledged", "begun", "epoch", "had", "high", "kept", "leaders", "pending", "states",
-        "written",
+        "acknowledged", "begun", "epoch", "had", "high", "kept", "leaders", "pending", "start",
+        "states", "written",
     )  # fmt: skip
 
     def __init__(self) -> None:
@@ -84,12 +90,15 @@ class _History:
         """The epoch in which a broker has begun to lead last."""
         self.high = 0
         """The highest high watermark that any replica has had."""
+        self.start = 0
+        """The highest log start offset that any replica has had."""
         self.kept: int | None = None
         """So many records its only replica has kept at least, which has lost its power."""
         self.written: dict[str, dict[int, tuple[int, int]]] = defaultdict(dict)
         """The last batch that each broker has written at an offset."""
         self.had: dict[str, dict[int, tuple[int, int]]] = {}
-        """The same of a broker that has lost its disk, while a leader may count on it."""
+        """The same of a broker that has lost its disk, until it writes anew: a leader may count on
+        what it was told before."""
         self.acknowledged: dict[int, tuple[int, int]] = {}
         """The batches below it, by their first offset."""
         self.pending: deque[_Written] = deque()
@@ -170,6 +179,7 @@ class Invariants:
         known = self._partitions[place]
         offset, _, epoch, _, crc, *_ = header
         known.written[name][offset] = epoch, crc
+        known.had.pop(name, None)
         expected = known.acknowledged.get(offset)
         if expected is not None and expected != (epoch, crc):
             self.fail(
@@ -186,6 +196,15 @@ class Invariants:
                 written = known.pending.popleft()
                 known.acknowledged[written.offset] = written.what
 
+    def shortened(self, log: LogState) -> None:
+        """A log begins later.
+
+        A replica may begin there, with an empty log, and the next leader's log may begin earlier:
+        where a log begins is not synced before DeleteRecords is answered, as in Kafka.
+        """
+        known = self._partitions[_place(log)]
+        known.start = max(known.start, log.log_start_offset)
+
     def advanced(self, state: LeaderState, log: LogState, before: int) -> None:
         """A leader has moved the high watermark."""
         partition, least = state.partition, log.config.min_insync_replicas
@@ -198,18 +217,15 @@ class Invariants:
 
     def joined(self, state: LeaderState, log: LogState, brokers: Collection[int]) -> None:
         """A leader has learned that these brokers are in the ISR."""
-        known = self._partitions[_place(log)]
-        for each in brokers:
-            known.had.pop(f"broker-{each}", None)
         self._check_replicas(state, log, brokers, 0)
 
     def _check_replicas(
         self, state: LeaderState, log: LogState, brokers: Collection[int], start: int
     ) -> None:
         """Brokers have all that is below the high watermark, from an offset on."""
-        start = max(start, log.log_start_offset)  # a replica may begin there, with an empty log
         place = _place(log)
         known = self._partitions[place]
+        start = max(start, known.start)
         names = [f"broker-{each}" for each in brokers if each != state._node_id]
         for offset, what in reversed(known.acknowledged.items()):
             if offset < start:
@@ -352,6 +368,7 @@ def _of_logs(by: Invariants) -> list[_Wrapped]:
     """Functions of logs that tell what they do."""
     led, followed = appending._append, appending._append_replica
     moved, begun = LogState.set_high_watermark, PartitionLog.begin_leader_epoch
+    advance_log_start = upkeep.advance_log_start
 
     def append(log: LogState, records: memoryview, *given: Any) -> Any:
         end = log.log_end_offset
@@ -371,6 +388,10 @@ def _of_logs(by: Invariants) -> list[_Wrapped]:
             by.moved(self)
         return has_moved
 
+    def log_start(log: LogState, offset: int) -> None:
+        advance_log_start(log, offset)
+        by.shortened(log)
+
     def begin_leader_epoch(self: Any, epoch: int) -> None:
         begun(self, epoch)
         by.begun(self, epoch)
@@ -380,6 +401,7 @@ def _of_logs(by: Invariants) -> list[_Wrapped]:
         (appending, "_append_replica", append_replica),
         (LogState, "set_high_watermark", set_high_watermark),
         (PartitionLog, "begin_leader_epoch", begin_leader_epoch),
+        (upkeep, "advance_log_start", log_start),
     ]
 
 
