@@ -20,6 +20,7 @@ and chance. The same seed gives the same run.
     checks.py       judges what a program has done, by histories and logs
     invariants.py   what must hold at each step, whatever the program does
     replays.py      compares coordinators with replays of their logs
+    leaks.py        what brokers keep of requests and connections that are gone
     logs.py         reads logs of clusters without a client
     programs/       programs that ``fencepost simulate`` has by itself
 """

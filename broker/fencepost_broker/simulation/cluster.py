@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Coroutine, Mapping
+from collections.abc import Coroutine, Iterator, Mapping
 from contextvars import copy_context
 from random import Random
 from typing import Any, ClassVar, Final, NamedTuple
@@ -20,6 +20,7 @@ from fencepost_broker.server.embedded.cluster_node import ClusterNode
 from fencepost_broker.server.errors import BrokerFailedError
 from fencepost_broker.simulation.disk import SimDisk
 from fencepost_broker.simulation.invariants import Invariants
+from fencepost_broker.simulation.leaks import accepted_ends, kept_of_the_gone
 from fencepost_broker.simulation.loop import SimLoop, SimulationError
 from fencepost_broker.simulation.process import Process, current_process
 
@@ -207,6 +208,15 @@ class SimulatedCluster(Cluster):
             [each.log_end_offset for each in logs],
             is_open=any(each.last_stable_offset < each.log_end_offset for each in logs),
         )
+
+    def leaks(self) -> Iterator[str]:
+        """Tell what brokers keep of connections that are gone."""
+        for broker_id, node in self.brokers.items():
+            running, process = node._process, self.processes[broker_id]
+            assert running is not None
+            ends = accepted_ends(self._loop.network, process)
+            for kept in kept_of_the_gone(running.socket_server, running.server.table, ends):
+                yield f"broker {broker_id}: {kept}"
 
     async def wait_until_in_sync(self) -> None:
         """Return when all replicas are in sync."""

@@ -44,7 +44,8 @@ class Network:
         """``loop`` is the ``SimLoop``, which makes this network."""
         self._loop = loop
         self._random = random
-        self._servers: dict[int, Server] = {}
+        self.servers: dict[int, Server] = {}
+        """By port."""
         self._next_port = FIRST_PORT
         self.numbers = 0
         self.cuts: dict[tuple[str, str], int] = {}
@@ -81,16 +82,16 @@ class Network:
     ) -> Server:
         """Bind a server to a port, or to a free one."""
         port = port or self._free_port()
-        if port in self._servers:
+        if port in self.servers:
             raise OSError(98, f"the address is in use: {HOST}:{port}")
-        server = self._servers[port] = Server(self, self._loop, make, port)
+        server = self.servers[port] = Server(self, self._loop, make, port)
         server.is_accepting = is_serving
         return server
 
     def forget(self, server: Server) -> None:
         """Let the port be used again."""
-        if self._servers.get(server.port) is server:
-            del self._servers[server.port]
+        if self.servers.get(server.port) is server:
+            del self.servers[server.port]
 
     def _free_port(self) -> int:
         self._next_port += 1
@@ -102,13 +103,13 @@ class Network:
         """Connect to a port; raises ``ConnectionRefusedError`` if nothing listens there."""
         name = current_process.get().name
         await asyncio.sleep(2 * self.draw_latency_s())
-        server = self._servers.get(port)
+        server = self.servers.get(port)
         while server is not None and (
             self.is_cut(name, server.process.name) or self.is_cut(server.process.name, name)
         ):
             self._healed.clear()
             await self._healed.wait()
-            server = self._servers.get(port)
+            server = self.servers.get(port)
         if server is None:
             raise ConnectionRefusedError(111, f"nothing listens at {HOST}:{port}")
         self.numbers += 2
@@ -155,7 +156,7 @@ class Network:
         The other ends see resets; ``silently``, they see nothing until a process of this name
         starts and answers them, as after a power cut.
         """
-        for server in list(self._servers.values()):
+        for server in list(self.servers.values()):
             if server.process is process:
                 server.close()
         for end in list(self.ends):

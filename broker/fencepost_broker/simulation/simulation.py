@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Coroutine, Iterable, Mapping
+from collections.abc import Callable, Coroutine, Iterable, Iterator, Mapping
 from contextlib import suppress
 from random import Random
 from typing import Any, Final, TypeAlias
@@ -177,6 +177,7 @@ class Simulation:
                 for replica in differing_replicas(cluster):
                     self.invariants.fail(f"{replica} is not what its leader has")
         self._check_replays()
+        await self._check_leaks()
         self.note("all is quiet")
 
     async def _rest(self, rest_s: float) -> None:
@@ -202,6 +203,16 @@ class Simulation:
                         f"broker {broker_id}: its coordinator of {partition} is not what a replay"
                         " of the log gives"
                     )
+
+    async def _check_leaks(self) -> None:
+        if list(self._leaks()):
+            await asyncio.sleep(_LOOK_S)  # a connection may be closing right now
+            for leak in self._leaks():
+                self.invariants.fail(leak)
+
+    def _leaks(self) -> Iterator[str]:
+        for cluster in self._clusters:
+            yield from cluster.leaks()
 
     async def close(self) -> None:
         """End all processes and clusters."""
