@@ -11,7 +11,7 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import repeat
-from typing import Final, cast
+from typing import Any, Final, cast
 
 from fencepost_protocol.exceptions import RemoteProtocolError
 from fencepost_protocol.records.batch import Buffer, RawHeader
@@ -213,16 +213,12 @@ def _records(
     headers: Iterable[Headers] = repeat(())
     if found:
         headers = (found.get(index, ()) for index in range(start, end))
-    fields = zip(
-        repeat(where.topic),
-        repeat(where.partition),
-        columns.offsets[start:end],
-        columns.timestamps[start:end],
-        columns.keys[start:end],
-        columns.values[start:end],
-        headers,
-        strict=False,
-    )
+    each: Iterable[Sequence[Any]] = (
+        columns.offsets, columns.timestamps, columns.keys, columns.values,
+    )  # fmt: skip
+    if end - start < len(columns):
+        each = (column[start:end] for column in each)
+    fields = zip(repeat(where.topic), repeat(where.partition), *each, headers, strict=False)
     make = cast("Callable[..., ConsumerRecord]", tuple.__new__)
     return map(make, repeat(ConsumerRecord), fields)
 

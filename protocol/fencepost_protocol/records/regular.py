@@ -39,8 +39,8 @@ class _Form(NamedTuple):
 
 def read_regular(
     batch: Buffer, count: int
-) -> tuple[list[int], list[bytes | None], list[bytes | None]] | None:
-    """Timestamp deltas, keys and values of an uncompressed batch, if it is of this kind.
+) -> tuple[tuple[int, ...], list[bytes | None], list[bytes | None]] | None:
+    """Encoded timestamp deltas, keys and values of an uncompressed batch, if it is of this kind.
 
     Offset deltas are 0, 1, 2 and so on then.
     """
@@ -78,7 +78,7 @@ def read_regular(
     if step == 6:
         keys = list(fields[3::step])
     values = [None] * count if length[0] == _NULL else list(fields[step - 1 :: step])
-    return [time >> 1 ^ -(time & 1) for time in times], keys, values
+    return times, keys, values
 
 
 @lru_cache(_FORMS_KEPT)
