@@ -158,7 +158,7 @@ class Position:
                         return
                     batch.taken = _first_from(batch.columns.offsets, self.offset)
                 columns = batch.columns
-                count = len(columns)
+                count = len(columns.offsets)
                 start = batch.taken
                 end = min(count, start + limit - len(out))
                 out += _records(self.where, columns, start, end)
@@ -185,9 +185,10 @@ class Position:
                     self.error = unreadable(self.where, self.offset, batch.next_offset, error)
                     return taken
                 first = _first_from(spans.offsets, self.offset)
-                if first < len(spans):
+                records = len(spans.offsets) - first
+                if records:
                     out.append(RecordBatch(self.where, spans, first))
-                    taken += len(spans) - first
+                    taken += records
                 self.ahead_bytes -= len(batch.records)
             self._pass(batch)
         return taken
@@ -215,7 +216,7 @@ def _records(
         headers = (found.get(index, ()) for index in range(start, end))
     parts: Sequence[Sequence[Any]]
     parts = (columns.offsets, columns.timestamps, columns.keys, columns.values)
-    if end - start < len(columns):
+    if end - start < len(columns.offsets):
         parts = [part[start:end] for part in parts]
     fields = zip(repeat(where.topic), repeat(where.partition), *parts, headers, strict=False)
     return map(_new_record, repeat(ConsumerRecord), fields)
