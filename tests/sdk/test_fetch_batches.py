@@ -27,7 +27,7 @@ from fencepost_protocol.records.writer import build_batch
 
 from tests.sdk.harness.consumer import LONG_MS, create, numbers, produce, read
 from tests.support.broker import PRODUCE_VERSION, Client
-from tests.support.waiting import until
+from tests.support.waiting import asked_until, until
 
 pytestmark = pytest.mark.asyncio
 
@@ -185,8 +185,12 @@ async def test_waiting_ends_behind_what_is_never_handed_out(bootstrap: str, topi
         bootstrap, isolation_level="read_committed", auto_offset_reset="earliest"
     ) as consumer:
         consumer.assign([where])
-        end = (await consumer.end_offsets([where]))[where]
-        assert end == 2
+        end = 2
+
+        async def is_marked() -> bool:  # an abort is answered before its marker is written
+            return await consumer.end_offsets([where]) == {where: end}
+
+        await asked_until(is_marked)
         for _ in range(2):  # the second time it is there already
             waiting = asyncio.create_task(
                 consumer.fetch_encoded(timeout_ms=LONG_MS, until={where: end})

@@ -22,6 +22,7 @@ from fencepost_client import (
     TopicPartition,
     prometheus_text,
 )
+from fencepost_client.clients.fetch_loop import MUCH_BYTES
 from fencepost_protocol.generated.index import ApiKey
 
 from tests.support.waiting import until
@@ -74,6 +75,21 @@ async def test_all_three_clients_count_and_tell() -> None:
         assert outcome.error is None
         assert 0 < outcome.time_us <= each.of(api_key).times_us.largest
         assert not listener.under_way, "what began has ended"
+
+
+@pytest.mark.parametrize("size", [100, MUCH_BYTES])
+async def test_the_next_fetch_is_sent_before_the_application_has_much_to_do(size: int) -> None:
+    metrics, heard = RequestMetrics(), Listener()
+    metrics.add_hook(heard)
+    async with Broker() as broker:
+        async with Producer(broker.bootstrap) as producer:
+            await producer.send_and_wait("t", bytes(size))
+        async with Consumer(broker.bootstrap, metrics=metrics) as consumer:
+            consumer.assign([TopicPartition("t", 0)])
+            consumer.seek(TopicPartition("t", 0), 0)
+            assert len(await consumer.getmany(timeout_ms=5_000)) == 1
+            asked_ahead = any(each.api_key is ApiKey.FETCH for each in heard.under_way)
+            assert asked_ahead is (size >= MUCH_BYTES)
 
 
 async def test_a_request_that_nobody_waits_for_and_a_hook_that_is_removed() -> None:

@@ -312,7 +312,7 @@ class Consumer(PartitionReader):
         return self._membership.metadata()
 
     def _in_call(self) -> AbstractContextManager[None]:
-        return self._poll_timer.in_call()
+        return self._poll_timer
 
     async def _keep_up(self, until: float | None = None) -> None:
         client = self._connected()

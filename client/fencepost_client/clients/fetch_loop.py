@@ -26,6 +26,9 @@ from fencepost_client.types import ConsumerRecord
 
 FAREWELL_SECONDS: Final = 1.0
 """The longest time that a closing consumer waits for the end of its sessions."""
+MUCH_BYTES: Final = 1 << 16
+"""So much keeps the application busy for long: the next Fetch is sent first, and the broker works
+meanwhile. After less, that would delay the records."""
 _FAREWELL: Final = "farewell"
 
 
@@ -162,8 +165,12 @@ class FetchLoop:
         if moved:
             for where in moved & fetch.partitions.keys():
                 fetch.partitions[where][0].retry_at_ms = now_ms
-        self._news.set()
-        self.run_soon()
+        if _size_of(response) >= MUCH_BYTES:
+            self._run()
+            self._news.set()
+        else:
+            self._news.set()
+            self.run_soon()
 
     def _checked(self, check: EpochCheck, response: OffsetForLeaderEpochResponse) -> None:
         self.fetcher.checked(self._client.now_ms(), check, response)
@@ -197,6 +204,12 @@ class FetchLoop:
         if self._timer is not None:
             self._timer.cancel()
         self._news.set()
+
+
+def _size_of(response: FetchResponse) -> int:
+    return sum(
+        len(data.records or b"") for topic in response.responses for data in topic.partitions
+    )
 
 
 def _raise_error(positions: Iterable[Position]) -> None:

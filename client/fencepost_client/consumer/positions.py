@@ -11,7 +11,7 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import repeat
-from typing import Final, cast
+from typing import Any, Final, cast
 
 from fencepost_protocol.exceptions import RemoteProtocolError
 from fencepost_protocol.records.batch import Buffer, RawHeader
@@ -28,6 +28,8 @@ _FIRST_BYTES: Final = 256 << 10
 _SPARE_SHARE: Final = 8
 _SPARE_BYTES: Final = 16 << 10
 """By so much later records may be larger before they take a further request."""
+_new_record: Final = cast("Callable[..., ConsumerRecord]", tuple.__new__)
+"""Does not check what ``ConsumerRecord._make`` checks: that there are seven fields."""
 
 
 @dataclass(slots=True)
@@ -156,11 +158,12 @@ class Position:
                         return
                     batch.taken = _first_from(batch.columns.offsets, self.offset)
                 columns = batch.columns
+                count = len(columns.offsets)
                 start = batch.taken
-                end = min(len(columns), start + limit - len(out))
+                end = min(count, start + limit - len(out))
                 out += _records(self.where, columns, start, end)
                 batch.taken = end
-                if end < len(columns):
+                if end < count:
                     self.offset = columns.offsets[end]
                     if end > start and batch.leader_epoch >= 0:
                         self.epoch = batch.leader_epoch
@@ -182,9 +185,10 @@ class Position:
                     self.error = unreadable(self.where, self.offset, batch.next_offset, error)
                     return taken
                 first = _first_from(spans.offsets, self.offset)
-                if first < len(spans):
+                records = len(spans.offsets) - first
+                if records:
                     out.append(RecordBatch(self.where, spans, first))
-                    taken += len(spans) - first
+                    taken += records
                 self.ahead_bytes -= len(batch.records)
             self._pass(batch)
         return taken
@@ -205,26 +209,17 @@ class Position:
 def _records(
     where: TopicPartition, columns: RecordColumns, start: int, end: int
 ) -> Iterator[ConsumerRecord]:
-    """Records of columns, without a line of Python for each: a third of a constructor's cost.
-
-    What ``_make`` would check is so: there are seven fields.
-    """
+    """Records of columns, without a line of Python for each: a third of a constructor's cost."""
     found = columns.headers
     headers: Iterable[Headers] = repeat(())
     if found:
         headers = (found.get(index, ()) for index in range(start, end))
-    fields = zip(
-        repeat(where.topic),
-        repeat(where.partition),
-        columns.offsets[start:end],
-        columns.timestamps[start:end],
-        columns.keys[start:end],
-        columns.values[start:end],
-        headers,
-        strict=False,
-    )
-    make = cast("Callable[..., ConsumerRecord]", tuple.__new__)
-    return map(make, repeat(ConsumerRecord), fields)
+    parts: Sequence[Sequence[Any]]
+    parts = (columns.offsets, columns.timestamps, columns.keys, columns.values)
+    if end - start < len(columns.offsets):
+        parts = [part[start:end] for part in parts]
+    fields = zip(repeat(where.topic), repeat(where.partition), *parts, headers, strict=False)
+    return map(_new_record, repeat(ConsumerRecord), fields)
 
 
 def _first_from(offsets: Sequence[int], offset: int) -> int:

@@ -10,7 +10,7 @@ updater sends the requests.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
@@ -56,8 +56,8 @@ class Topic:
     topic_id: bytes = bytes(16)
     is_internal: bool = False
     leaders: dict[int, Leader] = field(default_factory=dict)
-    replicas: dict[int, list[int]] = field(default_factory=dict)
-    """The brokers that have a replica of each partition."""
+    racks: dict[int, frozenset[str]] = field(default_factory=dict)
+    """The racks of each partition's replicas; empty if no broker has a rack."""
 
     @property
     def partition_count(self) -> int:
@@ -190,9 +190,11 @@ class Cluster:
         assert answer.name is not None
         topic = Topic(answer.name, answer.error_code, answer.topic_id, answer.is_internal)
         known = self.topics.get(answer.name)
+        racks = {node.id: node.rack for node in self.nodes.values() if node.rack}
         made: dict[tuple[int, int], Leader] = {}
+        made_racks: dict[frozenset[str], frozenset[str]] = {}
         for partition in answer.partitions:
-            # Few brokers lead all partitions, so these share equal objects.
+            # Few brokers in few racks have all partitions, so these share equal objects.
             of = partition.leader_id, partition.leader_epoch
             leader = made.get(of) or made.setdefault(of, Leader(*of))
             if known is not None and known.topic_id == topic.topic_id:
@@ -200,20 +202,17 @@ class Cluster:
                 if leader.epoch < before.epoch:
                     leader = before
             topic.leaders[partition.partition_index] = leader
-            topic.replicas[partition.partition_index] = partition.replica_nodes
+            if racks:
+                found = frozenset(racks[each] for each in partition.replica_nodes if each in racks)
+                topic.racks[partition.partition_index] = made_racks.setdefault(found, found)
         return topic
 
     def racks_of(self, topics: Iterable[str]) -> dict[str, list[frozenset[str]]]:
         """Return the racks of the replicas of each partition, as far as they are known."""
-        racks = {node.id: node.rack for node in self.nodes.values() if node.rack}
-
-        def of(replicas: Sequence[int]) -> frozenset[str]:
-            return frozenset(racks[each] for each in replicas if each in racks)
-
+        known = [self.topics[name] for name in topics if name in self.topics]
         return {
-            name: [of(replicas) for _, replicas in sorted(self.topics[name].replicas.items())]
-            for name in topics
-            if name in self.topics
+            topic.name: [topic.racks.get(each, frozenset()) for each in sorted(topic.leaders)]
+            for topic in known
         }
 
     # -- looking up ----------------------------------------------------------------------------

@@ -24,9 +24,10 @@ from __future__ import annotations
 
 import struct
 from collections import deque
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from enum import Enum
+from functools import lru_cache
 from typing import Any, Final, NamedTuple, TypeAlias
 
 from fencepost_protocol import __version__
@@ -119,7 +120,7 @@ class Connection:
         self.peer = peer
         self.client_id = client_id
         self.state = State.NEW
-        self.versions: dict[int, tuple[int, int]] = {}
+        self.versions: Mapping[int, tuple[int, int]] = {}
         """The broker's versions: API key -> lowest and highest version."""
         self.features: dict[str, int] = {}
         """Finalized features and their levels, such as ``transaction.version``."""
@@ -305,9 +306,9 @@ class Connection:
         response: ApiVersionsResponse = _decode(request, frame)
         if response.error_code:
             raise error_of(response.error_code, state=f"asking {self.peer} for its versions")
-        self.versions = {
-            entry.api_key: (entry.min_version, entry.max_version) for entry in response.api_keys
-        }
+        self.versions = _one_table(
+            tuple((each.api_key, each.min_version, each.max_version) for each in response.api_keys)
+        )
         self.features = {
             feature.name: feature.max_version_level for feature in response.finalized_features
         }
@@ -391,6 +392,12 @@ class Connection:
         self.state = State.CLOSED
         self._under_way.clear()
         self._held_back.clear()
+
+
+@lru_cache(8)
+def _one_table(versions: tuple[tuple[int, int, int], ...]) -> Mapping[int, tuple[int, int]]:
+    """The table of a broker's versions, which all connections to brokers of one release share."""
+    return {api_key: (low, high) for api_key, low, high in versions}
 
 
 def _decode(request: _UnderWay, frame: memoryview) -> Any:

@@ -2,7 +2,8 @@
 
 The receiver provides the buffer for the next bytes (``buffer``), and is told how many bytes have
 come (``received``). Small frames arrive in a shared buffer, many at a time, and are copied. A frame
-that does not fit gets a buffer of its size, so that a megabyte of records is never copied.
+that does not fit gets a buffer of its size, so that a megabyte of records is never copied. While
+nothing is half received there is no buffer: most connections wait most of the time.
 *Rejected:* the protocol's ``FrameSplitter``, which copies four times and is half the cost of
 reading 1 KB records.
 """
@@ -25,7 +26,7 @@ class FrameReceiver:
 
     def __init__(self, size_max: int) -> None:
         self._size_max = size_max
-        self._room = memoryview(bytearray(ROOM_BYTES))
+        self._room: memoryview | None = None
         self._held = 0
         self._frame: memoryview | None = None
         self._filled = 0
@@ -34,11 +35,14 @@ class FrameReceiver:
         """The buffer for the next bytes; never empty."""
         if self._frame is not None:
             return self._frame[self._filled :]
+        if self._room is None:
+            self._room = memoryview(bytearray(ROOM_BYTES))
         return self._room[self._held :]
 
     def begins_as_tls(self) -> bool:
         """Whether the first bytes of the peer are a TLS alert."""
-        return bytes(self._room[: len(_TLS_ALERT)]) == _TLS_ALERT
+        room = self._room
+        return room is not None and bytes(room[: len(_TLS_ALERT)]) == _TLS_ALERT
 
     def received(self, count: int) -> list[memoryview]:
         """Return the complete frames, each without its size; they stay valid."""
@@ -49,10 +53,10 @@ class FrameReceiver:
                 return []
             self._frame = None
             return [frame]
-        return self._cut(self._held + count)
+        assert self._room is not None, "`buffer` has given it out"
+        return self._cut(self._room, self._held + count)
 
-    def _cut(self, end: int) -> list[memoryview]:
-        room = self._room
+    def _cut(self, room: memoryview, end: int) -> list[memoryview]:
         frames = []
         pos = 0
         while end - pos >= _SIZE.size:
@@ -75,6 +79,8 @@ class FrameReceiver:
             else:
                 break
         self._held = end - pos
-        if pos and self._held:
+        if not self._held:
+            self._room = None
+        elif pos:
             room[: self._held] = bytes(room[pos:end])
         return frames

@@ -19,7 +19,7 @@ from fencepost_protocol.records.batch import (
 )
 from fencepost_protocol.records.reader import Headers
 from fencepost_protocol.records.regular import read_regular
-from fencepost_protocol.records.spans import FAR, read_spans
+from fencepost_protocol.records.spans import FAR, add_base, read_spans
 
 
 @dataclass(slots=True)
@@ -83,4 +83,4 @@ def _read_regular(batch: Buffer, header: RawHeader) -> RecordColumns | None:
         return None
     times, keys, values = regular
     offsets = list(range(base_offset, base_offset + count))
-    return RecordColumns(offsets, [base + time for time in times], keys, values, {})
+    return RecordColumns(offsets, add_base(times, base), keys, values, {})

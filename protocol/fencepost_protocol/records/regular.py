@@ -29,18 +29,18 @@ class _Form(NamedTuple):
 
     unpack: Callable[[Buffer, int], tuple[Any, ...]]
     size: int
-    head: bytes
-    """What comes before the first time: a record's length, and its attributes."""
-    betweens: tuple[bytes, ...]
-    """What comes after each time: an offset delta and lengths."""
-    tails: tuple[bytes, ...]
-    """What comes after each value: no headers, and the head of the next record."""
+    frame: bytes
+    """All that is neither a key nor a value nor, after a key, a value's length; times are zero."""
+    width: int
+    """So much of it comes before each record's first key or value."""
+    time: int
+    """Where in that the time is."""
 
 
 def read_regular(
     batch: Buffer, count: int
-) -> tuple[list[int], list[bytes | None], list[bytes | None]] | None:
-    """Timestamp deltas, keys and values of an uncompressed batch, if it is of this kind.
+) -> tuple[bytes, list[bytes | None], list[bytes | None]] | None:
+    """Encoded timestamp deltas, keys and values of an uncompressed batch, if it is of this kind.
 
     Offset deltas are 0, 1, 2 and so on then.
     """
@@ -63,22 +63,22 @@ def read_regular(
     form = _form(key, length, count)
     if form is None or HEADER_SIZE + form.size != len(batch):
         return None
-    fields = form.unpack(batch, HEADER_SIZE)
-    step = 6 if key > _NULL else 4
-    times = fields[1::step]
+    fields = form.unpack(batch, HEADER_SIZE - 1)
+    step = 4 if key > _NULL else 2
+    frame = bytearray().join(fields[::step])
+    times = bytes(frame[form.time :: form.width])
+    frame[form.time :: form.width] = bytes(count)
     if (
-        fields[0] != form.head
-        or fields[2::step] != form.betweens
-        or fields[step::step] != form.tails
-        or max(times) >= 0x80
-        or (step == 6 and fields[4::step].count(length) != count)
+        frame != form.frame
+        or not times.isascii()
+        or (step == 4 and fields[2::4].count(length) != count)
     ):
         return None
     keys: list[bytes | None] = [None if key else b""] * count
-    if step == 6:
-        keys = list(fields[3::step])
+    if step == 4:
+        keys = list(fields[1::4])
     values = [None] * count if length[0] == _NULL else list(fields[step - 1 :: step])
-    return [time >> 1 ^ -(time & 1) for time in times], keys, values
+    return times, keys, values
 
 
 @lru_cache(_FORMS_KEPT)
@@ -91,14 +91,15 @@ def _form(key: int, length: bytes, count: int) -> _Form | None:
         return None
     key_size, value_size = key >> 1, max(0, value_length)
     behind = 4 + key_size + len(length) + value_size + 1
-    head = bytearray()
+    head = bytearray(1)  # no headers of the record before
     write_varint(head, behind)
-    head += b"\0"
-    tail = b"\0" + head
-    between = bytes((key,)) if key_size else bytes((key,)) + length
-    betweens = tuple(bytes((number << 1,)) + between for number in range(count))
+    time = len(head) + 1
+    frame = bytearray()
+    for number in range(count):
+        frame += head + bytes((0, 0, number << 1, key)) + (b"" if key_size else length)
+    frame[0] = count  # before the first record, a batch's header ends with the count
+    width = len(frame) // count
+    frame += b"\0"
     key_and_length = f"{key_size}s{len(length)}s" if key_size else ""
-    record = f"B{1 + len(between)}s{key_and_length}{value_size}s"
-    whole = struct.Struct(f">{len(head)}s" + f"{record}{len(tail)}s" * (count - 1) + f"{record}1s")
-    tails = (*[bytes(tail)] * (count - 1), b"\0")
-    return _Form(whole.unpack_from, whole.size, bytes(head), betweens, tails)
+    whole = struct.Struct(f"{width}s{key_and_length}{value_size}s" * count + "1s")
+    return _Form(whole.unpack_from, whole.size - 1, bytes(frame), width, time)

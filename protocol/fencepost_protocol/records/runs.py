@@ -13,7 +13,7 @@ once, and compared with what has to stand there.
 from __future__ import annotations
 
 import struct
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Sequence
 from functools import cache, lru_cache
 from typing import Final, NamedTuple, TypeAlias
 
@@ -124,7 +124,7 @@ def _frame(
     return struct.Struct(whole).unpack_from, tuple(expected)
 
 
-def numbers_of(data: bytes, run: Run, places: _Places) -> Iterable[int]:
+def numbers_of(data: bytes, run: Run, places: _Places) -> Sequence[int]:
     """Collect a number of one or two bytes out of all records, as it is encoded."""
     start, count, shape, _ = run
     stride = shape.stride

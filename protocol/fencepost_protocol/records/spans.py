@@ -119,11 +119,8 @@ class RecordSpans:
             for run in self._walked:
                 times += numbers_of(self.data, run, run.shape.time)
             return timestamps_of(times, self.base_timestamp, self.shift)
-        for run in self._walked:
-            encoded = numbers_of(self.data, run, run.shape.time)
-            # Those of a producer are a few, and a run's are too small to add up to 64 bits.
-            different = _decoded(set(encoded), self.base_timestamp)
-            times += map(different.__getitem__, encoded)
+        for run in self._walked:  # whose numbers are too small to add up to 64 bits
+            times += add_base(numbers_of(self.data, run, run.shape.time), self.base_timestamp)
         return times
 
     def read_headers(self, index: int) -> Headers:
@@ -167,15 +164,19 @@ def read_spans(
 
 def timestamps_of(times: list[int], base_timestamp: int, shift: int) -> list[int]:
     """Make timestamps of encoded deltas."""
-    timestamps = list(map(_decoded(set(times), base_timestamp).__getitem__, times))
+    timestamps = add_base(times, base_timestamp)
     near = -FAR < base_timestamp < FAR and max(times, default=0) < FAR
     if times and not near and not MIN_VARLONG <= min(timestamps) <= max(timestamps) <= MAX_VARLONG:
         raise invalid("a timestamp has more than 64 bits", shift)
     return timestamps
 
 
-def _decoded(times: set[int], base_timestamp: int) -> dict[int, int]:
-    return {time: base_timestamp + (time >> 1 ^ -(time & 1)) for time in times}
+def add_base(times: Sequence[int], base_timestamp: int) -> list[int]:
+    """Make timestamps of encoded deltas: a producer's are a few, and often one."""
+    if times and times[0] == times[-1] and times.count(times[0]) == len(times):
+        return [base_timestamp + (times[0] >> 1 ^ -(times[0] & 1))] * len(times)
+    different = {time: base_timestamp + (time >> 1 ^ -(time & 1)) for time in set(times)}
+    return list(map(different.__getitem__, times))
 
 
 def offsets_of(deltas: list[int], base_offset: int, last_delta: int) -> list[int]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
 import subprocess
 import sys
 import uuid
@@ -76,11 +77,14 @@ def _ask(
     if "seconds" in job:
         job["seconds"] *= share
     python = librdkafka_python() if contender.library == CONFLUENT else sys.executable
+    # What modules that are compiled in the process leave free would hide half of a client's memory.
+    environment = {**os.environ, "PYTHONDONTWRITEBYTECODE": ""}
     words = [python, "-m", "tests.bench.client.worker", MODULES[contender.library], json.dumps(job)]
     try:
         done = subprocess.run(
             words,
             cwd=REPOSITORY_DIR,
+            env=environment,
             capture_output=True,
             text=True,
             check=False,
