@@ -3,8 +3,11 @@
 SHELL := /bin/bash
 
 PYTHON ?= $(shell for version in 3.11 3.12 3.13 3.14 3; do .ci/find-python $$version && break; done)
-BIN := .venv/bin
-STAMP := .venv/.installed
+# COMPILED=3.11 runs a task on a compiled build for this Python: `make kill COMPILED=3.11`.
+export FENCEPOST_TEST_COMPILED ?= $(if $(COMPILED),1)
+VENV := .venv$(if $(COMPILED),-compiled-$(COMPILED))
+BIN := $(VENV)/bin
+STAMP := $(VENV)/.installed
 # In a call of their own: the one broker of each serves all clients at the same time.
 CLIENTS := tests/conformance/test_clients.py tests/conformance/test_transforming_clients.py
 # Which tests needed a second try in the last runs: CI gives a folder that it keeps.
@@ -21,7 +24,7 @@ help: ## list the tasks
 .PHONY: setup
 setup: $(STAMP) ## make .venv with everything that development and the tests need
 
-$(STAMP): pyproject.toml
+.venv/.installed: pyproject.toml
 	@if [ -z "$(PYTHON)" ]; then \
 		echo 'Python 3.11 or newer with its venv module is missing' \
 			'(Debian: apt-get install python3 python3-venv)' >&2; exit 1; fi
@@ -87,13 +90,13 @@ test: $(STAMP) ## every test that needs nothing but Python
 
 VERSIONS ?= 3.11 3.12 3.13 3.14
 .PHONY: test-fast
-test-fast: $(STAMP) ## the fast tests without a browser, on each of VERSIONS (3.11 to 3.14) that is installed
+test-fast: $(STAMP) ## the fast tests without a browser, on each of VERSIONS (3.11 to 3.14) that is installed; FAST=tests/unit for some
 	@for version in $(VERSIONS); do \
 		if ! .ci/find-python $$version >/dev/null; then \
 			echo "Python $$version is not installed: not tested"; continue; fi; \
 		$(MAKE) --no-print-directory .venv-$(BUILD)$$version/.installed || exit 1; \
 		echo "Python $$version"; \
-		.venv-$(BUILD)$$version/bin/pytest -q -n auto -m 'not slow and not conformance' --ignore=tests/console || exit 1; \
+		.venv-$(BUILD)$$version/bin/pytest -q -n auto -m 'not slow and not conformance' --ignore=tests/console $(FAST) || exit 1; \
 	done
 
 .venv-%/.installed: pyproject.toml
@@ -103,19 +106,15 @@ test-fast: $(STAMP) ## the fast tests without a browser, on each of VERSIONS (3.
 	@touch $@
 
 .PHONY: compiled
-compiled: $(STAMP) ## the same on a compiled build, made anew when a source has changed
+compiled: ## the same on a compiled build, made anew when a source has changed
 	@FENCEPOST_TEST_COMPILED=1 $(MAKE) --no-print-directory test-fast BUILD=compiled-
 
-# Not in CI: most of it is the build, which takes a minute and a half of CPU time.
-QUICK := build/compiled-quick
+QUICK := tests/release/test_compiled.py tests/unit/records tests/unit/network tests/unit/test_framing.py \
+	tests/machine/coordinator/transaction tests/machine/coordinator/runtime tests/control/test_sampling.py \
+	tests/wire/test_transactions.py tests/wire/test_steps.py tests/wire/test_simulation_invariants.py
 .PHONY: compiled-quick
-compiled-quick: $(STAMP) ## compile for .venv's Python, and run the tests that tell most about it
-	rm -rf $(QUICK)
-	FENCEPOST_COMPILE=1 $(BIN)/python -m pip install --quiet --no-deps --no-build-isolation --target $(QUICK) .
-	FENCEPOST_TEST_COMPILED=1 FENCEPOST_TEST_LOOPS=uvloop PYTHONPATH=$(CURDIR)/$(QUICK) $(BIN)/pytest -q -n auto \
-		-m 'not slow and not conformance' tests/release/test_compiled.py tests/unit/records tests/unit/test_framing.py \
-		tests/machine/coordinator/transaction tests/machine/coordinator/runtime tests/wire/test_transactions.py \
-		tests/wire/test_steps.py tests/wire/test_simulation_invariants.py
+compiled-quick: ## the tests that tell most about a compiled build, on each of VERSIONS
+	@$(MAKE) --no-print-directory compiled FAST='$(QUICK)'
 
 .venv-compiled-%/.installed: pyproject.toml $(shell git ls-files broker client pipeline protocol schemas)
 	$$(.ci/find-python $*) -m venv .venv-compiled-$*
@@ -215,7 +214,7 @@ sdk: $(STAMP) ## the client SDK's tests whole on our broker and on Apache Kafka;
 FUZZ_SECONDS ?= 600
 .PHONY: fuzz
 fuzz: $(STAMP) ## fuzz every target for FUZZ_SECONDS (600)
-	$(BIN)/python -m pip install --quiet '.[fuzz]'
+	$(BIN)/python -m pip install --quiet 'atheris>=2.3'
 	$(BIN)/python -m tests.fuzz.run --seconds $(FUZZ_SECONDS)
 
 CAMPAIGN_ROUNDS ?= 1000

@@ -15,7 +15,7 @@ ALLOWED = {
     "0BSD", "Apache-2.0", "BSD-2-Clause", "BSD-3-Clause", "CC0-1.0", "MIT", "MIT-0", "PSF-2.0",
     "Zlib",
 }  # fmt: skip
-FOR_DEVELOPERS = {"bench", "dev", "docs", "fuzz", "release"}
+FOR_DEVELOPERS = {"bench", "dev", "docs", "release"}
 """Extras of ours for developers; users of Fencepost do not install them."""
 OWN_NAMES = {
     "Apache License": "Apache-2.0",

@@ -52,7 +52,6 @@ MODULES: Final = (
     "fencepost_broker.coordinator.transaction.states",
     "fencepost_broker.coordinator.transaction.timers",
     "fencepost_broker.network.connection",
-    "fencepost_broker.network.dispatcher",
     "fencepost_broker.network.receive_buffer",
     "fencepost_broker.network.socket_server",
     "fencepost_broker.replication.partition",

@@ -20,8 +20,11 @@ RULES_ROOM: Final = 1.03
 OTHER_PARTITIONS: Final = 2_000
 PARTITIONS_ROOM: Final = 1.01
 MEASURED_ON: Final = (3, 11)
-IS_COMPILED: Final = os.environ.get("FENCEPOST_TEST_COMPILED") == "1"
-"""Compiled functions have no bytecodes that can be counted."""
+
+counted_on_3_11 = pytest.mark.skipif(
+    sys.version_info[:2] != MEASURED_ON or os.environ.get("FENCEPOST_TEST_COMPILED") == "1",
+    reason="each version of Python has bytecodes of its own, and compiled functions have none",
+)
 
 
 def _on_the_page() -> dict[str, int]:
@@ -34,10 +37,7 @@ def _on_the_page() -> dict[str, int]:
     }
 
 
-@pytest.mark.skipif(
-    sys.version_info[:2] != MEASURED_ON or IS_COMPILED,
-    reason="each version of Python has bytecodes of its own; the page's are those of 3.11",
-)
+@counted_on_3_11
 def test_requests_take_no_more_bytecodes_than_the_page_says() -> None:
     # In a process of its own: pytest adds bytecodes to the assertions of packages with a plugin.
     command = [sys.executable, "-m", "tests.bench.inside", "--count"]
@@ -59,10 +59,7 @@ def test_other_partitions_add_no_bytecodes(name: str) -> None:
     assert among_others <= alone * PARTITIONS_ROOM
 
 
-@pytest.mark.skipif(
-    sys.version_info[:2] != MEASURED_ON or IS_COMPILED,
-    reason="each version of Python has bytecodes of its own",
-)
+@counted_on_3_11
 def test_a_thousand_rules_on_other_topics_add_few_bytecodes() -> None:
     command = [sys.executable, "-m", "tests.bench.faults", "--count"]
     counted = json.loads(subprocess.run(command, check=True, capture_output=True).stdout)
@@ -71,10 +68,7 @@ def test_a_thousand_rules_on_other_topics_add_few_bytecodes() -> None:
     assert all(1 < each < RULES_ROOM for each in more.values()), more
 
 
-@pytest.mark.skipif(
-    sys.version_info[:2] != MEASURED_ON or IS_COMPILED,
-    reason="each version of Python has bytecodes of its own; the page's are those of 3.11",
-)
+@counted_on_3_11
 def test_a_proxy_takes_no_more_bytecodes_than_the_page_says() -> None:
     command = [sys.executable, "-m", "tests.bench.proxy_inside", "--count"]
     counted = json.loads(subprocess.run(command, check=True, capture_output=True).stdout)
@@ -94,10 +88,7 @@ def test_a_proxy_takes_no_more_bytecodes_than_the_page_says() -> None:
     assert not changed, f"`make bench-proxy` renews {PROXY_PAGE}, with a reason in the commit"
 
 
-@pytest.mark.skipif(
-    sys.version_info[:2] != MEASURED_ON,
-    reason="each version of Python has bytecodes of its own; the page's are those of 3.11",
-)
+@counted_on_3_11
 def test_replication_takes_no_more_than_the_page_says() -> None:
     command = [sys.executable, "-m", "tests.bench.replication", "--count"]
     counted = json.loads(subprocess.run(command, check=True, capture_output=True).stdout)

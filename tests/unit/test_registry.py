@@ -34,6 +34,8 @@ def test_each_api_stands_once(registry: tuple[Served, ...]) -> None:
 def test_a_handler_takes_the_context_and_the_message_of_its_api(api: Served, given: type) -> None:
     """mypy checks what handlers do with their contexts, and this that they are given them."""
     handler: Any = api.handler.load() if hasattr(api.handler, "load") else loaded(api.handler)
+    if inspect.isbuiltin(handler):
+        pytest.skip("a compiled function keeps no annotations")
     taken, request, message = inspect.signature(handler).parameters.values()
     assert issubclass(given, CONTEXTS[taken.annotation])
     assert request.annotation == "Request"

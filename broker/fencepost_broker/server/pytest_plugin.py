@@ -41,7 +41,7 @@ class _AsTheyAre(MetaPathFinder):
         self, name: str, path: Sequence[str] | None, target: ModuleType | None = None
     ) -> ModuleSpec | None:
         """Find a module of ours as Python does without pytest."""
-        if name.startswith(("fencepost_broker.", "fencepost_client.", "fencepost_protocol.")):
+        if name.partition(".")[0] in ("fencepost_broker", "fencepost_client", "fencepost_protocol"):
             return PathFinder.find_spec(name, path, target)
         return None
 
