@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import pytest
 from fencepost_broker.simulation import Simulation, simulate
+from fencepost_broker.simulation.programs.shares import shares
+from fencepost_broker.simulation.runs import run_seed
 from fencepost_client import (
     AcknowledgeType,
     Admin,
@@ -80,3 +82,8 @@ def test_each_state_of_a_record_survives_the_kill_of_a_broker(killed: int) -> No
         await second.close(accept=False)
 
     simulate(program, [killed])
+
+
+def test_the_built_in_program_ends_without_faults() -> None:
+    """Such a run is over at once, and needs records all the same."""
+    assert run_seed(lambda sim: shares(sim, for_s=0), 1).verdict == "ok"

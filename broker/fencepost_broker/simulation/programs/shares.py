@@ -37,6 +37,8 @@ _PARTITIONS: Final = 2
 _GROUP: Final = "senders"
 _MEMBERS: Final = 3
 _LIMIT: Final = 4
+_RECORDS_MIN: Final = 10
+"""A seed without faults is over at once."""
 _REST_S: Final = 0.05
 _SETTINGS: Final[Mapping[str, Value]] = {
     "group.share.min.heartbeat.interval.ms": 500,
@@ -76,13 +78,16 @@ class _Queue:
         self.ended: dict[bytes, list[_End]] = {}
         self.is_over = asyncio.Event()
 
+    def _goes_on(self) -> bool:
+        return not self.is_over.is_set() or len(self.written) < _RECORDS_MIN
+
     async def write(self, bootstrap: str) -> None:
         """Write records until it is over."""
         number = 0
-        while not self.is_over.is_set():
+        while self._goes_on():
             try:
                 async with Producer(bootstrap, acks="all", request_timeout_ms=5000) as producer:
-                    while not self.is_over.is_set():
+                    while self._goes_on():
                         number += 1
                         value = b"%d" % number
                         await producer.send_and_wait(_TOPIC, value, partition=number % _PARTITIONS)
