@@ -118,7 +118,7 @@ def _answer_later(
         left = [(log, result) for log, result in unflushed if not result.error]
         if left:
             AnswerAfterFlush(
-                request, left, _not_on_disk, lambda: answer_all(request, outcomes, context)
+                request, left, not_on_disk, lambda: answer_all(request, outcomes, context)
             ).wait(context.replicas.flushes)
         else:
             request.release(answer_all(request, outcomes, context))
@@ -131,7 +131,8 @@ def _answer_later(
         flush_and_answer()
 
 
-def _not_on_disk(result: AppendResult, error: StorageError) -> None:
+def not_on_disk(result: AppendResult, error: StorageError) -> None:
+    """Refuse a batch that could not be flushed."""
     result.error = ErrorCode.KAFKA_STORAGE_ERROR
     result.message = str(error)
 

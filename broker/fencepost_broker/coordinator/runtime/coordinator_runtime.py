@@ -32,7 +32,7 @@ from fencepost_broker.coordinator.runtime.group_wiring import (
 )
 from fencepost_broker.coordinator.runtime.known_cluster import KnownCluster
 from fencepost_broker.coordinator.runtime.last_clients import LastClients
-from fencepost_broker.coordinator.runtime.marker_sender import Dispatch, MarkerSender
+from fencepost_broker.coordinator.runtime.marker_sender import Here, MarkerSender
 from fencepost_broker.coordinator.runtime.peer_brokers import PeerBrokers
 from fencepost_broker.coordinator.runtime.persister import Persister
 from fencepost_broker.coordinator.runtime.shard import (
@@ -88,16 +88,16 @@ class CoordinatorRuntime:
         topics: TopicCreation,
         producer_ids: ProducerIdSource,
         peers: PeerBrokers,
-        loopback: Dispatch,
+        own_markers: Here,
         log_levels: LogLevels,
         on_step: OnStep | None = None,
         is_current: Callable[[], bool] | None = None,
     ) -> None:
-        """``loopback`` carries this broker's requests to itself; ``on_step``: see ``steps``.
+        """``own_markers`` writes markers to this broker's partitions; ``on_step``: see ``steps``.
 
         While ``is_current`` is false, another broker may be the coordinator: nothing is decided.
         """
-        self.loopback = loopback
+        self.own_markers = own_markers
         self.node_id = node_id
         self._clock = clock
         self._ready = ready
@@ -116,7 +116,7 @@ class CoordinatorRuntime:
         self.listener: TransactionListener | None = None
         self.shards: dict[tuple[str, int], Shard] = {}
         """By topic and partition."""
-        self.sender = MarkerSender(clock, ready, loopback, peers)
+        self.sender = MarkerSender(clock, ready, own_markers, peers)
         self.persister = Persister(self, clock, ready, peers)
         self.last_clients = LastClients()
         self._is_started = False
