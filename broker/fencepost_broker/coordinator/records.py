@@ -11,7 +11,7 @@ from __future__ import annotations
 import struct
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from enum import Enum
+from enum import StrEnum
 from functools import cache
 from operator import is_
 from typing import Any, Final, NamedTuple, Unpack
@@ -45,8 +45,8 @@ _LONG_MAX: Final = 16
 _INT32_MAX: Final = (1 << 31) - 1
 
 
-class RecordFamily(Enum):
-    """The coordinator that owns a record type: each numbers its types from 0."""
+class RecordFamily(StrEnum):
+    """The coordinator that owns a record type, by its topic: each numbers its types from 0."""
 
     GROUPS = "__consumer_offsets"
     TRANSACTIONS = "__transaction_state"

@@ -59,14 +59,13 @@ def largest_timestamp_delta(view: Buffer, start: int, count: int, shift: int = 0
                 offset = offset & 0x7F | key_size << 7
                 key_size = a
                 pos += 1
-            pos += 1 if key_size == _NULL else 1 + (key_size >> 1)
+            pos += 1 + (key_size >> 1)  # which is nothing for a null
             value_size = view[pos]
             pos += 1
             if value_size >= 0x80:
                 value_size = value_size & 0x7F | view[pos] << 7
                 pos += 1
-            if value_size != _NULL:
-                pos += value_size >> 1
+            pos += value_size >> 1
             # ``last`` is the record's last byte, the header count where there are no headers. A
             # number that takes three bytes has become one of more than 14 bits.
             is_plain = (

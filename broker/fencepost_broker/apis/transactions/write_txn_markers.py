@@ -205,7 +205,7 @@ def _write(
         if partition.replication is not None and partition.replication.has_too_few:
             return AppendResult(ErrorCode.NOT_ENOUGH_REPLICAS)
     coordinators = context.coordinators
-    of_groups = topic.is_internal and name == RecordFamily.GROUPS.value
+    of_groups = topic.is_internal and name == RecordFamily.GROUPS
     if of_groups and not coordinators.runtime.takes_markers(number):
         # Its machine must apply markers; retry later.
         return AppendResult(ErrorCode.NOT_LEADER_OR_FOLLOWER)

@@ -70,7 +70,7 @@ _AREAS: Final = {
     RecordFamily.SHARES: "group",
 }
 _DEBUG: Final = LEVELS["debug"]
-_FAMILIES: Final = {family.value: family for family in RecordFamily}
+_FAMILIES: Final = {str(family): family for family in RecordFamily}
 
 
 class CoordinatorRuntime:
@@ -144,7 +144,7 @@ class CoordinatorRuntime:
         return ErrorCode.COORDINATOR_LOAD_IN_PROGRESS
 
     def _find(self, family: RecordFamily, coordinator_id: str) -> Shard | None:
-        topic = self.table.by_name.get(family.value)
+        topic = self.table.by_name.get(family)
         if topic is None:
             return None
         number = partition_of(coordinator_id, len(topic.partitions))
@@ -164,28 +164,28 @@ class CoordinatorRuntime:
         If the controller is another process, the topic does not exist yet when this returns; the
         client's retry finds it.
         """
-        if family.value in self.table.by_name:
+        if family in self.table.by_name:
             return ErrorCode.NONE
-        wanted = by_itself(family.value, self._config.settings)
+        wanted = by_itself(family, self._config.settings)
         results: list[CreatableTopicResult] = []
         self._topics.create([wanted], results.extend)
         return ErrorCode(results[0].error_code) if results else ErrorCode.COORDINATOR_NOT_AVAILABLE
 
     def offsets_partition_of(self, group_id: str) -> int:
         """Return the partition of ``__consumer_offsets`` that a group belongs to."""
-        topic = self.table.by_name.get(RecordFamily.GROUPS.value)
+        topic = self.table.by_name.get(RecordFamily.GROUPS)
         if topic is None:
             return partition_of(group_id, self._config.settings.offsets_topic_num_partitions)
         return partition_of(group_id, len(topic.partitions))
 
     def takes_markers(self, number: int) -> bool:
         """Whether a partition of ``__consumer_offsets`` may get a marker, unlike during a load."""
-        shard = self.shards.get((RecordFamily.GROUPS.value, number))
+        shard = self.shards.get((RecordFamily.GROUPS, number))
         return shard is None or shard.is_loaded
 
     def end_transaction(self, number: int, producer_id: int, *, committed: bool) -> None:
         """Handle a marker that was written to a partition of ``__consumer_offsets``."""
-        shard = self.shards.get((RecordFamily.GROUPS.value, number))
+        shard = self.shards.get((RecordFamily.GROUPS, number))
         if shard is not None and shard.is_loaded:
             shard.end_transaction(producer_id, committed=committed)
             shard.look_behind()

@@ -73,7 +73,9 @@ def end_txn(context: Context, now_ms: int, command: EndTxn) -> Decision[EndTxnRe
         return _refused(ErrorCode.INVALID_TXN_STATE)
     if not bumps:
         return Decision(EndTxnResponse())
-    return Decision(EndTxnResponse(0, 0, transaction.producer_id, transaction.producer_epoch))
+    return Decision(
+        EndTxnResponse(0, 0, transaction.logged.producer_id, transaction.logged.producer_epoch)
+    )
 
 
 def _refused(error: ErrorCode) -> Decision[EndTxnResponse]:
@@ -88,11 +90,11 @@ def _is_retry(transaction: Transaction, request: EndTxnRequest) -> bool:
     """
     if transaction.state not in (State.COMPLETE_COMMIT, State.COMPLETE_ABORT):
         return False
-    epoch = transaction.producer_epoch
-    if request.producer_id == transaction.producer_id:
+    epoch = transaction.logged.producer_epoch
+    if request.producer_id == transaction.logged.producer_id:
         return request.producer_epoch == epoch - 1 and epoch != EPOCH_MAX
     return (
-        request.producer_id == transaction.previous_producer_id
+        request.producer_id == transaction.logged.previous_producer_id
         and request.producer_epoch == LAST_EPOCH
         and epoch == 0
     )
@@ -193,7 +195,7 @@ def _with_left_out(
     Without a marker, consumers of such a partition would wait for ever.
     """
     holds = context.cluster.holds_transaction
-    producer = transaction.producer_id, transaction.producer_epoch
+    producer = transaction.logged.producer_id, transaction.logged.producer_epoch
     tells = []
     for topic, numbers in transaction.partitions.items():
         for number in numbers:
@@ -249,7 +251,7 @@ def fence(context: Context, now_ms: int, transaction: Transaction) -> Decision[A
     assert may_follow(transaction.state, State.PREPARE_EPOCH_FENCE)
     assert may_follow(State.PREPARE_EPOCH_FENCE, State.PREPARE_ABORT)
     value = transaction.next_value(State.PREPARE_ABORT, now_ms)
-    value.producer_epoch = min(transaction.producer_epoch + 1, EPOCH_MAX)
+    value.producer_epoch = min(transaction.logged.producer_epoch + 1, EPOCH_MAX)
     if transaction.is_kept:
         value.next_producer_id = transaction.client_id
         value.next_producer_epoch = min(transaction.client_epoch + 1, EPOCH_MAX)
@@ -269,9 +271,10 @@ def completion(context: Context, now_ms: int, transaction: Transaction) -> Any:
     state = State.COMPLETE_COMMIT if is_commit else State.COMPLETE_ABORT
     value = transaction.next_value(state, now_ms)
     value.transaction_partitions = []
-    if transaction.next_producer_id != NO_ID:
-        value.producer_id = transaction.next_producer_id
-        value.producer_epoch = max(transaction.next_producer_epoch, 0)
+    logged = transaction.logged
+    if logged.next_producer_id != NO_ID:
+        value.producer_id = logged.next_producer_id
+        value.producer_epoch = max(logged.next_producer_epoch, 0)
         if transaction.is_kept:
-            value.previous_producer_id = transaction.previous_producer_id
+            value.previous_producer_id = logged.previous_producer_id
     return context.record(transaction.transactional_id, value)

@@ -85,11 +85,11 @@ def outstanding(context: Context, now_ms: int) -> Decision[None]:
         sends.append(
             SendMarkers(
                 transaction.transactional_id,
-                transaction.producer_id,
-                transaction.producer_epoch,
+                transaction.logged.producer_id,
+                transaction.logged.producer_epoch,
                 transaction.state is State.PREPARE_COMMIT,
                 context.coordinator_epoch,
-                transaction.client_version,
+                transaction.logged.client_transaction_version,
                 pending_of(transaction.partitions),
             )
         )

@@ -200,7 +200,7 @@ class Player:
         decision = Decision[None](records=(self.coordinator.machine._context.record(name, record),))
         self.coordinator.carry_out(decision)
         self.coordinator.news.clear()
-        self.identity[name] = transaction.producer_id, int(value)
+        self.identity[name] = transaction.logged.producer_id, int(value)
         return []
 
     # -- what people ask ------------------------------------------------------------------------
