@@ -37,8 +37,7 @@ def largest_timestamp_delta(view: Buffer, start: int, count: int, shift: int = 0
     length = len(view)
     largest = _NOTHING
     pos = start
-    index = 0
-    while index < count:
+    for index in range(count):
         begin = pos
         try:
             size, more, attributes, time, offset, key_size, a, b = _unpack(view, pos)
@@ -87,7 +86,6 @@ def largest_timestamp_delta(view: Buffer, start: int, count: int, shift: int = 0
             pos, time = _follow_unusual(view, begin, index, shift)
         if time > largest:
             largest = time
-        index += 1
     if pos != length:
         raise left_behind(length - pos, pos + shift)
     return largest

@@ -70,8 +70,9 @@ def enter(
     waiting = ParkedTransactionRequest(
         context, request, shard, transactional_id, lambda told: answer(_outcome(told))
     )
+    producer_id, epoch = producer
     command = AddPartitions(
-        transactional_id, *producer, partitions, _BY_BROKER, waiting, is_known=True
+        transactional_id, producer_id, epoch, partitions, _BY_BROKER, waiting, is_known=True
     )
     return waiting.submit(command)
 

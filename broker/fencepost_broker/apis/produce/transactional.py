@@ -124,7 +124,7 @@ def _sequences(
     """Return the first sequence of the request's batch for each of these partitions."""
     sequences: dict[tuple[str, int], int] = {}
     for data in message.topic_data:
-        topic, _ = find_topic(context, data, version)
+        topic = find_topic(context, data, version)
         asked = () if topic is None else wanted.get(topic.name, ())
         for entry in data.partition_data:
             if topic is not None and entry.index in asked and entry.records is not None:
@@ -157,7 +157,7 @@ def _to_be_asked_for(
     fenced: Fenced = set()
     is_asked = version >= _ENTERS_FROM or context.config.settings[_VERIFICATION]
     for data in message.topic_data:
-        topic, _ = find_topic(context, data, version)
+        topic = find_topic(context, data, version)
         if topic is None:
             continue
         for entry in data.partition_data:

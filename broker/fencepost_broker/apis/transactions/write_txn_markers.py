@@ -126,19 +126,28 @@ class OwnMarkers:
         context = self._context
         now_ms = context.clock.now_ms()
         unsafe: list[_Unsafe] = []
+        committed = send.is_commit
         written = [
-            (topic, number, _write(context, send, topic, number, now_ms, unsafe, send.is_commit))
+            (topic, number, _write(context, send, topic, number, now_ms, unsafe, committed).error)
             for topic, number in partitions
         ]
+        if unsafe:
+            self._tell_when_safe(written, unsafe, then)
+        else:
+            then(written)
 
+    def _tell_when_safe(
+        self, written: Outcomes, unsafe: list[_Unsafe], then: Callable[[Outcomes], None]
+    ) -> None:
         def outcomes() -> Any:
-            return [(topic, number, appended.error) for topic, number, appended in written]
+            late = {(at.topic, at.number): appended.error for at, appended, _ in unsafe}
+            return [
+                (topic, number, late.get((topic, number), error))
+                for topic, number, error in written
+            ]
 
-        if not unsafe:
-            then(outcomes())
-            return
         request = self._loopback.waiting(WriteTxnMarkersRequest(), _OWN_VERSION, then)
-        answer = _when_safe(context, request, unsafe, outcomes)
+        answer = _when_safe(self._context, request, unsafe, outcomes)
         if answer is not None:
             request.release(answer)
 
@@ -194,9 +203,9 @@ def _write(
 ) -> AppendResult:
     """Append a marker, and add it to ``unsafe`` if it has to be replicated or flushed first."""
     topic = context.replicas.table.by_name.get(name)
-    partition = None if topic is None else topic.partition(number)
-    if topic is None or partition is None:
+    if topic is None or not 0 <= number < len(topic.partitions):
         return AppendResult(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
+    partition = topic.partitions[number]
     if not partition.is_plain:
         if not partition.is_here:
             return AppendResult(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
@@ -242,5 +251,6 @@ def _write(
         unsafe.append(_Unsafe(partition, appended, is_unflushed))
     if of_groups:
         coordinators.runtime.end_transaction(number, marker.producer_id, committed=committed)
-    partition.appended(now_ms)
+    if partition.waiters or not partition.is_plain:
+        partition.appended(now_ms)
     return appended

@@ -148,7 +148,7 @@ class CoordinatorRuntime:
         if topic is None:
             return None
         number = partition_of(coordinator_id, len(topic.partitions))
-        return self.shards.get((topic.name, number))
+        return self.shards.get((family, number))
 
     def is_loading(self, family: RecordFamily) -> bool:
         """Whether a shard of this kind is still loading."""

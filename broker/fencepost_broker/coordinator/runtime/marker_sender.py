@@ -221,7 +221,7 @@ class MarkerSender:
         for sending in queue:
             if not sending.is_wanted:
                 continue
-            left = self._free(sending)
+            left = self._free(sending) if self._holds else sending.left()
             if left:
                 self._here.write(sending.send, left, partial(self._told, sending))
             else:
@@ -229,11 +229,8 @@ class MarkerSender:
 
     def _free(self, sending: _Sending) -> Collection[tuple[str, int]]:
         """Return the partitions without a marker, but for those that are held back."""
-        left = sending.left()
-        if not self._holds:
-            return left
         name = sending.send.transactional_id
-        return [where for where in left if not self.is_held(name, *where)]
+        return [where for where in sending.left() if not self.is_held(name, *where)]
 
     def _hand_out(self, queue: list[_Sending]) -> list[_Sending]:
         """Send other brokers their parts; return the parts for this broker."""
@@ -333,12 +330,13 @@ class MarkerSender:
                 failed = failed or may_pass(error)
         written = MarkersWritten(sending.send, outcomes)
         try:
-            sending.owner.submit(written)
+            is_complete = sending.owner.submit(written)
         except AppendRefusedError:
             # This was the last marker: only CompleteX is logged, other outcomes are not.
             sending.untold = written
-            failed = True
-        self._go_on(sending, failed=failed)
+            is_complete, failed = False, True
+        if not is_complete:
+            self._go_on(sending, failed=failed)
 
     def _not_answered(self, lost: Iterable[_Sending]) -> None:
         """Handle a request without an answer: its markers may or may not be written."""

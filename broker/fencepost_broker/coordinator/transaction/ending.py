@@ -122,24 +122,23 @@ def _prepare(
     value = transaction.next_value(state, now_ms)
     if transaction.state is not State.ONGOING:
         value.transaction_start_timestamp_ms = now_ms
-    answer = EndTxnResponse()
     if bumps:
         error = _bump(context, transaction, value)
         if error:
             return _refused(error)
-        has_next = value.next_producer_id != NO_ID
-        answer.producer_id = value.next_producer_id if has_next else value.producer_id
-        answer.producer_epoch = value.producer_epoch
-        if has_next:
-            answer.producer_epoch = max(value.next_producer_epoch, 0)
+        if value.next_producer_id == NO_ID:
+            answer = EndTxnResponse(0, 0, value.producer_id, value.producer_epoch)
+        else:
+            next_epoch = max(value.next_producer_epoch, 0)
+            answer = EndTxnResponse(0, 0, value.next_producer_id, next_epoch)
         value.client_transaction_version = CLIENT_VERSION_EPOCH_BUMP
     else:
+        answer = EndTxnResponse()
         if transaction.is_kept:
             value.next_producer_id = transaction.client_id
             value.next_producer_epoch = transaction.client_epoch
         value.client_transaction_version = CLIENT_VERSION_OLD
-    decision = _prepared(context, now_ms, transaction, value, partitions)
-    decision.answer = answer
+    decision = _prepared(context, now_ms, transaction, value, partitions, answer)
     if tells:
         decision.effects = (*decision.effects, *tells)
     return decision
@@ -216,6 +215,7 @@ def _prepared(
     transaction: Transaction,
     value: TransactionLogValue,
     partitions: Partitions,
+    answer: EndTxnResponse | None = None,
 ) -> Decision[Any]:
     """Write PrepareX and send the markers; without partitions, write CompleteX as well."""
     transactional_id = transaction.transactional_id
@@ -224,7 +224,7 @@ def _prepared(
     if not partitions:
         after = Transaction(transactional_id)
         after.take(value)
-        return Decision(records=(record, completion(context, now_ms, after)))
+        return Decision(answer, (record, completion(context, now_ms, after)))
     send = SendMarkers(
         transactional_id,
         value.producer_id,
@@ -234,7 +234,7 @@ def _prepared(
         value.client_transaction_version,
         pending_of(partitions),
     )
-    return Decision(records=(record,), soft=(send,), effects=(send,))
+    return Decision(answer, (record,), (send,), (send,))
 
 
 def pending_of(partitions: Partitions) -> dict[tuple[str, int], ErrorCode]:

@@ -130,7 +130,8 @@ class Transaction:
     def take(self, value: TransactionLogValue) -> None:
         """Take over a record."""
         state = logged_state(value.transaction_status)
-        client_id, epoch = value.producer_id, value.producer_epoch
+        client_id = value.producer_id
+        epoch = value.producer_epoch
         next_epoch = value.next_producer_epoch
         self.is_kept = is_kept = next_epoch != NO_EPOCH
         if is_kept:
@@ -141,9 +142,11 @@ class Transaction:
             # From version 2 on, a producer may continue after its end or fence; before, it may not.
             bumps = value.client_transaction_version >= _EPOCH_BUMP
             self.last_epoch = self.client_epoch if bumps else NO_EPOCH
-        self.client_id, self.client_epoch = client_id, epoch
+        self.client_id = client_id
+        self.client_epoch = epoch
         self.state = state
-        listed, known = value.transaction_partitions, self.logged.transaction_partitions
+        listed = value.transaction_partitions
+        known = self.logged.transaction_partitions
         if not listed:
             self.partitions = NO_PARTITIONS
         elif listed is not known:

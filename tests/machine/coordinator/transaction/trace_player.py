@@ -142,7 +142,8 @@ class Player:
             outcomes.append((*partition_named(each), ErrorCode[error]))
         if not outcomes:
             outcomes = [(*each, ErrorCode.NONE) for each in list(send.pending)]
-        assert self.coordinator.ask(c.MarkersWritten(send, outcomes)) is None
+        is_complete = self.coordinator.ask(c.MarkersWritten(send, outcomes))
+        assert not (is_complete and self.coordinator.machine.is_sending(send))
         return []
 
     def _wait(self, plain: list[str], options: dict[str, str], version: Any) -> list[str]:
