@@ -11,7 +11,7 @@ from typing import Final, Protocol, TypeAlias
 
 from fencepost_protocol.apis import FLEXIBLE_FROM, Message
 from fencepost_protocol.exceptions import LocalProtocolError, RemoteProtocolError
-from fencepost_protocol.generated.index import APIS, ApiKey
+from fencepost_protocol.generated.index import ApiKey
 from fencepost_protocol.primitives import Buffer, read_unknown_tags
 
 SIZE_BYTES: Final = 4
@@ -112,11 +112,10 @@ def api_key_of(message: Message) -> int:
     """The API that a request or response belongs to."""
     try:
         key: int = message.API_KEY  # type: ignore[attr-defined]
-        if key in APIS:
-            return key
     except AttributeError:
-        pass
-    raise LocalProtocolError(f"{message.NAME} is neither a request nor a response")
+        text = f"{message.NAME} is neither a request nor a response"
+        raise LocalProtocolError(text) from None
+    return key
 
 
 def encode_request(

@@ -8,9 +8,8 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from fencepost_broker.coordinator import RecordFamily, decode_record
+from fencepost_broker.coordinator import LogRecord, RecordFamily, decode_record
 from fencepost_broker.coordinator.transaction import commands as c
-from fencepost_broker.coordinator.transaction.model import log_record
 from fencepost_broker.coordinator.transaction.ports import TransactionSettings
 from fencepost_broker.coordinator.transaction.states import State
 from fencepost_broker.metadata.decision import Decision
@@ -20,7 +19,7 @@ from fencepost_protocol.generated.describe_transactions import DescribeTransacti
 from fencepost_protocol.generated.end_txn import EndTxnRequest
 from fencepost_protocol.generated.find_coordinator import FindCoordinatorRequest
 from fencepost_protocol.generated.init_producer_id import InitProducerIdRequest
-from fencepost_protocol.generated.transaction_log import TransactionLogValue
+from fencepost_protocol.generated.transaction_log import TransactionLogKey, TransactionLogValue
 from fencepost_protocol.records.batch import split_batches
 from fencepost_protocol.records.reader import iter_records
 
@@ -88,7 +87,8 @@ class Ours:
             transaction_start_timestamp_ms=-1,
             client_transaction_version=2,
         )
-        self.coordinator.carry_out(Decision[None](records=(log_record(name, value, 2),)))
+        record = LogRecord(TransactionLogKey(name), value, 1)
+        self.coordinator.carry_out(Decision[None](records=(record,)))
 
     def content(self) -> bytes:
         """The log as it would be in a file."""

@@ -178,8 +178,8 @@ MUTATIONS: Final = (
     Mutation(
         "a new epoch for each producer",
         _INITIALIZING,
-        "(transaction.producer_id, epoch + 1), given",
-        "(transaction.producer_id, epoch), given",
+        "(transaction.logged.producer_id, epoch + 1), given",
+        "(transaction.logged.producer_id, epoch), given",
     ),
     Mutation(
         "a block of producer ids is used once",

@@ -110,6 +110,28 @@ async def test_markers_leave_when_the_outcome_is_on_disk(tmp_path: Path, syncs: 
                 pass
 
 
+async def test_an_end_is_complete_when_its_markers_are_on_disk(
+    tmp_path: Path, syncs: Syncs
+) -> None:
+    async with slow(tmp_path, syncs) as it:
+        who = await it.begin()
+        assert code_of(await it.client.ask(sent(who), 12)) is NONE
+        hold = it.broker.hold_markers("x")
+        assert code_of(await it.client.ask(EndTxnRequest("x", *who, True), 3)) is NONE
+        states = await it.end_of("__transaction_state")
+        it.stand_still()
+        hold.release()
+        async with asyncio.timeout(60):
+            while await it.end_of("t") != 2:
+                pass
+        for _ in range(5):
+            assert await it.end_of("__transaction_state") == states
+        it.go_on()
+        async with asyncio.timeout(60):
+            while await it.end_of("__transaction_state") != states + 1:
+                pass
+
+
 @pytest.mark.parametrize("fails", [False, True])
 async def test_offsets_in_an_open_transaction_wait_for_their_own_log(
     tmp_path: Path, syncs: Syncs, *, fails: bool

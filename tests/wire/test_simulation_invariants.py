@@ -12,9 +12,9 @@ from typing import Any
 import pytest
 from fencepost_broker.apis.produce import delayed_produce
 from fencepost_broker.cli.machine import is_compiled
-from fencepost_broker.coordinator.records import RecordFamily, encode_batch
+from fencepost_broker.coordinator.records import LogRecord, RecordFamily, encode_batch
 from fencepost_broker.coordinator.runtime.shard import Shard
-from fencepost_broker.coordinator.transaction.model import Transaction, log_record
+from fencepost_broker.coordinator.transaction.model import Transaction
 from fencepost_broker.coordinator.transaction.states import State
 from fencepost_broker.replication.leader import LeaderState
 from fencepost_broker.server.broker_server import BrokerServer
@@ -27,6 +27,7 @@ from fencepost_broker.simulation.runs import run_seed
 from fencepost_client import Producer
 from fencepost_protocol.errors import ErrorCode
 from fencepost_protocol.generated.allocate_producer_ids import AllocateProducerIdsResponse
+from fencepost_protocol.generated.transaction_log import TransactionLogKey
 from fencepost_protocol.records.batch import unpack_header
 from fencepost_protocol.records.writer import build_batch
 
@@ -105,7 +106,8 @@ def skips_a_state(leader: BrokerServer, follower: BrokerServer) -> None:
             if partition.leads:
                 value = Transaction("other").next_value(State.EMPTY, 0)
                 value.transaction_status = State.COMPLETE_COMMIT
-                records = encode_batch([log_record("other", value, 2)], 1_767_225_600_000)
+                record = LogRecord(TransactionLogKey("other"), value, 1)
+                records = encode_batch([record], 1_767_225_600_000)
                 partition.log.append_built(records, partition.leader_epoch, 1_767_225_600_000)
                 return
 
@@ -124,7 +126,7 @@ def knows_too_much(leader: BrokerServer, follower: BrokerServer) -> None:
         for shard in server.coordinators.runtime.shards.values():
             if shard.family is RecordFamily.TRANSACTIONS:
                 value = Transaction("other").next_value(State.EMPTY, 1_767_225_605_000)
-                shard.machine.replay(log_record("other", value, 2), 0, -1)
+                shard.machine.replay(LogRecord(TransactionLogKey("other"), value, 1), 0, -1)
 
 
 @pytest.mark.parametrize(

@@ -136,7 +136,7 @@ def transaction_shard(
     """
     coordination = context.coordinators.runtime
     shard = coordination.shard(RecordFamily.TRANSACTIONS, transactional_id)
-    if shard is not None and of_producer is not None:
+    if of_producer is not None and shard is not None:
         client = of_producer.peer.client
         coordination.last_clients.note(transactional_id, of_producer.client_id, client)
     return shard

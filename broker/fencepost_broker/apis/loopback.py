@@ -59,9 +59,8 @@ class Loopback:
 
     def ask(self, message: Message, version: int, then: Answered) -> None:
         """Send a request; ``then`` is called with the response, at once or later."""
-        self._correlation_id = self._correlation_id + 1 & 0x7FFFFFFF
-        api_key = api_key_of(message)
-        request = Request(self, api_key, version, self._correlation_id, None, NO_FRAME, 0)
+        request = self._request(message, version)
+        api_key = request.api_key
         handler = self._handlers.get(api_key)
         if handler is None:
             handler = self._handlers[api_key] = loaded(self._served[api_key])
@@ -70,6 +69,17 @@ class Loopback:
             self._waiting[request] = then
         else:
             then(response)
+
+    def waiting(self, message: Message, version: int, then: Answered) -> Request:
+        """Return a request that the caller answers later; ``then`` is called with the response."""
+        request = self._request(message, version)
+        self._waiting[request] = then
+        return request
+
+    def _request(self, message: Message, version: int) -> Request:
+        self._correlation_id = self._correlation_id + 1 & 0x7FFFFFFF
+        api_key = api_key_of(message)
+        return Request(self, api_key, version, self._correlation_id, None, NO_FRAME, 0)
 
     def release(self, request: Request, answer: Answer) -> None:
         """Deliver the answer to a parked request."""

@@ -11,7 +11,7 @@ from __future__ import annotations
 import struct
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from enum import Enum
+from enum import StrEnum
 from functools import cache
 from operator import is_
 from typing import Any, Final, NamedTuple, Unpack
@@ -45,8 +45,8 @@ _LONG_MAX: Final = 16
 _INT32_MAX: Final = (1 << 31) - 1
 
 
-class RecordFamily(Enum):
-    """The coordinator that owns a record type: each numbers its types from 0."""
+class RecordFamily(StrEnum):
+    """The coordinator that owns a record type, by its topic: each numbers its types from 0."""
 
     GROUPS = "__consumer_offsets"
     TRANSACTIONS = "__transaction_state"
@@ -137,6 +137,9 @@ _HEAD: Final = struct.Struct(">qhib")
 """The beginning of a transaction's value: producer id, epoch, timeout, status."""
 _TIMES: Final = struct.Struct(">qq")
 """Two fields of a value, last update and start, and of a batch's header, base and largest time."""
+_pack_head = _HEAD.pack_into
+_pack_times = _TIMES.pack_into
+_pack_crc = CRC.pack_into
 _NO_TOPICS: Final[tuple[Sequence[PartitionsSchema], bytes]] = ((), b"")
 _ABSENT: Final = -0x5EED_F00D
 """A number that no transaction has, by which the positions of its fields are found."""
@@ -176,8 +179,8 @@ def _transaction_batch(
     )
     batch, head_at, times_at = _templates.get(stays) or _remember(stays, record, value)
     batch = batch.copy()
-    _TIMES.pack_into(batch, TIMESTAMPS_OFFSET, timestamp_ms, timestamp_ms)
-    _HEAD.pack_into(
+    _pack_times(batch, TIMESTAMPS_OFFSET, timestamp_ms, timestamp_ms)
+    _pack_head(
         batch,
         head_at,
         value.producer_id,
@@ -185,13 +188,13 @@ def _transaction_batch(
         value.transaction_timeout_ms,
         value.transaction_status,
     )
-    _TIMES.pack_into(
+    _pack_times(
         batch,
         times_at,
         value.transaction_last_update_timestamp_ms,
         value.transaction_start_timestamp_ms,
     )
-    CRC.pack_into(batch, CRC_OFFSET, crc32c(memoryview(batch)[ATTRIBUTES_OFFSET:]))
+    _pack_crc(batch, CRC_OFFSET, crc32c(memoryview(batch)[ATTRIBUTES_OFFSET:]))
     return batch
 
 

@@ -192,8 +192,10 @@ class BrokerServer(SharedServer):
 
     def _make_coordinators(self) -> CoordinatorRuntime:
         from fencepost_broker.apis.loopback import Loopback
+        from fencepost_broker.apis.transactions.write_txn_markers import OwnMarkers
         from fencepost_broker.coordinator.runtime.coordinator_runtime import CoordinatorRuntime
 
+        loopback = Loopback(self.context, SERVED, self.metrics, self._clock.call_later)
         return CoordinatorRuntime(
             self.identity.node_id,
             self._clock,
@@ -205,7 +207,7 @@ class BrokerServer(SharedServer):
             self.topics,
             self.producer_ids,
             self.coordinators.peers,
-            Loopback(self.context, SERVED, self.metrics, self._clock.call_later),
+            OwnMarkers(self.context, loopback),
             self.log_levels,
             self.coordinators.on_step,
             None if isinstance(self.controller, LocalController) else self.controller.is_current,

@@ -37,8 +37,7 @@ def largest_timestamp_delta(view: Buffer, start: int, count: int, shift: int = 0
     length = len(view)
     largest = _NOTHING
     pos = start
-    index = 0
-    while index < count:
+    for index in range(count):
         begin = pos
         try:
             size, more, attributes, time, offset, key_size, a, b = _unpack(view, pos)
@@ -59,14 +58,13 @@ def largest_timestamp_delta(view: Buffer, start: int, count: int, shift: int = 0
                 offset = offset & 0x7F | key_size << 7
                 key_size = a
                 pos += 1
-            pos += 1 if key_size == _NULL else 1 + (key_size >> 1)
+            pos += 1 + (key_size >> 1)  # which is nothing for a null
             value_size = view[pos]
             pos += 1
             if value_size >= 0x80:
                 value_size = value_size & 0x7F | view[pos] << 7
                 pos += 1
-            if value_size != _NULL:
-                pos += value_size >> 1
+            pos += value_size >> 1
             # ``last`` is the record's last byte, the header count where there are no headers. A
             # number that takes three bytes has become one of more than 14 bits.
             is_plain = (
@@ -88,7 +86,6 @@ def largest_timestamp_delta(view: Buffer, start: int, count: int, shift: int = 0
             pos, time = _follow_unusual(view, begin, index, shift)
         if time > largest:
             largest = time
-        index += 1
     if pos != length:
         raise left_behind(length - pos, pos + shift)
     return largest

@@ -39,8 +39,14 @@ _MARKER_VERSION: Final = 0
 
 # The one record of a marker batch: length, attributes, both deltas, key length, key, value length,
 # value, header count. Only the type and the epoch vary.
-_MARKER_RECORD: Final = struct.Struct(">BBBBBhhBhiB")
-_MARKER_BATCH_SIZE: Final = HEADER_SIZE + _MARKER_RECORD.size
+_MARKER_RECORD: Final = struct.Struct(">7sh3siB")
+_BEFORE_TYPE: Final = struct.pack(
+    ">5Bh", (_MARKER_RECORD.size - 1) << 1, 0, 0, 0, _KEY.size << 1, _KEY_VERSION
+)
+_BEFORE_EPOCH: Final = struct.pack(">Bh", _MARKER.size << 1, _MARKER_VERSION)
+_MARKER_BATCH: Final = struct.Struct(HEADER.format + _MARKER_RECORD.format.removeprefix(">"))
+_MARKER_LENGTH: Final = _MARKER_BATCH.size - LOG_OVERHEAD
+_MARKER_ATTRIBUTES: Final = TRANSACTIONAL_FLAG | CONTROL_FLAG
 
 
 class ControlType(IntEnum):
@@ -93,38 +99,27 @@ def build_end_txn_marker(
     partition_leader_epoch: int = NO_PARTITION_LEADER_EPOCH,
 ) -> bytearray:
     """Make the batch that ends a transaction in one partition."""
-    batch = bytearray(_MARKER_BATCH_SIZE)
-    HEADER.pack_into(
-        batch,
-        0,
-        base_offset,
-        _MARKER_BATCH_SIZE - LOG_OVERHEAD,
-        partition_leader_epoch,
-        MAGIC,
-        0,
-        TRANSACTIONAL_FLAG | CONTROL_FLAG,
-        0,
-        timestamp_ms,
-        timestamp_ms,
-        producer_id,
-        producer_epoch,
-        NO_SEQUENCE,
-        1,
-    )
-    _MARKER_RECORD.pack_into(
-        batch,
-        HEADER_SIZE,
-        (_MARKER_RECORD.size - 1) << 1,
-        0,
-        0,
-        0,
-        _KEY.size << 1,
-        _KEY_VERSION,
-        ControlType.COMMIT if committed else ControlType.ABORT,
-        _MARKER.size << 1,
-        _MARKER_VERSION,
-        coordinator_epoch,
-        0,
+    batch = bytearray(
+        _MARKER_BATCH.pack(
+            base_offset,
+            _MARKER_LENGTH,
+            partition_leader_epoch,
+            MAGIC,
+            0,
+            _MARKER_ATTRIBUTES,
+            0,
+            timestamp_ms,
+            timestamp_ms,
+            producer_id,
+            producer_epoch,
+            NO_SEQUENCE,
+            1,
+            _BEFORE_TYPE,
+            ControlType.COMMIT if committed else ControlType.ABORT,
+            _BEFORE_EPOCH,
+            coordinator_epoch,
+            0,
+        )
     )
     CRC.pack_into(batch, CRC_OFFSET, crc32c(memoryview(batch)[ATTRIBUTES_OFFSET:]))
     return batch

@@ -118,7 +118,7 @@ def _answer_later(
         left = [(log, result) for log, result in unflushed if not result.error]
         if left:
             AnswerAfterFlush(
-                request, left, _not_on_disk, lambda: answer_all(request, outcomes, context)
+                request, left, not_on_disk, lambda: answer_all(request, outcomes, context)
             ).wait(context.replicas.flushes)
         else:
             request.release(answer_all(request, outcomes, context))
@@ -131,24 +131,30 @@ def _answer_later(
         flush_and_answer()
 
 
-def _not_on_disk(result: AppendResult, error: StorageError) -> None:
+def not_on_disk(result: AppendResult, error: StorageError) -> None:
+    """Refuse a batch that could not be flushed."""
     result.error = ErrorCode.KAFKA_STORAGE_ERROR
     result.message = str(error)
 
 
-def find_topic(
-    context: BrokerContext, data: TopicProduceData, version: int
-) -> tuple[Topic | None, ErrorCode]:
-    """Return the topic to write to, or ``None`` and the error."""
-    if version >= _BY_ID_FROM:
-        topic = context.replicas.table.by_id.get(data.topic_id)
-        missing = ErrorCode.UNKNOWN_TOPIC_ID
-    else:
-        topic = context.replicas.table.by_name.get(data.name)
-        missing = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
-    if topic is not None and topic.is_internal:
-        return None, ErrorCode.INVALID_TOPIC_EXCEPTION
-    return topic, missing
+def find_topic(context: BrokerContext, data: TopicProduceData, version: int) -> Topic | None:
+    """Return the topic to write to; ``None`` if it does not exist or clients must not write to it.
+
+    ``topic_error`` tells which.
+    """
+    table = context.replicas.table
+    by_id = version >= _BY_ID_FROM
+    topic = table.by_id.get(data.topic_id) if by_id else table.by_name.get(data.name)
+    return None if topic is None or topic.is_internal else topic
+
+
+def topic_error(context: BrokerContext, data: TopicProduceData, version: int) -> ErrorCode:
+    """Return the error for a topic that ``find_topic`` does not return."""
+    table = context.replicas.table
+    by_id = version >= _BY_ID_FROM
+    if data.topic_id in table.by_id if by_id else data.name in table.by_name:
+        return ErrorCode.INVALID_TOPIC_EXCEPTION
+    return ErrorCode.UNKNOWN_TOPIC_ID if by_id else ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
 
 
 def append(

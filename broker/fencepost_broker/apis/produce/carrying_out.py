@@ -23,6 +23,7 @@ from fencepost_broker.apis.produce.appending import (
     append,
     conclude,
     find_topic,
+    topic_error,
 )
 from fencepost_broker.apis.produce.partition_verification import keep_message
 from fencepost_broker.apis.produce.responses import answer_success
@@ -52,7 +53,7 @@ def carry_out(
     turn only, so they are examined before (:mod:`.examination`) and appended in one turn.
     """
     version = request.version
-    until_ns = perf_counter_ns() + _FIRST_TURN_NS
+    began_ns = perf_counter_ns()
     refusal = ErrorCode.NONE if message.acks in ACKS else ErrorCode.INVALID_REQUIRED_ACKS
     now_ms = context.clock.now_ms()
     failed = False
@@ -61,20 +62,20 @@ def carry_out(
     unflushed: list[Unflushed] = []
     unreplicated: list[Unreplicated] = []
     for data in message.topic_data:
-        topic, missing = find_topic(context, data, version)
+        topic = find_topic(context, data, version)
         of_topic: list[tuple[int, AppendResult]] = []
         for entry in data.partition_data:
             if (
                 (outcomes or of_topic)
                 and permit is None
-                and perf_counter_ns() > until_ns
+                and perf_counter_ns() - began_ns > _FIRST_TURN_NS
                 and request.peer.may_park
             ):
                 outcomes.append((data, of_topic))
                 LongRequest(context, request, outcomes, unflushed, unreplicated).begin(message)
                 return None
             result = (
-                AppendResult(refusal or missing)
+                AppendResult(refusal or topic_error(context, data, version))
                 if topic is None or refusal
                 else append(topic, entry, now_ms, permit, message.acks, examined)
             )
@@ -146,18 +147,19 @@ class LongRequest:
     def _append_some(self, until_ns: int) -> bool:
         """Append batches until the time is over; return whether all are appended."""
         context, message = self._context, self._message
+        version = self._request.version
         refusal = ErrorCode.NONE if message.acks in ACKS else ErrorCode.INVALID_REQUIRED_ACKS
         now_ms = context.clock.now_ms()
         has_begun = False
         while True:
             data, of_topic = self._outcomes[-1]
-            topic, missing = find_topic(context, data, self._request.version)
+            topic = find_topic(context, data, version)
             for entry in data.partition_data[len(of_topic) :]:
                 if has_begun and perf_counter_ns() > until_ns:
                     return False
                 has_begun = True
                 if topic is None or refusal:
-                    result = AppendResult(refusal or missing)
+                    result = AppendResult(refusal or topic_error(context, data, version))
                 else:
                     result = append(topic, entry, now_ms, None, message.acks)
                 of_topic.append((entry.index, result))

@@ -103,7 +103,7 @@ class Examination:
         self, message: ProduceRequest
     ) -> Iterator[tuple[PartitionProduceData, PartitionLog]]:
         for data in message.topic_data:
-            topic, _ = find_topic(self._context, data, self._request.version)
+            topic = find_topic(self._context, data, self._request.version)
             if topic is None:
                 continue
             for entry in data.partition_data:

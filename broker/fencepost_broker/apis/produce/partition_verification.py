@@ -14,14 +14,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from fencepost_protocol.errors import ErrorCode
 from fencepost_protocol.generated.produce import ProduceRequest
 
 from fencepost_broker.apis.coordinator_requests import (
     ParkedTransactionRequest,
-    error_or,
     submit,
     submit_at_once,
     transaction_shard,
@@ -29,6 +28,7 @@ from fencepost_broker.apis.coordinator_requests import (
 from fencepost_broker.apis.request import Answer, Request
 from fencepost_broker.coordinator.hashing import partition_of
 from fencepost_broker.coordinator.records import RecordFamily
+from fencepost_broker.coordinator.runtime.shard import AppendRefusedError
 from fencepost_broker.coordinator.transaction.commands import (
     AddPartitions,
     Outcome,
@@ -70,8 +70,9 @@ def enter(
     waiting = ParkedTransactionRequest(
         context, request, shard, transactional_id, lambda told: answer(_outcome(told))
     )
+    producer_id, epoch = producer
     command = AddPartitions(
-        transactional_id, *producer, partitions, _BY_BROKER, waiting, is_known=True
+        transactional_id, producer_id, epoch, partitions, _BY_BROKER, waiting, is_known=True
     )
     return waiting.submit(command)
 
@@ -243,12 +244,8 @@ def keep_message(request: Request, message: ProduceRequest) -> ProduceRequest:
     return read_again(request, message)
 
 
-def _outcome(told: Any) -> Outcome:
-    error = error_or(told)
-    if error:
-        return Outcome(error)
-    assert isinstance(told, Outcome)
-    return told
+def _outcome(told: Outcome | AppendRefusedError) -> Outcome:
+    return Outcome(told.error) if isinstance(told, AppendRefusedError) else told
 
 
 def _elsewhere(context: BrokerContext, transactional_id: str) -> int | None:

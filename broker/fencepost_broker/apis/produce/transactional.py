@@ -124,7 +124,7 @@ def _sequences(
     """Return the first sequence of the request's batch for each of these partitions."""
     sequences: dict[tuple[str, int], int] = {}
     for data in message.topic_data:
-        topic, _ = find_topic(context, data, version)
+        topic = find_topic(context, data, version)
         asked = () if topic is None else wanted.get(topic.name, ())
         for entry in data.partition_data:
             if topic is not None and entry.index in asked and entry.records is not None:
@@ -136,7 +136,7 @@ def _sequences(
 def _guard(
     context: BrokerContext, partition: Partition, producer: Producer, sequence: int, version: int
 ) -> VerificationGuard | None:
-    return partition.log.start_verification(
+    return partition.log.producers.start_verification(
         *producer,
         sequence,
         supports_epoch_bump=version >= _ENTERS_FROM,
@@ -157,23 +157,24 @@ def _to_be_asked_for(
     fenced: Fenced = set()
     is_asked = version >= _ENTERS_FROM or context.config.settings[_VERIFICATION]
     for data in message.topic_data:
-        topic, _ = find_topic(context, data, version)
+        topic = find_topic(context, data, version)
         if topic is None:
             continue
         for entry in data.partition_data:
             header = _transactional(entry)
             if header is None or not 0 <= entry.index < len(topic.partitions):
                 continue
-            producer = header[9], header[10]
+            producer = producer_id, epoch = header[9], header[10]
             if producer != known:
                 if known is not None:
                     raise _SeveralProducersError
                 known = producer
             partition = topic.partitions[entry.index]
-            if is_asked and not partition.log.has_ongoing_transaction(*producer):
+            producers = partition.log.producers
+            if is_asked and not producers.has_ongoing_transaction(producer_id, epoch):
                 if not partition.leads:
                     continue  # nothing is written here, whatever the coordinator answers
-                if partition.log.is_fenced(*producer):
+                if producers.is_fenced(producer_id, epoch):
                     fenced.add((topic.name, entry.index))
                     continue
                 wanted.setdefault(topic.name, []).append(entry.index)
@@ -212,13 +213,13 @@ def _write(
         if fenced and (partition.topic, partition.number) in fenced:
             text = f"producer {producer_id} has a newer epoch than {epoch} in this partition"
             return AppendResult(ErrorCode.INVALID_PRODUCER_EPOCH, message=text)
-        if partition.number in asked.get(partition.topic, ()):
+        if (outcome.error or guards) and partition.number in asked.get(partition.topic, ()):
             told = outcome.of(partition.topic, partition.number)
             if told:
                 return _refused(produce_error(told, version), told)
             if guards:
                 return guards.get((partition.topic, partition.number))
-        return partition.log.start_verification(
+        return partition.log.producers.start_verification(
             producer_id,
             epoch,
             header[11],

@@ -44,6 +44,7 @@ from fencepost_broker.apis.coordinator_requests import (
     transaction_shard,
 )
 from fencepost_broker.apis.request import Answer, Request
+from fencepost_broker.coordinator.runtime.shard import AppendRefusedError
 from fencepost_broker.coordinator.transaction.adding import what_is_missing
 from fencepost_broker.coordinator.transaction.commands import (
     AddPartitions,
@@ -70,9 +71,8 @@ def end_txn(context: BrokerContext, request: Request, message: EndTxnRequest) ->
     return None if told is None else _end_txn_answer(told)
 
 
-def _end_txn_answer(told: Any) -> Answer:
-    error = error_or(told)
-    return EndTxnResponse(error_code=error) if error else told
+def _end_txn_answer(told: EndTxnResponse | AppendRefusedError) -> EndTxnResponse:
+    return EndTxnResponse(0, told.error) if isinstance(told, AppendRefusedError) else told
 
 
 def add_offsets_to_txn(

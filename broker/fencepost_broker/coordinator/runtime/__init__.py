@@ -2,7 +2,7 @@
 
 coordinator_runtime.py  all coordinators of a broker: look-up by id, loading, effects, time
 shard.py                one machine, and the partition that holds its records
-marker_sender.py        sends WriteTxnMarkers until each partition has acknowledged
+marker_sender.py        writes and sends markers until each partition has its own
 remote_verification.py  AddPartitionsToTxn to coordinators in other brokers (KIP-890)
 peer_brokers.py         the other brokers of the cluster, and requests to them
 explaining.py           explanations of what a transaction is waiting for

@@ -32,7 +32,7 @@ from fencepost_broker.coordinator.runtime.group_wiring import (
 )
 from fencepost_broker.coordinator.runtime.known_cluster import KnownCluster
 from fencepost_broker.coordinator.runtime.last_clients import LastClients
-from fencepost_broker.coordinator.runtime.marker_sender import Dispatch, MarkerSender
+from fencepost_broker.coordinator.runtime.marker_sender import Here, MarkerSender
 from fencepost_broker.coordinator.runtime.peer_brokers import PeerBrokers
 from fencepost_broker.coordinator.runtime.persister import Persister
 from fencepost_broker.coordinator.runtime.shard import (
@@ -70,7 +70,7 @@ _AREAS: Final = {
     RecordFamily.SHARES: "group",
 }
 _DEBUG: Final = LEVELS["debug"]
-_FAMILIES: Final = {family.value: family for family in RecordFamily}
+_FAMILIES: Final = {str(family): family for family in RecordFamily}
 
 
 class CoordinatorRuntime:
@@ -88,16 +88,16 @@ class CoordinatorRuntime:
         topics: TopicCreation,
         producer_ids: ProducerIdSource,
         peers: PeerBrokers,
-        loopback: Dispatch,
+        own_markers: Here,
         log_levels: LogLevels,
         on_step: OnStep | None = None,
         is_current: Callable[[], bool] | None = None,
     ) -> None:
-        """``loopback`` carries this broker's requests to itself; ``on_step``: see ``steps``.
+        """``own_markers`` writes markers to this broker's partitions; ``on_step``: see ``steps``.
 
         While ``is_current`` is false, another broker may be the coordinator: nothing is decided.
         """
-        self.loopback = loopback
+        self.own_markers = own_markers
         self.node_id = node_id
         self._clock = clock
         self._ready = ready
@@ -116,7 +116,7 @@ class CoordinatorRuntime:
         self.listener: TransactionListener | None = None
         self.shards: dict[tuple[str, int], Shard] = {}
         """By topic and partition."""
-        self.sender = MarkerSender(clock, ready, loopback, peers)
+        self.sender = MarkerSender(clock, ready, own_markers, peers)
         self.persister = Persister(self, clock, ready, peers)
         self.last_clients = LastClients()
         self._is_started = False
@@ -144,11 +144,11 @@ class CoordinatorRuntime:
         return ErrorCode.COORDINATOR_LOAD_IN_PROGRESS
 
     def _find(self, family: RecordFamily, coordinator_id: str) -> Shard | None:
-        topic = self.table.by_name.get(family.value)
+        topic = self.table.by_name.get(family)
         if topic is None:
             return None
         number = partition_of(coordinator_id, len(topic.partitions))
-        return self.shards.get((topic.name, number))
+        return self.shards.get((family, number))
 
     def is_loading(self, family: RecordFamily) -> bool:
         """Whether a shard of this kind is still loading."""
@@ -164,28 +164,28 @@ class CoordinatorRuntime:
         If the controller is another process, the topic does not exist yet when this returns; the
         client's retry finds it.
         """
-        if family.value in self.table.by_name:
+        if family in self.table.by_name:
             return ErrorCode.NONE
-        wanted = by_itself(family.value, self._config.settings)
+        wanted = by_itself(family, self._config.settings)
         results: list[CreatableTopicResult] = []
         self._topics.create([wanted], results.extend)
         return ErrorCode(results[0].error_code) if results else ErrorCode.COORDINATOR_NOT_AVAILABLE
 
     def offsets_partition_of(self, group_id: str) -> int:
         """Return the partition of ``__consumer_offsets`` that a group belongs to."""
-        topic = self.table.by_name.get(RecordFamily.GROUPS.value)
+        topic = self.table.by_name.get(RecordFamily.GROUPS)
         if topic is None:
             return partition_of(group_id, self._config.settings.offsets_topic_num_partitions)
         return partition_of(group_id, len(topic.partitions))
 
     def takes_markers(self, number: int) -> bool:
         """Whether a partition of ``__consumer_offsets`` may get a marker, unlike during a load."""
-        shard = self.shards.get((RecordFamily.GROUPS.value, number))
+        shard = self.shards.get((RecordFamily.GROUPS, number))
         return shard is None or shard.is_loaded
 
     def end_transaction(self, number: int, producer_id: int, *, committed: bool) -> None:
         """Handle a marker that was written to a partition of ``__consumer_offsets``."""
-        shard = self.shards.get((RecordFamily.GROUPS.value, number))
+        shard = self.shards.get((RecordFamily.GROUPS, number))
         if shard is not None and shard.is_loaded:
             shard.end_transaction(producer_id, committed=committed)
             shard.look_behind()

@@ -24,10 +24,11 @@ class LastClients:
 
     def note(self, transactional_id: str, client_id: str | None, client: RemoteClient) -> None:
         """Record that this client has sent a request for this id."""
-        self._by_id[transactional_id] = (client_id, client)
-        self._by_id.move_to_end(transactional_id)
-        if len(self._by_id) > _IDS_MAX:
-            self._by_id.popitem(last=False)
+        by_id = self._by_id
+        by_id[transactional_id] = (client_id, client)
+        by_id.move_to_end(transactional_id)
+        if len(by_id) > _IDS_MAX:
+            by_id.popitem(last=False)
 
     def of(self, transactional_id: str) -> ExplainedClient | None:
         """Return the last client of an id; ``None`` if it is unknown."""

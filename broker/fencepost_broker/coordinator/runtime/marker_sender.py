@@ -1,17 +1,19 @@
-"""The marker sender: it retries WriteTxnMarkers until each partition has its marker.
+"""The marker sender: it writes markers, again and again, until each partition has its own.
 
 Markers that become due in one turn of the event loop are sent together, after the answers of that
 turn: a producer gets the outcome of its transaction before any marker is written. Delays are wire
 time. Tests can hold markers back.
 
 In a cluster, an end is divided into one part for each broker that leads some of its partitions.
-Each broker has one request in flight. Markers that become due in the meantime are assigned to
-leaders again after it, because leaders may have changed.
+This broker's part is written directly; the others are sent WriteTxnMarkers. Each of them has one
+request in flight. Markers that become due in the meantime are assigned to leaders again after it,
+because leaders may have changed.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
+from functools import partial
 from typing import Any, Final, Protocol
 
 from fencepost_protocol.errors import ErrorCode
@@ -27,7 +29,6 @@ from fencepost_broker.coordinator.transaction.commands import MarkersWritten, Se
 from fencepost_broker.coordinator.transaction.markers import may_pass
 from fencepost_broker.ports import ReadyList
 
-_VERSION: Final = 2
 _BACK_OFF_MS: Final = 20
 _BACK_OFF_MAX_MS: Final = 1000
 _DOUBLINGS_MAX: Final = 6
@@ -40,11 +41,20 @@ class Clock(Protocol):
         """Call a function after a delay."""
 
 
-class Dispatch(Protocol):
-    """A destination of requests."""
+Outcomes = Sequence[tuple[str, int, ErrorCode]]
+"""By topic and partition: whether the marker is there."""
 
-    def ask(self, message: Any, version: int, then: Callable[[Any], None]) -> None:
-        """Send a request; ``then`` is called with the response."""
+
+class Here(Protocol):
+    """The partitions that this broker leads."""
+
+    def write(
+        self,
+        send: SendMarkers,
+        partitions: Iterable[tuple[str, int]],
+        then: Callable[[Outcomes], None],
+    ) -> None:
+        """Write markers of an end; ``then`` is called with their outcomes, at once or later."""
 
 
 class Others(Protocol):
@@ -119,7 +129,7 @@ class _Sending:
         """Whether these markers still have to be sent."""
         return self.owner.is_loaded and self.owner.machine.is_sending(self.send)
 
-    def left(self) -> Iterable[tuple[str, int]]:
+    def left(self) -> Collection[tuple[str, int]]:
         """Return the partitions without a marker."""
         pending = self.send.pending
         if self.part is None:
@@ -130,11 +140,10 @@ class _Sending:
 class MarkerSender:
     """Sends the markers of all coordinators in this broker."""
 
-    def __init__(self, clock: Clock, ready: ReadyList, dispatch: Dispatch, others: Others) -> None:
+    def __init__(self, clock: Clock, ready: ReadyList, here: Here, others: Others) -> None:
         self._clock = clock
         self._ready = ready
-        self._dispatch = dispatch
-        """The way to this broker's own handlers."""
+        self._here = here
         self._others = others
         self._behind: dict[int, list[_Sending]] = {}
         """By broker with a request in flight: the ends that wait for it."""
@@ -209,9 +218,19 @@ class MarkerSender:
         queue, self._queue = self._queue, []
         if self._others.are_there:
             queue = self._hand_out(queue)
-        request, sent = self._request(queue)
-        if sent:
-            self._dispatch.ask(request, _VERSION, lambda answer: self._answered(sent, answer))
+        for sending in queue:
+            if not sending.is_wanted:
+                continue
+            left = self._free(sending) if self._holds else sending.left()
+            if left:
+                self._here.write(sending.send, left, partial(self._told, sending))
+            else:
+                self._held.append(sending)
+
+    def _free(self, sending: _Sending) -> Collection[tuple[str, int]]:
+        """Return the partitions without a marker, but for those that are held back."""
+        name = sending.send.transactional_id
+        return [where for where in sending.left() if not self.is_held(name, *where)]
 
     def _hand_out(self, queue: list[_Sending]) -> list[_Sending]:
         """Send other brokers their parts; return the parts for this broker."""
@@ -264,60 +283,60 @@ class MarkerSender:
         sent: dict[int, _Sending] = {}
         markers = []
         for sending in queue:
+            send = sending.send
             if not sending.is_wanted:
                 continue
-            marker = self._marker(sending)
-            if marker is None:
-                self._held.append(sending)
-            elif marker.producer_id in sent:
+            if send.producer_id in sent:
                 self._enqueue(sending)  # the response identifies markers by producer id
-            else:
-                sent[marker.producer_id] = sending
-                markers.append(marker)
-        return WriteTxnMarkersRequest(markers), sent
-
-    def _marker(self, sending: _Sending) -> WritableTxnMarker | None:
-        """Return the marker for the partitions that are not held back; ``None`` if all are."""
-        send = sending.send
-        topics: dict[str, list[int]] = {}
-        for topic, partition in send.pending if sending.part is None else sending.left():
-            if not self._holds or not self.is_held(send.transactional_id, topic, partition):
+                continue
+            topics: dict[str, list[int]] = {}
+            for topic, partition in self._free(sending):
                 topics.setdefault(topic, []).append(partition)
-        if not topics:
-            return None
-        return WritableTxnMarker(
-            send.producer_id,
-            send.producer_epoch,
-            send.is_commit,
-            [WritableTxnMarkerTopic(topic, numbers) for topic, numbers in topics.items()],
-            send.coordinator_epoch,
-            send.transaction_version,
-        )
+            if not topics:
+                self._held.append(sending)
+                continue
+            sent[send.producer_id] = sending
+            markers.append(
+                WritableTxnMarker(
+                    send.producer_id,
+                    send.producer_epoch,
+                    send.is_commit,
+                    [WritableTxnMarkerTopic(topic, numbers) for topic, numbers in topics.items()],
+                    send.coordinator_epoch,
+                    send.transaction_version,
+                )
+            )
+        return WriteTxnMarkersRequest(markers), sent
 
     def _answered(self, sent: dict[int, _Sending], answer: WriteTxnMarkersResponse) -> None:
         for result in answer.markers:
             sending = sent.pop(result.producer_id, None)
-            if sending is None or not sending.is_wanted:
-                continue
-            outcomes = []
-            failed = False
-            for topic in result.topics:
-                for partition in topic.partitions:
-                    error = ErrorCode.NONE
-                    if partition.error_code:
-                        error = ErrorCode(partition.error_code)
-                        failed = failed or may_pass(error)
-                    outcomes.append((topic.name, partition.partition_index, error))
-            written = MarkersWritten(sending.send, outcomes)
-            try:
-                sending.owner.submit(written)
-            except AppendRefusedError:
-                # This was the last marker: only CompleteX is logged, other outcomes are not.
-                sending.untold = written
-                failed = True
-            self._go_on(sending, failed=failed)
+            if sending is not None:
+                outcomes = [
+                    (topic.name, partition.partition_index, ErrorCode(partition.error_code))
+                    for topic in result.topics
+                    for partition in topic.partitions
+                ]
+                self._told(sending, outcomes)
         for sending in sent.values():
             self._go_on(sending, failed=True)  # the response does not mention it
+
+    def _told(self, sending: _Sending, outcomes: Outcomes) -> None:
+        if not sending.owner.is_loaded:
+            return
+        failed = False
+        for _, _, error in outcomes:
+            if error:
+                failed = failed or may_pass(error)
+        written = MarkersWritten(sending.send, outcomes)
+        try:
+            is_complete = sending.owner.submit(written)
+        except AppendRefusedError:
+            # This was the last marker: only CompleteX is logged, other outcomes are not.
+            sending.untold = written
+            is_complete, failed = False, True
+        if not is_complete:
+            self._go_on(sending, failed=failed)
 
     def _not_answered(self, lost: Iterable[_Sending]) -> None:
         """Handle a request without an answer: its markers may or may not be written."""

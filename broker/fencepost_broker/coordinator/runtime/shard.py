@@ -201,8 +201,9 @@ class Shard:
         If the records cannot be written, the answer is an ``AppendRefusedError``. A command that
         may be parked in the machine must contain the same token.
         """
+        now_ms = self._around.now_ms()
         try:
-            answer = self.submit(command, guard)
+            answer = self.commit(self.machine.handle(now_ms, command), now_ms, guard)
         except AppendRefusedError as error:
             answer = error
         return self.settle(answer, token) if self.is_behind else answer

@@ -6,8 +6,6 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
-    from fencepost_protocol.generated.write_txn_markers import WritableTxnMarker
-
     from fencepost_broker.coordinator.records import LogRecord
 
 
@@ -18,6 +16,13 @@ class TransactionListener(Protocol):
         """Note records of ``__transaction_state``."""
 
     def marker_written(
-        self, topic: str, partition: int, offset: int, marker: WritableTxnMarker
+        self,
+        topic: str,
+        partition: int,
+        offset: int,
+        producer_id: int,
+        producer_epoch: int,
+        *,
+        committed: bool,
     ) -> None:
         """Note a marker in a partition."""

@@ -46,8 +46,7 @@ _OFFSETS_ABORTABLE_FROM: Final = 4
 
 def add_partitions(context: Context, now_ms: int, command: AddPartitions) -> Decision[Outcome]:
     """Add partitions to the open transaction; without one, a transaction begins."""
-    by_broker = command.version >= _BY_BROKERS_FROM
-    if by_broker and not context.cluster.transaction_version():
+    if command.version >= _BY_BROKERS_FROM and not context.cluster.transaction_version():
         return Decision(Outcome(ErrorCode.UNSUPPORTED_VERSION))
     if not command.is_known:
         missing = what_is_missing(context.cluster.has_partition, command.topics)
@@ -80,16 +79,6 @@ def add_partitions(context: Context, now_ms: int, command: AddPartitions) -> Dec
         if transaction.state is State.ONGOING:
             return Decision(Outcome(ErrorCode.NONE))
         partitions = {}  # as in Kafka, a transaction may begin with no partitions at all
-    return _entered(context, now_ms, command, transaction, partitions)
-
-
-def _entered(
-    context: Context,
-    now_ms: int,
-    command: AddPartitions,
-    transaction: Transaction,
-    partitions: Partitions,
-) -> Decision[Outcome]:
     value = transaction.next_value(State.ONGOING, now_ms)
     if transaction.state is not State.ONGOING:
         value.transaction_start_timestamp_ms = now_ms

@@ -112,7 +112,7 @@ class SendMarkers:
 
 @dataclass(slots=True)
 class MarkersWritten:
-    """The outcome of sent markers, by partition; it has no answer.
+    """The outcome of sent markers, by partition; the answer is ``True`` if they complete the end.
 
     Temporary errors (see ``markers.may_pass``) are only recorded: the sender retries.
     """

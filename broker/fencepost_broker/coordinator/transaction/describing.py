@@ -31,10 +31,10 @@ def describe(
             ErrorCode.NONE,
             transaction.transactional_id,
             NAMES[transaction.state],
-            transaction.timeout_ms,
-            transaction.started_ms,
-            transaction.producer_id,
-            transaction.producer_epoch,
+            transaction.logged.transaction_timeout_ms,
+            transaction.logged.transaction_start_timestamp_ms,
+            transaction.logged.producer_id,
+            transaction.logged.producer_epoch,
             [
                 described.TopicData(topic, sorted(numbers))
                 for topic, numbers in sorted(_open_partitions(transaction).items())
@@ -61,11 +61,11 @@ def list_transactions(
     matches = command.matches
     return Decision(
         [
-            told.TransactionState(each.transactional_id, each.producer_id, NAMES[each.state])
+            told.TransactionState(each.transactional_id, each.logged.producer_id, NAMES[each.state])
             for each in context.transactions.values()
             if (not states or NAMES[each.state] in states)
-            and (not producer_ids or each.producer_id in producer_ids)
-            and (longer_ms < 0 or now_ms - each.started_ms > longer_ms)
+            and (not producer_ids or each.logged.producer_id in producer_ids)
+            and (longer_ms < 0 or now_ms - each.logged.transaction_start_timestamp_ms > longer_ms)
             and (matches is None or matches(each.transactional_id))
         ]
     )
@@ -84,9 +84,9 @@ def explain(context: Context, command: ExplainTransaction) -> Decision[Transacti
         return Decision()
     found = TransactionWaits(
         NAMES[transaction.state],
-        transaction.producer_id,
-        transaction.producer_epoch,
-        transaction.updated_ms,
+        transaction.logged.producer_id,
+        transaction.logged.producer_epoch,
+        transaction.logged.transaction_last_update_timestamp_ms,
         tokens=tuple(each.token for each in transaction.parked),
     )
     found.times_out_ms = context.timers.timeout_of(transaction)

@@ -73,7 +73,9 @@ def end_txn(context: Context, now_ms: int, command: EndTxn) -> Decision[EndTxnRe
         return _refused(ErrorCode.INVALID_TXN_STATE)
     if not bumps:
         return Decision(EndTxnResponse())
-    return Decision(EndTxnResponse(0, 0, transaction.producer_id, transaction.producer_epoch))
+    return Decision(
+        EndTxnResponse(0, 0, transaction.logged.producer_id, transaction.logged.producer_epoch)
+    )
 
 
 def _refused(error: ErrorCode) -> Decision[EndTxnResponse]:
@@ -88,11 +90,11 @@ def _is_retry(transaction: Transaction, request: EndTxnRequest) -> bool:
     """
     if transaction.state not in (State.COMPLETE_COMMIT, State.COMPLETE_ABORT):
         return False
-    epoch = transaction.producer_epoch
-    if request.producer_id == transaction.producer_id:
+    epoch = transaction.logged.producer_epoch
+    if request.producer_id == transaction.logged.producer_id:
         return request.producer_epoch == epoch - 1 and epoch != EPOCH_MAX
     return (
-        request.producer_id == transaction.previous_producer_id
+        request.producer_id == transaction.logged.previous_producer_id
         and request.producer_epoch == LAST_EPOCH
         and epoch == 0
     )
@@ -120,24 +122,23 @@ def _prepare(
     value = transaction.next_value(state, now_ms)
     if transaction.state is not State.ONGOING:
         value.transaction_start_timestamp_ms = now_ms
-    answer = EndTxnResponse()
     if bumps:
         error = _bump(context, transaction, value)
         if error:
             return _refused(error)
-        has_next = value.next_producer_id != NO_ID
-        answer.producer_id = value.next_producer_id if has_next else value.producer_id
-        answer.producer_epoch = value.producer_epoch
-        if has_next:
-            answer.producer_epoch = max(value.next_producer_epoch, 0)
+        if value.next_producer_id == NO_ID:
+            answer = EndTxnResponse(0, 0, value.producer_id, value.producer_epoch)
+        else:
+            next_epoch = max(value.next_producer_epoch, 0)
+            answer = EndTxnResponse(0, 0, value.next_producer_id, next_epoch)
         value.client_transaction_version = CLIENT_VERSION_EPOCH_BUMP
     else:
+        answer = EndTxnResponse()
         if transaction.is_kept:
             value.next_producer_id = transaction.client_id
             value.next_producer_epoch = transaction.client_epoch
         value.client_transaction_version = CLIENT_VERSION_OLD
-    decision = _prepared(context, now_ms, transaction, value, partitions)
-    decision.answer = answer
+    decision = _prepared(context, now_ms, transaction, value, partitions, answer)
     if tells:
         decision.effects = (*decision.effects, *tells)
     return decision
@@ -193,7 +194,7 @@ def _with_left_out(
     Without a marker, consumers of such a partition would wait for ever.
     """
     holds = context.cluster.holds_transaction
-    producer = transaction.producer_id, transaction.producer_epoch
+    producer = transaction.logged.producer_id, transaction.logged.producer_epoch
     tells = []
     for topic, numbers in transaction.partitions.items():
         for number in numbers:
@@ -214,6 +215,7 @@ def _prepared(
     transaction: Transaction,
     value: TransactionLogValue,
     partitions: Partitions,
+    answer: EndTxnResponse | None = None,
 ) -> Decision[Any]:
     """Write PrepareX and send the markers; without partitions, write CompleteX as well."""
     transactional_id = transaction.transactional_id
@@ -222,7 +224,7 @@ def _prepared(
     if not partitions:
         after = Transaction(transactional_id)
         after.take(value)
-        return Decision(records=(record, completion(context, now_ms, after)))
+        return Decision(answer, (record, completion(context, now_ms, after)))
     send = SendMarkers(
         transactional_id,
         value.producer_id,
@@ -232,7 +234,7 @@ def _prepared(
         value.client_transaction_version,
         pending_of(partitions),
     )
-    return Decision(records=(record,), soft=(send,), effects=(send,))
+    return Decision(answer, (record,), (send,), (send,))
 
 
 def pending_of(partitions: Partitions) -> dict[tuple[str, int], ErrorCode]:
@@ -249,7 +251,7 @@ def fence(context: Context, now_ms: int, transaction: Transaction) -> Decision[A
     assert may_follow(transaction.state, State.PREPARE_EPOCH_FENCE)
     assert may_follow(State.PREPARE_EPOCH_FENCE, State.PREPARE_ABORT)
     value = transaction.next_value(State.PREPARE_ABORT, now_ms)
-    value.producer_epoch = min(transaction.producer_epoch + 1, EPOCH_MAX)
+    value.producer_epoch = min(transaction.logged.producer_epoch + 1, EPOCH_MAX)
     if transaction.is_kept:
         value.next_producer_id = transaction.client_id
         value.next_producer_epoch = min(transaction.client_epoch + 1, EPOCH_MAX)
@@ -269,9 +271,10 @@ def completion(context: Context, now_ms: int, transaction: Transaction) -> Any:
     state = State.COMPLETE_COMMIT if is_commit else State.COMPLETE_ABORT
     value = transaction.next_value(state, now_ms)
     value.transaction_partitions = []
-    if transaction.next_producer_id != NO_ID:
-        value.producer_id = transaction.next_producer_id
-        value.producer_epoch = max(transaction.next_producer_epoch, 0)
+    logged = transaction.logged
+    if logged.next_producer_id != NO_ID:
+        value.producer_id = logged.next_producer_id
+        value.producer_epoch = max(logged.next_producer_epoch, 0)
         if transaction.is_kept:
-            value.previous_producer_id = transaction.previous_producer_id
+            value.previous_producer_id = logged.previous_producer_id
     return context.record(transaction.transactional_id, value)

@@ -19,7 +19,7 @@ from fencepost_broker.metadata.decision import Decision
 
 def timed_out(context: Context, now_ms: int, transaction: Transaction) -> Decision[Any]:
     """Abort an open transaction whose timeout is over."""
-    text = f"it was open for its timeout of {transaction.timeout_ms} ms"
+    text = f"it was open for its timeout of {transaction.logged.transaction_timeout_ms} ms"
     return _abort(context, now_ms, transaction, text)
 
 
@@ -61,7 +61,7 @@ def bump_epoch(context: Context, now_ms: int, command: BumpEpoch) -> Decision[bo
     transaction = context.transactions.get(command.transactional_id)
     if transaction is None or transaction.state is State.ONGOING or transaction.is_prepared:
         return Decision(answer=False)
-    before = transaction.producer_epoch
+    before = transaction.logged.producer_epoch
     epoch = before + 1 if command.epoch is None else command.epoch
     if not before < epoch <= LAST_EPOCH:
         return Decision(answer=False)

@@ -78,7 +78,8 @@ def _is_ours(transaction: Transaction, command: InitProducerId) -> bool:
     if given == transaction.client_id:
         return True
     return (
-        given == transaction.previous_producer_id and command.request.producer_epoch >= LAST_EPOCH
+        given == transaction.logged.previous_producer_id
+        and command.request.producer_epoch >= LAST_EPOCH
     )
 
 
@@ -87,9 +88,9 @@ def _may_have_another(transaction: Transaction, epoch: int) -> bool:
 
     A producer that was fenced by the highest epoch gets one too: no producer has that epoch.
     """
-    if epoch in (NO_EPOCH, transaction.producer_epoch):
+    if epoch in (NO_EPOCH, transaction.logged.producer_epoch):
         return True
-    return transaction.producer_epoch == EPOCH_MAX and epoch == transaction.last_epoch
+    return transaction.logged.producer_epoch == EPOCH_MAX and epoch == transaction.last_epoch
 
 
 def _wait(
@@ -113,7 +114,7 @@ def _keep(
     error = bump_client(context, transaction, value)
     if error:
         return refused(error, command.version)
-    value.transaction_partitions = transaction.listed
+    value.transaction_partitions = transaction.logged.transaction_partitions
     if command.request.enable2_pc:
         value.transaction_timeout_ms = NEVER_MS
     answer = InitProducerIdResponse(
@@ -133,7 +134,7 @@ def _rotate(
     if error:
         # Like Kafka, this does not wait for a block of ids; clients retry on this error.
         return refused(ErrorCode.COORDINATOR_LOAD_IN_PROGRESS, command.version)
-    last = command.request.producer_epoch if transaction.producer_id != NO_ID else NO_EPOCH
+    last = command.request.producer_epoch if transaction.logged.producer_id != NO_ID else NO_EPOCH
     return _initialized(context, now_ms, command, transaction, (producer_id, 0), last)
 
 
@@ -141,11 +142,11 @@ def _bump(
     context: Context, now_ms: int, command: InitProducerId, transaction: Transaction
 ) -> Decision[InitProducerIdResponse]:
     """Bump the epoch; repeat the answer to a retry (KIP-360) and refuse an older epoch."""
-    given, epoch = command.request.producer_epoch, transaction.producer_epoch
+    given, epoch = command.request.producer_epoch, transaction.logged.producer_epoch
     if given in (NO_EPOCH, epoch):
-        pair, last = (transaction.producer_id, epoch + 1), given
+        pair, last = (transaction.logged.producer_id, epoch + 1), given
     elif given == transaction.last_epoch:
-        pair, last = (transaction.producer_id, epoch), given
+        pair, last = (transaction.logged.producer_id, epoch), given
     else:
         return refused(ErrorCode.PRODUCER_FENCED, command.version)
     return _initialized(context, now_ms, command, transaction, pair, last)

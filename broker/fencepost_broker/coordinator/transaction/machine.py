@@ -82,13 +82,18 @@ class TransactionCoordinator:
         if value is None:
             self._transactions.pop(name, None)
             return
-        transaction = self._transactions.get(name) or Transaction(name)
+        known = self._transactions.get(name)
+        transaction = known or Transaction(name)
         transaction.take(value)
-        self._transactions[name] = transaction
+        if known is None:
+            self._transactions[name] = transaction
         self._timers.arm(transaction)
 
     def apply_soft(self, soft: Soft) -> None:
         """Apply a change that is not in the log, after the records of the same decision."""
+        if isinstance(soft, SendMarkers):
+            self._transactions[soft.transactional_id].sending = soft
+            return
         if isinstance(soft, MarkersAnswered):
             for partition in soft.done:
                 soft.send.pending.pop(partition, None)
@@ -96,9 +101,7 @@ class TransactionCoordinator:
                 soft.send.pending[topic, number] = error
             return
         transaction = self._transactions[soft.transactional_id]
-        if isinstance(soft, SendMarkers):
-            transaction.sending = soft
-        elif isinstance(soft, EpochAskedFor):
+        if isinstance(soft, EpochAskedFor):
             transaction.last_epoch = soft.last_epoch
         elif isinstance(soft, Park):
             transaction.parked = (*transaction.parked, soft.command)

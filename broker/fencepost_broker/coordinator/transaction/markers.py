@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Final
 
 from fencepost_protocol.errors import ErrorCode
 
@@ -39,7 +39,7 @@ def will_be_repeated(context: Context, topic: str, partition: int, error: ErrorC
     return True
 
 
-def markers_written(context: Context, now_ms: int, command: MarkersWritten) -> Decision[Any]:
+def markers_written(context: Context, now_ms: int, command: MarkersWritten) -> Decision[bool]:
     """Record acknowledgements; after the last one, write CompleteX and resume parked requests."""
     send = command.send
     transaction = context.transactions.get(send.transactional_id)
@@ -48,7 +48,7 @@ def markers_written(context: Context, now_ms: int, command: MarkersWritten) -> D
     pending = send.pending
     done: dict[tuple[str, int], None] = {}
     failed: list[tuple[str, int, ErrorCode]] = []
-    tells: list[Tell] = []
+    tells: tuple[Tell, ...] = ()
     for topic, partition, error in command.outcomes:
         where = topic, partition
         if where not in pending:
@@ -57,14 +57,14 @@ def markers_written(context: Context, now_ms: int, command: MarkersWritten) -> D
             if will_be_repeated(context, topic, partition, error):
                 failed.append((topic, partition, error))
                 continue
-            tells.append(_given_up(send, topic, partition, error))
+            tells += (_given_up(send, topic, partition, error),)
         done[where] = None
     if len(done) == len(pending):
         record = completion(context, now_ms, transaction)
-        return Decision(records=(record,), effects=(*tells, *resumed(transaction)))
+        return Decision(True, (record,), tells + resumed(transaction))
     if not done and not failed:
         return Decision()
-    return Decision(effects=tuple(tells), soft=(MarkersAnswered(send, tuple(done), tuple(failed)),))
+    return Decision(effects=tells, soft=(MarkersAnswered(send, tuple(done), tuple(failed)),))
 
 
 def _given_up(send: SendMarkers, topic: str, partition: int, error: ErrorCode) -> Tell:
@@ -85,11 +85,11 @@ def outstanding(context: Context, now_ms: int) -> Decision[None]:
         sends.append(
             SendMarkers(
                 transaction.transactional_id,
-                transaction.producer_id,
-                transaction.producer_epoch,
+                transaction.logged.producer_id,
+                transaction.logged.producer_epoch,
                 transaction.state is State.PREPARE_COMMIT,
                 context.coordinator_epoch,
-                transaction.client_version,
+                transaction.logged.client_transaction_version,
                 pending_of(transaction.partitions),
             )
         )

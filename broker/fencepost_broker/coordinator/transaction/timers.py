@@ -41,15 +41,19 @@ class Timers:
 
     def timeout_of(self, transaction: Transaction) -> int | None:
         """Return the time at which the open transaction is aborted; ``None`` for never."""
-        if transaction.state is not State.ONGOING or transaction.timeout_ms == NEVER_MS:
+        if transaction.state is not State.ONGOING:
             return None
-        return transaction.started_ms + transaction.timeout_ms
+        logged = transaction.logged
+        timeout_ms = logged.transaction_timeout_ms
+        return (
+            None if timeout_ms == NEVER_MS else logged.transaction_start_timestamp_ms + timeout_ms
+        )
 
     def expiry_of(self, transaction: Transaction) -> int | None:
         """Return the time at which an unused id expires; ``None`` during a transaction."""
         if transaction.state is State.ONGOING or transaction.is_prepared:
             return None
-        return transaction.updated_ms + self._expiration_ms
+        return transaction.logged.transaction_last_update_timestamp_ms + self._expiration_ms
 
     def arm(self, transaction: Transaction) -> None:
         """Add the entries that a changed transaction needs."""

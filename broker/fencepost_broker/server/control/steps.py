@@ -37,8 +37,6 @@ from fencepost_broker.server.control.frames import READ_BYTES_MAX, read_answer
 from fencepost_broker.server.control.seen import address_of
 
 if TYPE_CHECKING:
-    from fencepost_protocol.generated.write_txn_markers import WritableTxnMarker
-
     from fencepost_broker.coordinator import LogRecord
     from fencepost_broker.coordinator.runtime.coordinators import Coordinators
 
@@ -181,16 +179,23 @@ class TransactionSteps:
             )
 
     def marker_written(
-        self, topic: str, partition: int, offset: int, marker: WritableTxnMarker
+        self,
+        topic: str,
+        partition: int,
+        offset: int,
+        producer_id: int,
+        producer_epoch: int,
+        *,
+        committed: bool,
     ) -> None:
         """Tell a marker that a partition has got."""
         self._tell(
             TransactionStep(
                 what="marker",
                 at_ms=self._now_ms(),
-                producer_id=marker.producer_id,
-                producer_epoch=marker.producer_epoch,
-                state=_OUTCOMES[marker.transaction_result],
+                producer_id=producer_id,
+                producer_epoch=producer_epoch,
+                state=_OUTCOMES[committed],
                 partitions=[StepPartition(topic, partition, offset)],
                 broker=self._node_id,
             )

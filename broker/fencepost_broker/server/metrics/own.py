@@ -36,7 +36,9 @@ def _by_state(process: BrokerProcess) -> Iterator[Sample]:
 def _oldest(process: BrokerProcess) -> float:
     now_ms = process.clock.now_ms()
     ages = (
-        now_ms - each.started_ms for each in _transactions(process) if each.state is State.ONGOING
+        now_ms - each.logged.transaction_start_timestamp_ms
+        for each in _transactions(process)
+        if each.state is State.ONGOING
     )
     return max(ages, default=0) / 1000
 

@@ -12,20 +12,16 @@ from fencepost_protocol.generated.init_producer_id import (
     InitProducerIdResponse,
 )
 from fencepost_protocol.generated.list_transactions import ListTransactionsRequest
-from fencepost_protocol.generated.write_txn_markers import (
-    WritableTxnMarker,
-    WritableTxnMarkerTopic,
-    WriteTxnMarkersRequest,
-    WriteTxnMarkersResponse,
-)
 
 from fencepost_broker.coordinator import RecordFamily
 from fencepost_broker.coordinator.transaction.commands import (
+    CLIENT_VERSION_OLD,
     BumpEpoch,
     DescribeTransaction,
     Expire,
     InitProducerId,
     ListTransactions,
+    SendMarkers,
     TimeOut,
 )
 from fencepost_broker.coordinator.transaction.states import NAMES, State
@@ -47,13 +43,13 @@ from fencepost_broker.operations import (
 from fencepost_broker.server.operations.lookup import described, did_you_mean, led_here, shard_of
 
 if TYPE_CHECKING:
+    from fencepost_broker.coordinator.runtime.marker_sender import Outcomes
     from fencepost_broker.coordinator.runtime.shard import Shard
     from fencepost_broker.replication.partition import Partition
     from fencepost_broker.server.broker_server import BrokerServer
     from fencepost_broker.storage.log.results import ProducerDescription
 
 _INIT_VERSION: Final = 5
-_MARKER_VERSION: Final = 2
 _PREPARED: Final = (NAMES[State.PREPARE_COMMIT], NAMES[State.PREPARE_ABORT])
 
 
@@ -178,19 +174,19 @@ async def abort_hanging(server: BrokerServer, operation: AbortHangingTransaction
         raise OperationRefusedError(
             f"producer {operation.producer_id} has no transaction open in {_name(partition)}"
         )
-    marker = WritableTxnMarker(
-        producer.producer_id,
-        producer.producer_epoch,
-        False,
-        [WritableTxnMarkerTopic(partition.topic, [partition.number])],
-        max(producer.coordinator_epoch, 0),
+    where = partition.topic, partition.number
+    abort = SendMarkers(
+        transactional_id="",
+        producer_id=producer.producer_id,
+        producer_epoch=producer.producer_epoch,
+        is_commit=False,
+        coordinator_epoch=max(producer.coordinator_epoch, 0),
+        transaction_version=CLIENT_VERSION_OLD,
+        pending={where: ErrorCode.NONE},
     )
-    answered: asyncio.Future[WriteTxnMarkersResponse] = asyncio.get_running_loop().create_future()
-    server.coordinators.runtime.loopback.ask(
-        WriteTxnMarkersRequest([marker]), _MARKER_VERSION, answered.set_result
-    )
-    answer = await answered
-    code = ErrorCode(answer.markers[0].topics[0].partitions[0].error_code)
+    answered: asyncio.Future[Outcomes] = asyncio.get_running_loop().create_future()
+    server.coordinators.runtime.own_markers.write(abort, [where], answered.set_result)
+    [(_, _, code)] = await answered
     if code is not ErrorCode.NONE:
         raise OperationRefusedError(f"{_name(partition)} takes no abort marker: {code.name}")
     return _producers_now(partition)

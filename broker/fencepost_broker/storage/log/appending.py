@@ -42,11 +42,9 @@ from fencepost_protocol.records.reader import MIN_RECORD_SIZE
 
 from fencepost_broker.storage.log import upkeep
 from fencepost_broker.storage.log.disk import StorageError
-from fencepost_broker.storage.log.indexes import TransactionIndex
 from fencepost_broker.storage.log.producer_replay import note_control, note_replayed
 from fencepost_broker.storage.log.producers import TV_2, VerificationGuard
 from fencepost_broker.storage.log.results import AppendResult, Origin
-from fencepost_broker.storage.log.segment import NEVER
 from fencepost_broker.storage.log.validation import are_right, examine
 
 if TYPE_CHECKING:
@@ -185,9 +183,8 @@ def _append(
         if leader_epoch > log.epochs.written:
             log.write_epochs_with(leader_epoch, first_offset)
         if (
-            segment.roll_base == NEVER  # as that of an empty one
-            or position + size > config.segment_bytes
-            or max_timestamp - segment.roll_base > config.segment_ms
+            position + size > config.segment_bytes
+            or max_timestamp - segment.roll_base > config.segment_ms  # or it is empty
             or last_offset > segment.last_offset_max
             or segment.index_is_full
         ):
@@ -205,14 +202,21 @@ def _append(
     segment.note_batch(last_offset, position, size, max_timestamp, config.index_interval_bytes)
     segment.appended_ms = now_ms
     log.log_end_offset = end = last_offset + 1
+    producers = log.producers
     if producer_id >= 0:
-        if attributes & CONTROL_FLAG:
-            _note_marker(log, records, header, first_offset, segment.transactions, marker)
+        if not attributes & CONTROL_FLAG:
+            producers.note_data(header, first_offset)
+        elif marker is None:
+            note_control(producers, memoryview(records), segment.transactions)
         else:
-            log.producers.note_data(header, first_offset)
+            epoch, committed = marker
+            aborted = producers.note_marker(
+                producer_id, header[10], epoch, first_offset, max_timestamp, committed=committed
+            )
+            if aborted is not None:
+                segment.transactions.append(aborted)
     if log.follows_log_end:
         log.high_watermark = end
-        producers = log.producers
         if producers.unreplicated:
             producers.unreplicated.clear()  # the markers are in the log, and so replicated
         if producers.ongoing:
@@ -349,26 +353,6 @@ def _admit(
     if refusal is not None:
         return AppendResult(refusal.error, message=refusal.message)
     return None
-
-
-def _note_marker(
-    log: LogState,
-    batch: WritableBuffer,
-    header: RawHeader,
-    offset: int,
-    index: TransactionIndex,
-    marker: tuple[int, bool] | None,
-) -> None:
-    """Learn what a marker ended that was just appended, from ``marker`` if that tells."""
-    if marker is None:
-        note_control(log.producers, memoryview(batch), index)
-        return
-    epoch, committed = marker
-    aborted = log.producers.note_marker(
-        header[9], header[10], epoch, offset, header[8], committed=committed
-    )
-    if aborted is not None:
-        index.append(aborted)
 
 
 def _storage_error(log: LogState, error: StorageError) -> AppendResult:

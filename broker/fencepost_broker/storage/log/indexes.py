@@ -261,6 +261,10 @@ class TimeIndex(IndexFile):
 
     def last(self) -> TimeEntry | None:
         """Give the newest entry."""
+        tail = self._tail
+        if tail:
+            timestamp, relative = _TIME_ENTRY.unpack_from(tail, len(tail) - _TIME_ENTRY.size)
+            return TimeEntry(timestamp, self._base_offset + relative)
         count = self.count
         return self.entry(count - 1) if count else None
 

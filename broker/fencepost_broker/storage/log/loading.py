@@ -43,7 +43,7 @@ from fencepost_broker.storage.log.producer_replay import note_replayed, rebuild_
 from fencepost_broker.storage.log.producer_snapshots import ProducerSnapshots
 from fencepost_broker.storage.log.producers import ProducerState
 from fencepost_broker.storage.log.removals import Removals
-from fencepost_broker.storage.log.segment import NEVER, Segment
+from fencepost_broker.storage.log.segment import UNTIMED, Segment
 from fencepost_broker.storage.log.state import LogState
 from fencepost_broker.storage.log.upkeep import new_segment
 
@@ -254,7 +254,7 @@ def settle_active(log: LogState) -> None:
     count = active.offsets.count
     active.index_gap = active.size - (active.offsets.entry(count - 1).position if count else 0)
     first = active.first_batch_timestamp()
-    active.roll_base = first - active.roll_jitter_ms if first >= 0 else NEVER
+    active.roll_base = first - active.roll_jitter_ms if first >= 0 else UNTIMED
 
 
 def _index_complaint(segment: Segment, sizes: dict[str, int]) -> str | None:

@@ -56,6 +56,9 @@ _MAX_RELATIVE_OFFSET: Final = 0x7FFF_FFFF
 _REMEMBERED_ENDS_MAX: Final = 8
 _SCAN_BLOCK: Final = 256 * 1024
 NEVER: Final = (1 << 63) - 1
+UNTIMED: Final = -(1 << 64)
+"""The ``roll_base`` of a segment that has no first timestamp: older than any ``segment.ms``, so
+that each append looks whether it is to be rolled."""
 UNKNOWN: Final = -2
 """A largest timestamp that has not been looked up yet."""
 
@@ -123,7 +126,7 @@ class Segment:
         """Bytes since the last entry of the offset index."""
         self.index_size_max = index_size_max
         self.index_is_full = False
-        self.roll_base = NEVER
+        self.roll_base = UNTIMED
         """What ``segment.ms`` counts from: the first batch's timestamp, less the jitter."""
         self.roll_jitter_ms = 0
         self.created_ms = now_ms
@@ -164,7 +167,7 @@ class Segment:
         self.size = position + size
         if not position:
             self.first_timestamp = max_timestamp
-            self.roll_base = max_timestamp - self.roll_jitter_ms if max_timestamp >= 0 else NEVER
+            self.roll_base = max_timestamp - self.roll_jitter_ms if max_timestamp >= 0 else UNTIMED
         largest = self._max_timestamp
         if max_timestamp > largest and (largest != UNKNOWN or max_timestamp > self.max_timestamp):
             self._max_timestamp = max_timestamp
@@ -393,7 +396,7 @@ class Segment:
         self._max_timestamp, self._offset_of_max = best, offset
         if not self.size:
             self.first_timestamp = None
-            self.roll_base = NEVER
+            self.roll_base = UNTIMED
 
     def start_anew(self) -> None:
         """Empty the indexes: they are about to be built again from the batches."""

@@ -16,7 +16,7 @@ from fencepost_broker.storage.log.disk import StorageError, Sync
 from fencepost_broker.storage.log.epochs import LeaderEpochs
 from fencepost_broker.storage.log.log_segments import LogSegments
 from fencepost_broker.storage.log.names import DELETED, SEGMENT_SUFFIXES
-from fencepost_broker.storage.log.segment import NEVER, Segment
+from fencepost_broker.storage.log.segment import UNTIMED, Segment
 
 if TYPE_CHECKING:
     from fencepost_broker.storage.log.state import LogState
@@ -56,10 +56,10 @@ def segment_for(
         segment.size
         and (
             segment.size + size > config.segment_bytes
-            or max_timestamp - segment.roll_base > config.segment_ms
             or (
-                segment.roll_base == NEVER
-                and now_ms - segment.created_ms > config.segment_ms - segment.roll_jitter_ms
+                now_ms - segment.created_ms > config.segment_ms - segment.roll_jitter_ms
+                if segment.roll_base == UNTIMED
+                else max_timestamp - segment.roll_base > config.segment_ms
             )
             or segment.index_is_full
         )

@@ -1,8 +1,8 @@
-"""Brokers that markers are sent to, and which answer when they are told to."""
+"""Brokers that markers go to, and which answer when they are told to."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 from fencepost_broker.coordinator.runtime.shard import AppendRefusedError
@@ -34,6 +34,31 @@ class Clock:
         for _, call in calls:
             call()
         return [delay_ms for delay_ms, _ in calls]
+
+
+class Here:
+    """The broker itself, which writes markers when it is told to."""
+
+    def __init__(self) -> None:
+        self.asked: list[tuple[SendMarkers, list[tuple[str, int]], Callable[[Any], None]]] = []
+
+    def write(
+        self,
+        send: SendMarkers,
+        partitions: Iterable[tuple[str, int]],
+        then: Callable[[Any], None],
+    ) -> None:
+        self.asked.append((send, list(partitions), then))
+
+    def wanted(self) -> list[tuple[int, str, int]]:
+        """The markers that are asked for, with the producer id of each."""
+        return [(send.producer_id, *where) for send, wheres, _ in self.asked for where in wheres]
+
+    def answer(self, error: ErrorCode = NONE, but: tuple[str, int] | None = None) -> None:
+        """Answer everything, with an error for one partition or for all."""
+        asked, self.asked = self.asked, []
+        for _, wheres, then in asked:
+            then([(*where, error if but in (None, where) else NONE) for where in wheres])
 
 
 class Brokers:

@@ -76,7 +76,7 @@ class SomeClock:
 class Nowhere:
     """Where markers go: they stay out."""
 
-    def ask(self, message: Any, version: int, then: Callable[[Any], None]) -> None:
+    def write(self, send: Any, partitions: Any, then: Callable[[Any], None]) -> None:
         """Never answered."""
 
 

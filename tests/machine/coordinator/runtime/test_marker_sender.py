@@ -10,11 +10,8 @@ import pytest
 from fencepost_broker.coordinator.runtime.marker_sender import MarkerSender
 from fencepost_broker.ports import ReadyList
 from fencepost_protocol.errors import ErrorCode
-from fencepost_protocol.generated.write_txn_markers import (
-    WriteTxnMarkersResponse,
-)
 
-from tests.machine.coordinator.runtime.harness import MOVED, NONE, Brokers, Clock, Owner, end_of
+from tests.machine.coordinator.runtime.harness import MOVED, NONE, Clock, Here, Owner, end_of
 
 
 class Nobody:
@@ -35,13 +32,13 @@ def clock() -> Clock:
 
 
 @pytest.fixture
-def brokers() -> Brokers:
-    return Brokers()
+def here() -> Here:
+    return Here()
 
 
 @pytest.fixture
-def sender(clock: Clock, brokers: Brokers) -> MarkerSender:
-    return MarkerSender(clock, ReadyList(partial(clock.call_later, 0)), brokers, Nobody())
+def sender(clock: Clock, here: Here) -> MarkerSender:
+    return MarkerSender(clock, ReadyList(partial(clock.call_later, 0)), here, Nobody())
 
 
 @pytest.fixture
@@ -50,94 +47,92 @@ def owner() -> Owner:
 
 
 def test_what_ends_in_one_turn_goes_out_together_in_the_next(
-    sender: MarkerSender, clock: Clock, brokers: Brokers, owner: Owner
+    sender: MarkerSender, clock: Clock, here: Here, owner: Owner
 ) -> None:
-    sender.send(owner, end_of(1, 0, 1))
+    first = end_of(1, 0, 1)
+    sender.send(owner, first)
     sender.send(owner, end_of(2, 0))
-    assert not brokers.asked
+    assert not here.asked
     assert clock.run() == [0]
-    assert len(brokers.asked) == 1
-    assert brokers.wanted() == [(1, "t", 0), (1, "t", 1), (2, "t", 0)]
-    marker = brokers.asked[0][0].markers[0]
-    assert (marker.producer_epoch, marker.transaction_result) == (1, True)
-    assert (marker.coordinator_epoch, marker.transaction_version) == (7, 2)
-    brokers.answer()
+    assert here.wanted() == [(1, "t", 0), (1, "t", 1), (2, "t", 0)]
+    assert here.asked[0][0] is first
+    here.answer()
     assert len(owner.told) == 3
     assert not clock.calls
 
 
 def test_what_failed_is_sent_again_for_ever_and_ever_more_slowly(
-    sender: MarkerSender, clock: Clock, brokers: Brokers, owner: Owner
+    sender: MarkerSender, clock: Clock, here: Here, owner: Owner
 ) -> None:
     sender.send(owner, end_of(1, 0, 1))
     clock.run()
-    brokers.answer(MOVED, but=("t", 1))
+    here.answer(MOVED, but=("t", 1))
     delays = []
     for _ in range(12):
         delays += clock.run()
         assert clock.run() == [0]
-        assert brokers.wanted() == [(1, "t", 1)]
-        brokers.answer(MOVED)
+        assert here.wanted() == [(1, "t", 1)]
+        here.answer(MOVED)
     assert delays == [20, 40, 80, 160, 320, 640, *[1000] * 6]
     assert clock.run() == [1000]
     clock.run()
-    brokers.answer()
+    here.answer()
     assert not clock.calls
-    assert not brokers.asked
+    assert not here.asked
 
 
 def test_what_is_given_up_is_not_sent_again(
-    sender: MarkerSender, clock: Clock, brokers: Brokers, owner: Owner
+    sender: MarkerSender, clock: Clock, here: Here, owner: Owner
 ) -> None:
     sender.send(owner, end_of(1, 0))
     clock.run()
-    brokers.answer(ErrorCode.INVALID_PRODUCER_EPOCH)
+    here.answer(ErrorCode.INVALID_PRODUCER_EPOCH)
     assert not clock.calls
 
 
 def test_a_coordinator_that_cannot_write_is_told_again_and_no_marker_is_sent_again(
-    sender: MarkerSender, clock: Clock, brokers: Brokers, owner: Owner
+    sender: MarkerSender, clock: Clock, here: Here, owner: Owner
 ) -> None:
     owner.fails = True
     sender.send(owner, end_of(1, 0))
     clock.run()
-    brokers.answer()
+    here.answer()
     delays = []
     for _ in range(8):
         delays += clock.run()
-        assert not brokers.asked
+        assert not here.asked
     assert delays == [20, 40, 80, 160, 320, 640, 1000, 1000]
     owner.fails = False
     assert clock.run() == [1000]
     assert owner.told == [("t", 0, NONE)]
     assert not clock.calls
-    assert not brokers.asked
+    assert not here.asked
 
 
 def test_a_marker_is_sent_again_that_is_missed_when_the_end_can_be_written(
-    sender: MarkerSender, clock: Clock, brokers: Brokers, owner: Owner
+    sender: MarkerSender, clock: Clock, here: Here, owner: Owner
 ) -> None:
     """Its topic was gone, which needs no marker, and is there again."""
     owner.fails = True
     sender.send(owner, end_of(1, 0))
     clock.run()
-    brokers.answer(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
+    here.answer(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
     owner.fails = False
     clock.run()
     assert clock.run() == [0]
-    assert brokers.wanted() == [(1, "t", 0)]
-    brokers.answer()
+    assert here.wanted() == [(1, "t", 0)]
+    here.answer()
     assert not clock.calls
 
 
 @pytest.mark.parametrize("end", ["stop", "unload"])
 def test_who_is_gone_is_not_told_again(
-    sender: MarkerSender, clock: Clock, brokers: Brokers, owner: Owner, end: str
+    sender: MarkerSender, clock: Clock, here: Here, owner: Owner, end: str
 ) -> None:
     owner.fails = True
     sender.send(owner, end_of(1, 0))
     clock.run()
-    brokers.answer()
+    here.answer()
     owner.fails = False
     if end == "stop":
         sender.stop()
@@ -146,28 +141,19 @@ def test_who_is_gone_is_not_told_again(
     clock.run()
     assert not owner.told
     clock.run()
-    assert not brokers.asked
-
-
-def test_a_marker_without_a_result_is_sent_again(
-    sender: MarkerSender, clock: Clock, brokers: Brokers, owner: Owner
-) -> None:
-    sender.send(owner, end_of(1, 0))
-    clock.run()
-    brokers.asked.pop()[1](WriteTxnMarkersResponse([]))
-    assert clock.run() == [20]
+    assert not here.asked
 
 
 def test_a_coordinator_that_is_gone_wants_nothing(
-    sender: MarkerSender, clock: Clock, brokers: Brokers, owner: Owner
+    sender: MarkerSender, clock: Clock, here: Here, owner: Owner
 ) -> None:
     sender.send(owner, end_of(1, 0))
     clock.run()
     owner.is_loaded = False
-    brokers.answer(MOVED)
+    here.answer(MOVED)
     sender.send(owner, end_of(2, 0))
     clock.run()
-    assert not brokers.asked
+    assert not here.asked
     assert not clock.calls
     assert not owner.told
 
@@ -186,7 +172,7 @@ def test_a_coordinator_that_is_gone_wants_nothing(
 def test_markers_are_held_back(
     sender: MarkerSender,
     clock: Clock,
-    brokers: Brokers,
+    here: Here,
     owner: Owner,
     hold: dict[str, Any],
     free: list[tuple[int, str, int]],
@@ -195,48 +181,39 @@ def test_markers_are_held_back(
     sender.send(owner, end_of(1, 0, 1, name="a"))
     sender.send(owner, end_of(2, 0, name="b"))
     clock.run()
-    assert (brokers.wanted() if brokers.asked else []) == free
-    while brokers.asked:
-        brokers.answer()
+    assert (here.wanted() if here.asked else []) == free
+    while here.asked:
+        here.answer()
     clock.run()  # what is left finds itself held back
-    assert not brokers.asked
+    assert not here.asked
     held.release()
     clock.run()
     if len(free) < 3:
         everything = {(1, "t", 0), (1, "t", 1), (2, "t", 0)}
-        assert set(brokers.wanted()) == everything - set(free)
-        brokers.answer()
+        assert set(here.wanted()) == everything - set(free)
+        here.answer()
     assert not clock.calls
-    assert not brokers.asked
+    assert not here.asked
 
 
 def test_one_hold_of_two_is_enough(
-    sender: MarkerSender, clock: Clock, brokers: Brokers, owner: Owner
+    sender: MarkerSender, clock: Clock, here: Here, owner: Owner
 ) -> None:
     first, second = sender.hold("a"), sender.hold(topic="t")
     sender.send(owner, end_of(1, 0))
     first.release()
     clock.run()
-    assert not brokers.asked
+    assert not here.asked
     first.release()
     second.release()
     clock.run()
-    assert brokers.wanted() == [(1, "t", 0)]
-
-
-def test_a_producers_next_end_waits_for_its_own_request(
-    sender: MarkerSender, clock: Clock, brokers: Brokers, owner: Owner
-) -> None:
-    sender.send(owner, end_of(1, 0))
-    sender.send(owner, end_of(1, 5))
-    clock.run()
-    assert [brokers.wanted(), brokers.wanted(0)] == [[(1, "t", 5)], [(1, "t", 0)]]
+    assert here.wanted() == [(1, "t", 0)]
 
 
 def test_nothing_leaves_after_the_stop(
-    sender: MarkerSender, clock: Clock, brokers: Brokers, owner: Owner
+    sender: MarkerSender, clock: Clock, here: Here, owner: Owner
 ) -> None:
     sender.send(owner, end_of(1, 0))
     sender.stop()
     clock.run()
-    assert not brokers.asked
+    assert not here.asked

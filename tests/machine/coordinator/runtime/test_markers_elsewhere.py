@@ -10,8 +10,17 @@ import pytest
 from fencepost_broker.coordinator.runtime.marker_sender import MarkerSender
 from fencepost_broker.ports import ReadyList
 from fencepost_protocol.errors import ErrorCode
+from fencepost_protocol.generated.write_txn_markers import WriteTxnMarkersResponse
 
-from tests.machine.coordinator.runtime.harness import MOVED, NONE, Brokers, Clock, Owner, end_of
+from tests.machine.coordinator.runtime.harness import (
+    MOVED,
+    NONE,
+    Brokers,
+    Clock,
+    Here,
+    Owner,
+    end_of,
+)
 
 HERE = None
 
@@ -47,8 +56,8 @@ def clock() -> Clock:
 
 
 @pytest.fixture
-def here() -> Brokers:
-    return Brokers()
+def here() -> Here:
+    return Here()
 
 
 @pytest.fixture
@@ -57,7 +66,7 @@ def others() -> Others:
 
 
 @pytest.fixture
-def sender(clock: Clock, here: Brokers, others: Others) -> MarkerSender:
+def sender(clock: Clock, here: Here, others: Others) -> MarkerSender:
     return MarkerSender(clock, ReadyList(partial(clock.call_later, 0)), here, others)
 
 
@@ -67,7 +76,7 @@ def owner() -> Owner:
 
 
 def test_each_leader_gets_its_own_part(
-    sender: MarkerSender, clock: Clock, here: Brokers, others: Others, owner: Owner
+    sender: MarkerSender, clock: Clock, here: Here, others: Others, owner: Owner
 ) -> None:
     others.leaders = {0: HERE, 1: 2, 2: 3, 3: 2}
     end = end_of(1, 0, 1, 2, 3)
@@ -76,6 +85,9 @@ def test_each_leader_gets_its_own_part(
     assert here.wanted() == [(1, "t", 0)]
     assert others[2].wanted() == [(1, "t", 1), (1, "t", 3)]
     assert others[3].wanted() == [(1, "t", 2)]
+    marker = others[3].asked[0][0].markers[0]
+    assert (marker.producer_epoch, marker.transaction_result) == (1, True)
+    assert (marker.coordinator_epoch, marker.transaction_version) == (7, 2)
     here.answer()
     others[2].answer()
     clock.run()
@@ -99,6 +111,30 @@ def test_what_comes_up_meanwhile_waits_for_the_answer(
     others[2].answer()
     clock.run()
     assert others[2].wanted() == [(2, "t", 0), (3, "t", 0)]
+
+
+def test_a_marker_without_a_result_is_sent_again(
+    sender: MarkerSender, clock: Clock, others: Others, owner: Owner
+) -> None:
+    others.leaders = {0: 2}
+    sender.send(owner, end_of(1, 0))
+    clock.run()
+    others[2].asked.pop()[1](WriteTxnMarkersResponse([]))
+    assert clock.run() == [20]
+
+
+def test_a_producers_next_end_waits_for_its_own_request(
+    sender: MarkerSender, clock: Clock, others: Others, owner: Owner
+) -> None:
+    others.leaders = {0: 2, 5: 2}
+    sender.send(owner, end_of(1, 0))
+    sender.send(owner, end_of(1, 5))
+    clock.run()
+    assert others[2].wanted() == [(1, "t", 0)]
+    clock.run()
+    others[2].answer()
+    clock.run()
+    assert others[2].wanted() == [(1, "t", 5)]
 
 
 def test_a_part_follows_its_leader(

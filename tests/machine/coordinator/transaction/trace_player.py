@@ -142,7 +142,8 @@ class Player:
             outcomes.append((*partition_named(each), ErrorCode[error]))
         if not outcomes:
             outcomes = [(*each, ErrorCode.NONE) for each in list(send.pending)]
-        assert self.coordinator.ask(c.MarkersWritten(send, outcomes)) is None
+        is_complete = self.coordinator.ask(c.MarkersWritten(send, outcomes))
+        assert not (is_complete and self.coordinator.machine.is_sending(send))
         return []
 
     def _wait(self, plain: list[str], options: dict[str, str], version: Any) -> list[str]:
@@ -200,7 +201,7 @@ class Player:
         decision = Decision[None](records=(self.coordinator.machine._context.record(name, record),))
         self.coordinator.carry_out(decision)
         self.coordinator.news.clear()
-        self.identity[name] = transaction.producer_id, int(value)
+        self.identity[name] = transaction.logged.producer_id, int(value)
         return []
 
     # -- what people ask ------------------------------------------------------------------------
