@@ -35,6 +35,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Final
 
+from fencepost_broker.cli.machine import build_name
 from fencepost_protocol.generated.find_coordinator import FindCoordinatorRequest
 from fencepost_protocol.generated.list_transactions import ListTransactionsRequest
 from fencepost_protocol.generated.update_features import FeatureUpdateKey, UpdateFeaturesRequest
@@ -427,6 +428,8 @@ def main() -> int:
     parser.add_argument("--at-once", type=int, default=1, help="rounds at the same time")
     parser.add_argument("--setting", action="append", default=[], help="the broker's: fsync=always")
     options = parser.parse_args()
+    if build_name() != "pure Python":
+        parser.error("compiled code goes past the functions that kill it: take pure Python")
     command = librdkafka_command()
     points: list[str] = []
     results = []
