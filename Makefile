@@ -258,7 +258,7 @@ JOBS ?= 2
 simulate: $(STAMP) ## SEEDS (10,000) runs of simulated clusters in JOBS (2) processes; writes docs/proofs/simulation.md
 	$(BIN)/python -m tests.kill.simulated_rounds --seeds $(SEEDS) --jobs $(JOBS) --out docs/proofs/simulation.md
 
-MUTATION_SEEDS ?= 20
+MUTATION_SEEDS ?= 100
 .PHONY: mutations
 mutations: $(STAMP) ## guards taken out of copies of the broker; MUTATION_SEEDS seeds find each; docs/proofs/mutations.md
 	$(BIN)/python -m tests.mutations.campaign --seeds $(MUTATION_SEEDS) --page docs/proofs/mutations.md

@@ -29,6 +29,7 @@ from collections.abc import Callable
 from typing import Any, Final
 
 from fencepost_broker.apis.transactions import write_txn_markers
+from fencepost_broker.apis.transactions.write_txn_markers import OwnMarkers
 from fencepost_broker.cli.main import main
 from fencepost_broker.coordinator.records import RecordFamily
 from fencepost_broker.coordinator.runtime import coordinator_runtime, shard
@@ -37,6 +38,7 @@ from fencepost_broker.coordinator.runtime.shard import Shard
 from fencepost_broker.coordinator.transaction.states import NAMES, State, logged_state
 from fencepost_broker.server.embedded.broker import Broker
 from fencepost_broker.storage.disk.files import RealFile
+from fencepost_protocol.generated.write_txn_markers import WritableTxnMarker
 
 ENVIRONMENT: Final = "FENCEPOST_TEST_DIE"
 LOADS_SLOWLY: Final = "FENCEPOST_TEST_LOADS_SLOWLY"
@@ -120,13 +122,20 @@ def _patch_coordinators() -> None:
 
 
 def _patch_markers() -> None:
-    write = write_txn_markers._write
+    write, own_write = write_txn_markers._write, OwnMarkers.write
+    places: list[tuple[str, int]] = []
+
+    def noted_own_write(self: Any, send: Any, partitions: Any, then: Any) -> None:
+        places[:] = partitions
+        own_write(self, send, places, then)
 
     def doomed_write(
-        context: Any, marker: Any, name: str, result: Any, now_ms: int, unsafe: Any
+        context: Any, marker: Any, name: str, number: int, now_ms: int, unsafe: Any, committed: bool
     ) -> Any:
-        number = result.partition_index
-        places = [(topic.name, each) for topic in marker.topics for each in topic.partition_indexes]
+        if isinstance(marker, WritableTxnMarker):
+            places[:] = [
+                (topic.name, each) for topic in marker.topics for each in topic.partition_indexes
+            ]
         occasions: tuple[str, ...] = ()
         if len(places) > 1:
             if (name, number) == places[0]:
@@ -135,8 +144,11 @@ def _patch_markers() -> None:
                 occasions += ("last-marker",)
             if name == RecordFamily.GROUPS.value:
                 occasions += ("offsets-marker",)
-        return DOOM.around(occasions, lambda: write(context, marker, name, result, now_ms, unsafe))
+        return DOOM.around(
+            occasions, lambda: write(context, marker, name, number, now_ms, unsafe, committed)
+        )
 
+    OwnMarkers.write = noted_own_write  # type: ignore[method-assign]
     write_txn_markers._write = doomed_write
 
 

@@ -133,7 +133,7 @@ def _cell(text: str) -> str:
 def main(arguments: Iterable[str] | None = None) -> int:
     """Run the campaign; fails if a mutation without a reason was not found."""
     parser = argparse.ArgumentParser(prog="python -m tests.mutations.campaign")
-    parser.add_argument("--seeds", type=int, default=20, help="of each program")
+    parser.add_argument("--seeds", type=int, default=100, help="of each program")
     parser.add_argument("--only", default="", help="a part of the guard's name")
     parser.add_argument("--page", type=Path, help="write the page there")
     options = parser.parse_args(None if arguments is None else list(arguments))

@@ -108,9 +108,16 @@ MUTATIONS: Final = (
     ),
     Mutation(
         "the last stable offset stays at an open transaction",
+        "storage/log/appending.py",
+        "        if producers.ongoing:\n            log.last_stable_offset",
+        "        if False:\n            log.last_stable_offset",
+    ),
+    Mutation(
+        "the last stable offset of a replicated log stays at an open transaction",
         "storage/log/state.py",
         "if unstable is None or unstable >= high_watermark:",
         "if True:",
+        ("transactions",),
     ),
     Mutation(
         "aborted transactions of a read",

@@ -24,6 +24,7 @@ from fencepost_broker.simulation.invariants import Invariants
 from fencepost_broker.simulation.logs import committed_records, differing_replicas
 from fencepost_broker.simulation.process import Process, current_process
 from fencepost_broker.simulation.runs import run_seed
+from fencepost_broker.storage.log.producers import ProducerState
 from fencepost_client import Producer
 from fencepost_protocol.errors import ErrorCode
 from fencepost_protocol.generated.allocate_producer_ids import AllocateProducerIdsResponse
@@ -200,6 +201,7 @@ class _Replicated:
         self.log: Any = SimpleNamespace(
             config=SimpleNamespace(min_insync_replicas=1), topic_id=None,
             folder="/simulated/t-0", log_start_offset=0, high_watermark=0,
+            last_stable_offset=0,
         )  # fmt: skip
         partition = SimpleNamespace(isr=(1, 2), replicas=(1, 2))
         self.state: Any = SimpleNamespace(partition=partition, _node_id=1)
@@ -304,3 +306,8 @@ def test_a_replica_that_lacks_a_batch_is_named() -> None:
         assert found.startswith("orders-0 of broker ")
 
     assert run_seed(program, 1).verdict == "ok"
+
+
+def test_a_last_stable_offset_that_does_not_wait_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(ProducerState, "first_unstable_offset", property(lambda _: None))
+    assert "and a transaction is open from" in verdict_of(lambda *_: None)

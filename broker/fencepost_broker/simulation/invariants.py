@@ -8,6 +8,7 @@
 - a transactional id goes through the states of the coordinator's table
 - a coordinator is what a replay of its log gives (looked at when all is quiet, and at the end)
 - a marker is written after its Prepare record is replicated
+- the last stable offset does not pass the first open transaction
 
 They are looked at when a log, a high watermark or an ISR changes. The first one that does not hold
 ends the run. A marker that a program orders by itself (``abort_transaction``) has no Prepare
@@ -26,6 +27,7 @@ from fencepost_protocol.generated.allocate_producer_ids import AllocateProducerI
 from fencepost_protocol.generated.transaction_log import TransactionLogKey, TransactionLogValue
 from fencepost_protocol.records.batch import (
     CONTROL_FLAG,
+    TRANSACTIONAL_FLAG,
     BatchHeader,
     RawHeader,
     unpack_header,
@@ -77,8 +79,8 @@ class _History:
     """What is known of a partition."""
 
     __slots__ = (
-        "acknowledged", "begun", "epoch", "had", "high", "kept", "leaders", "pending", "start",
-        "states", "written",
+        "acknowledged", "begun", "epoch", "had", "high", "kept", "leaders", "open", "pending",
+        "start", "states", "written",
     )  # fmt: skip
 
     def __init__(self) -> None:
@@ -103,8 +105,17 @@ class _History:
         """The batches below it, by their first offset."""
         self.pending: deque[_Written] = deque()
         """The batches above it."""
+        self.open: dict[int, int] = {}
+        """The first offset of each open transaction, by its producer id."""
         self.states: dict[str, State] = {}
         """The state of each transactional id in the log of the last leader."""
+
+    def note(self, offset: int, producer_id: int, attributes: int) -> None:
+        """Take note of a batch's transaction: it is open, or a marker has ended it."""
+        if attributes & CONTROL_FLAG:
+            self.open.pop(producer_id, None)
+        elif attributes & TRANSACTIONAL_FLAG:
+            self.open.setdefault(producer_id, offset)
 
     def cut(self, end: int) -> None:
         """Take note that what was above an offset is lost."""
@@ -148,7 +159,7 @@ class Invariants:
         """A leader has written a batch."""
         place, name = _place(log), current_process.get().name
         known = self._partitions[place]
-        offset, _, epoch, _, crc, attributes, last_delta, *_ = header
+        offset, _, epoch, _, crc, attributes, last_delta, _, _, producer_id, *_ = header
         known.written[name][offset] = epoch, crc
         first = known.leaders.setdefault(epoch, name)
         if first != name:
@@ -164,6 +175,7 @@ class Invariants:
         while known.pending and known.pending[-1].end > offset:
             known.pending.pop()  # a former leader's, which were truncated
         known.pending.append(written)
+        known.note(offset, producer_id, attributes)
         if place[1].startswith(_TRANSACTIONS):
             if epoch != known.epoch:
                 self._read_states(log, known, offset)
@@ -189,7 +201,14 @@ class Invariants:
 
     def moved(self, log: LogState) -> None:
         """A high watermark has moved."""
-        known = self._partitions[_place(log)]
+        place = _place(log)
+        known = self._partitions[place]
+        first = min(known.open.values(), default=log.last_stable_offset)
+        if log.last_stable_offset > max(first, log.log_start_offset):
+            self.fail(
+                f"{place[1]}: the last stable offset is {log.last_stable_offset}, and a transaction"
+                f" is open from {first} on"
+            )
         if log.high_watermark > known.high:
             known.high = log.high_watermark
             while known.pending and known.pending[0].end <= known.high:
@@ -271,7 +290,10 @@ class Invariants:
         if known.kept is not None:
             known.kept = None
             known.cut(log.log_end_offset)
-        for offset, what in batches(log):
+        known.open.clear()
+        for each in headers(log):
+            offset, what = each.base_offset, (each.partition_leader_epoch, each.crc)
+            known.note(offset, each.producer_id, each.attributes)
             if offset < known.high and known.acknowledged.get(offset, what) != what:
                 self.fail(f"{place[1]}: {name} leads it with another batch at offset {offset}")
 
@@ -339,16 +361,19 @@ def _is_metadata(log: LogState) -> bool:
     return _METADATA in log.folder
 
 
-def batches(log: Any) -> list[tuple[int, tuple[int, int]]]:
-    """The leader epoch and the checksum of each batch, by its first offset."""
-    found: list[tuple[int, tuple[int, int]]] = []
-
-    def take(header: BatchHeader, _: memoryview) -> None:
-        found.append((header.base_offset, (header.partition_leader_epoch, header.crc)))
-
-    for _ in replay_batches(log, log.log_start_offset, _READ_BYTES, take):
+def headers(log: Any) -> list[BatchHeader]:
+    """The headers of all batches."""
+    found: list[BatchHeader] = []
+    for _ in replay_batches(
+        log, log.log_start_offset, _READ_BYTES, lambda header, _: found.append(header)
+    ):
         pass
     return found
+
+
+def batches(log: Any) -> list[tuple[int, tuple[int, int]]]:
+    """The leader epoch and the checksum of each batch, by its first offset."""
+    return [(each.base_offset, (each.partition_leader_epoch, each.crc)) for each in headers(log)]
 
 
 def _states(batch: memoryview) -> Iterator[tuple[str, TransactionLogValue | None, State]]:
