@@ -91,6 +91,15 @@ def test_ours_are_compared_with_the_best_of_the_others_and_not_with_each_other()
     ]
 
 
+def test_a_client_that_is_at_its_limit_with_both_is_marked() -> None:
+    ours = {"rate": 100.0, "client_share": 0.99}
+    kfake = {"rate": 100.0, "client_share": 0.95}
+    both = result(BestPeer("rate", 1.1), fencepost=[ours], kfake=[kfake])
+    assert verdicts(both) == [("fencepost: 1.1 × the best peer", "1.00 × kfake *", "MISSED")]
+    one = result(BestPeer("rate", 1.1), fencepost=[ours], kfake=[{**kfake, "client_share": 0.5}])
+    assert verdicts(one) == [("fencepost: 1.1 × the best peer", "1.00 × kfake", "MISSED")]
+
+
 def test_above_every_peer_is_more_than_the_same() -> None:
     same = result(BestPeer("rate", 1.0), fencepost=[{"rate": 5.0}], mock=[{"rate": 5.0}])
     assert verdicts(same) == [("fencepost: above every peer", "1.00 × mock", "MISSED")]

@@ -8,7 +8,7 @@ from typing import Final
 
 from tests.bench.broker.peers import FENCEPOSTS, PEERS
 from tests.bench.broker.plot import Bars, plot
-from tests.bench.broker.results import BUSY, Result, Stamp, number
+from tests.bench.broker.results import BUSY, LIMIT, Result, Stamp, number
 from tests.bench.broker.rows import PAGES
 from tests.bench.judged import MET, MISSED, OPEN, Judged
 from tests.bench.table import markdown_table, plain_table
@@ -64,7 +64,8 @@ class Report:
         if any(result.busy_clients() for result in self.results):
             told.append(
                 f"\\* the client used {BUSY:.0%} of its core or more: this is the client's limit, "
-                "and the broker's CPU time is what compares."
+                "and the broker's CPU time is what compares. If it was so with the best peer as "
+                "well, hardly a broker could be a tenth ahead in such a row."
             )
         return told + list(dict.fromkeys(r for stamp in self.stamps() for r in stamp.remarks))
 
@@ -124,8 +125,10 @@ class Report:
     ) -> Iterator[str]:
         goals = [[g.row, g.text, g.result, g.verdict] for g in self.judged()]
         if goals:
-            missed = sum(goal[-1] == MISSED for goal in goals)
-            yield heading.format(f"Goals: {missed} of {len(goals)} missed")
+            missed = [result for *_, result, verdict in goals if verdict == MISSED]
+            of_clients = sum(each.endswith(LIMIT) for each in missed)
+            told = f", {of_clients} of them at the client's limit (*)" if of_clients else ""
+            yield heading.format(f"Goals: {len(missed)} of {len(goals)} missed{told}")
             yield table(["row", "goal", "result", "verdict"], goals)
         for section, results in self.sections().items():
             yield heading.format(section)

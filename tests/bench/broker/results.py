@@ -22,6 +22,8 @@ from tests.bench.judged import MET, MISSED, OPEN, Judged
 
 BUSY: Final = 0.9
 """A client that is so busy has measured itself."""
+LIMIT: Final = " *"
+"""Marks what such a client has measured."""
 
 Spreads: TypeAlias = dict[str, Spread]
 """By the metric."""
@@ -113,7 +115,9 @@ class Result:
         if ratio is None or best is None:
             return Judged(self.row.name, text, "no peer took part", OPEN)
         met = ratio >= times if times != 1 else ratio > 1
-        return self._verdict(text, f"{ratio:.2f} × {best[1]}", ratio / times, met=met)
+        at_limit = {peer, best[1]} <= set(self.busy_clients())
+        result = f"{ratio:.2f} × {best[1]}{LIMIT if at_limit else ''}"
+        return self._verdict(text, result, ratio / times, met=met)
 
     def _without_result(self, peer: str, text: str) -> Judged:
         reason = self.troubles.get(peer, "nothing was measured")
@@ -133,7 +137,7 @@ class Result:
             return "fails" if peer in self.failed else ""
         values = (self.median(peer, metric) for metric in self.row.shown)
         text = " · ".join("" if value is None else number(value) for value in values)
-        return f"{text} *" if peer in self.busy_clients() else text
+        return f"{text}{LIMIT}" if peer in self.busy_clients() else text
 
 
 def spreads_of(rounds: Sequence[Sample]) -> Spreads:
