@@ -26,6 +26,7 @@ from fencepost_protocol.generated.write_txn_markers import (
 )
 
 from tests.support.broker import Client, running_broker
+from tests.support.compiled import pure_only
 
 pytestmark = pytest.mark.asyncio
 
@@ -60,6 +61,7 @@ class HeldLoading:
             each._load_on()
 
 
+@pure_only("fencepost_broker.coordinator.runtime.coordinator_runtime")
 async def test_requests_hear_that_their_coordinator_is_loading(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -93,6 +95,7 @@ async def test_requests_hear_that_their_coordinator_is_loading(
         await commit(broker, 99)
 
 
+@pure_only("fencepost_broker.coordinator.runtime.coordinator_runtime")
 async def test_a_broker_that_stops_while_it_loads(monkeypatch: pytest.MonkeyPatch) -> None:
     disk = MemoryDisk(MemoryBudget(64 << 20))
     async with running_broker(ONE_PARTITION_EACH, topics={"t": 1}, disk=disk) as broker:

@@ -19,6 +19,7 @@ from fencepost_protocol.records.writer import build_batch
 
 from tests.hostile.batch_harness import SMALLEST, with_body
 from tests.support.broker import Client, running_broker
+from tests.support.compiled import pure_only
 
 pytestmark = pytest.mark.asyncio
 NOW = 1_700_000_000_000
@@ -76,6 +77,7 @@ async def test_the_answer_is_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
         assert ends == [0 if number == 7 else 1 for number in range(40)]
 
 
+@pure_only("fencepost_broker.apis.produce.carrying_out")
 @pytest.mark.usefixtures("_in_turns")
 async def test_others_are_answered_in_between_and_its_own_client_after_it() -> None:
     async with (

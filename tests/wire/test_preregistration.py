@@ -29,6 +29,7 @@ from fencepost_protocol.generated.update_features import FeatureUpdateKey, Updat
 from fencepost_protocol.records.writer import build_batch
 
 from tests.support.broker import RunningBroker, running_broker
+from tests.support.compiled import pure_only
 
 pytestmark = pytest.mark.asyncio
 
@@ -117,6 +118,7 @@ def warnings_of(broker: RunningBroker) -> list[str]:
     return warnings
 
 
+@pure_only("fencepost_broker.coordinator.runtime.coordinator_runtime")
 @VERSIONS
 async def test_only_what_was_written_gets_a_marker(kind: tuple[int, int, int]) -> None:
     async with running_broker(SETTINGS, topics={"t": 4}) as broker:
@@ -186,6 +188,7 @@ async def test_what_was_not_registered_is_refused_and_nothing_changes(
         await until(broker, "CompleteCommit")
 
 
+@pure_only("fencepost_broker.coordinator.runtime.coordinator_runtime")
 @VERSIONS
 async def test_what_is_left_out_and_holds_data_gets_its_marker_with_a_warning(
     kind: tuple[int, int, int],

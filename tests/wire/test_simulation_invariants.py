@@ -11,7 +11,6 @@ from typing import Any
 
 import pytest
 from fencepost_broker.apis.produce import delayed_produce
-from fencepost_broker.cli.machine import is_compiled
 from fencepost_broker.coordinator.records import LogRecord, RecordFamily, encode_batch
 from fencepost_broker.coordinator.runtime.shard import Shard
 from fencepost_broker.coordinator.transaction.model import Transaction
@@ -31,6 +30,8 @@ from fencepost_protocol.generated.allocate_producer_ids import AllocateProducerI
 from fencepost_protocol.generated.transaction_log import TransactionLogKey
 from fencepost_protocol.records.batch import unpack_header
 from fencepost_protocol.records.writer import build_batch
+
+from tests.support.compiled import pure_only
 
 Broken = Callable[[BrokerServer, BrokerServer], object]
 """Does something to a leader's broker and a follower's."""
@@ -263,10 +264,7 @@ def test_without_anything_broken_all_hold() -> None:
     assert verdict_of(lambda *_: None) == "ok"
 
 
-@pytest.mark.skipif(
-    is_compiled("fencepost_broker.coordinator.runtime.shard"),
-    reason="compiled code goes past a function that is put in place of another",
-)
+@pure_only("fencepost_broker.coordinator.runtime.shard")
 def test_markers_that_do_not_wait_for_replicas_are_found(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Shard, "look_behind", lambda _: None)
     assert "before the record that prepares it is replicated" in verdict_of(lambda *_: None)

@@ -7,12 +7,13 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from fencepost_broker.cli.machine import is_compiled
 from fencepost_broker.network.connection import Connection
 from fencepost_broker.simulation import Simulation
 from fencepost_broker.simulation.leaks import kept_of_the_gone
 from fencepost_broker.simulation.runs import run_seed
 from fencepost_client import Consumer, TopicPartition
+
+from tests.support.compiled import pure_only
 
 IDLE = {"open": 2, "parked_requests": 0, "queued_bytes": 0}
 
@@ -66,10 +67,7 @@ def test_a_fetch_whose_connection_is_reset_leaves_nothing() -> None:
     assert run_seed(reset_a_fetch, 1).verdict == "ok"
 
 
-@pytest.mark.skipif(
-    is_compiled("fencepost_broker.network.connection"),
-    reason="compiled code goes past a function that is put in place of another",
-)
+@pure_only("fencepost_broker.network.connection")
 def test_a_simulation_finds_a_fetch_that_is_left_behind(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Connection, "on_loss", lambda *_: None)
     verdict = run_seed(reset_a_fetch, 1).verdict

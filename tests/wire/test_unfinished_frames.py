@@ -30,6 +30,7 @@ from fencepost_protocol.generated.produce import ProduceResponse
 from fencepost_protocol.records.writer import build_batch
 
 from tests.support.broker import ANSWER_SECONDS, RunningBroker, running_broker
+from tests.support.compiled import pure_only
 from tests.support.secure_kafka import make_certificates
 from tests.support.up import produce_request
 from tests.support.waiting import until
@@ -308,6 +309,7 @@ async def test_a_frame_that_is_let_on_is_read_however_much_is_held() -> None:
         queued.hold(-(1 << 30))
 
 
+@pure_only("fencepost_broker.network.receive_buffer")
 async def test_a_frame_for_which_there_is_no_memory_costs_its_own_connection(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
