@@ -60,7 +60,7 @@ async def reset_a_fetch(sim: Simulation) -> None:
     for end in list(sim.network.ends):
         if end.process.name == "reader":
             sim.network.reset(end)
-    await sim.quiet(rest_s=0)
+    await sim.quiet(rest_s=1)
 
 
 def test_a_fetch_whose_connection_is_reset_leaves_nothing() -> None:
