@@ -1,7 +1,6 @@
 """What brokers keep of requests and connections that are gone.
 
-Each cut connection that leaves something behind makes a broker a little larger, until its memory
-is full.
+If every broken connection left something behind, a broker would grow until its memory is full.
 """
 
 from __future__ import annotations

@@ -39,7 +39,7 @@ _NOTHING: Final = TransactionLogValue(
 
 
 class Transaction:
-    """A transactional id: its last record, what follows from that, and what is not in the log."""
+    """A transactional id: its last record, the state derived from it, and what is not logged."""
 
     __slots__ = (
         "client_epoch",
