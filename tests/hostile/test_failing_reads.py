@@ -52,10 +52,12 @@ async def test_what_cannot_be_read_is_a_storage_error_until_it_can() -> None:
         assert [bytes(record.value or b"") for record in iter_records(data.records)] == [b"first"]
 
 
-@pytest.mark.parametrize("maps", [True, False])
-async def test_a_file_that_somebody_cuts_is_a_storage_error(tmp_path: Path, maps: bool) -> None:
-    """A map of it would be SIGBUS, and a short read a frame that is shorter than it says."""
-    disk = FileDisk(tmp_path, maps=maps)
+@pytest.mark.parametrize("positional", [True, False])
+async def test_a_file_that_somebody_cuts_is_a_storage_error(
+    tmp_path: Path, positional: bool
+) -> None:
+    """A short read would be a frame that is shorter than it says."""
+    disk = FileDisk(tmp_path, positional=positional)
     async with running_broker(disk=disk) as broker:
         broker.create("t", 1, **{"segment.bytes": str(1 << 20)})
         for offset in range(4):

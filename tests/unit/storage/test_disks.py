@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import errno
-import mmap
 import os
 import subprocess
 import sys
@@ -18,7 +17,7 @@ from fencepost_broker.storage.disk.memory import MemoryDisk
 from fencepost_broker.storage.disk.memory_chunks import CHUNK_SIZE, MemoryBudget, SpillFile
 from fencepost_broker.storage.log import Disk, LockedError, StorageError
 
-KINDS = ["files", "files by seeking", "files without maps", "memory", "spilled", "half spilled"]
+KINDS = ["files", "files by seeking", "memory", "spilled", "half spilled"]
 
 
 @pytest.fixture(params=KINDS)
@@ -28,8 +27,6 @@ def disk(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Disk]:
             yield FileDisk(tmp_path)
         case "files by seeking":
             yield FileDisk(tmp_path, positional=False)
-        case "files without maps":
-            yield FileDisk(tmp_path, maps=False)
         case "memory":
             yield MemoryDisk()
         case "spilled":
@@ -360,19 +357,6 @@ def test_a_short_write_is_gone_on_with(tmp_path: Path, monkeypatch: pytest.Monke
     file = FileDisk(tmp_path).open("a")
     file.pwrite(2, b"0123456789")
     assert bytes(file.pread(0, 100)) == b"\0\0" + b"0123456789"
-
-
-def test_without_maps_left_reading_still_works(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def none_left(*_: object, **__: object) -> None:
-        raise OSError(errno.ENOMEM, "Cannot allocate memory")
-
-    file = FileDisk(tmp_path).open("a")
-    file.pwrite(0, b"content")
-    file.seal()
-    monkeypatch.setattr(mmap, "mmap", none_left)
-    assert b"".join(file.views(2, 3)) == b"nte"
 
 
 @pytest.mark.skipif(os.geteuid() == 0 if hasattr(os, "geteuid") else True, reason="root may write")

@@ -177,10 +177,10 @@ class ConnectionSettings:
         because="the system adjusts its own buffers",
     )
     socket_send_buffer_bytes = integer(
-        -1,
+        512 * 1024,
         "the system's send buffer of a connection; -1 leaves it as it is",
         kafka=102_400,
-        because="the system adjusts its own buffers",
+        because="a consumer's records cost the least CPU time then",
     )
     socket_connection_setup_timeout_ms = long(
         10_000, "how long this broker waits for a connection it opens", ignored=True

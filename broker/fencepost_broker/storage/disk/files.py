@@ -2,22 +2,16 @@
 
 A file is opened when it is first needed, and at most ``open_files_max`` are open at a time: a file
 that was not used since the hand last passed it is closed (second chance), so that using one costs a
-single store. Rolled segments are mapped, and a map holds a descriptor, too; views of a map keep it
-alive by themselves, so dropping ours never disturbs a reader.
-
-Cutting a file that is mapped would take the pages away from under its readers (SIGBUS). When a map
-is still in use, the part that stays is copied to a new file, and the old one lives on until its
-last reader is done. Another program may cut the file, too: that is looked for before each use.
+single store.
 
 ``os.pwrite``, ``os.pread`` and ``posix_fallocate`` are not everywhere: with ``positional=False``
-they are done by seeking, and with ``maps=False`` views are copies.
+they are done by seeking.
 """
 
 from __future__ import annotations
 
 import contextlib
 import errno
-import mmap
 import os
 import shutil
 import sys
@@ -26,6 +20,7 @@ from pathlib import Path
 from typing import Final
 
 from fencepost_broker.storage.disk.directory_lock import FileLock
+from fencepost_broker.storage.disk.read_memory import LARGE_READ, ReadMemory
 from fencepost_broker.storage.disk.room import release_room, reserve_room
 from fencepost_broker.storage.log.disk import (
     Buffer,
@@ -63,19 +58,12 @@ def storage_error(operation: str, path: str | Path, error: OSError) -> StorageEr
 class RealFile:
     """One file of a data directory."""
 
-    __slots__ = (
-        "_descriptor", "_disk", "_has_readers", "_is_sealed", "_map", "_path", "_room_end",
-        "is_used",
-    )  # fmt: skip
+    __slots__ = ("_descriptor", "_disk", "_path", "_room_end", "is_used")
 
     def __init__(self, disk: FileDisk, path: str) -> None:
         self._disk = disk
         self._path = path
         self._descriptor = _CLOSED
-        self._map: memoryview | None = None
-        self._is_sealed = False
-        self._has_readers = False
-        """A map of it was dropped while there were still views of it."""
         self._room_end = 0
         """How far room was reserved, or was tried to be."""
         self.is_used = False
@@ -136,9 +124,8 @@ class RealFile:
         self.is_used = True
         try:
             descriptor = self._descriptor
-            if descriptor == _CLOSED or self._is_sealed:
+            if descriptor == _CLOSED:
                 descriptor = self._open(create=True)
-                self._unseal()
             if self._disk.positional:
                 written = os.pwrite(descriptor, data, position)
             else:
@@ -176,57 +163,19 @@ class RealFile:
                 release_room(self._descriptor)
 
     def views(self, position: int, length: int) -> list[memoryview]:
-        if self._is_sealed:
-            if self._map is None:
-                self._map = self._make_map()
-            self.is_used = True
-            # If another program has cut the file, reading the map would be a SIGBUS. A look at the
-            # size takes 0.3 us.
-            if self._map is not None and self._end() >= position + length:
-                found = self._map[position : position + length]
-                if len(found) == length:
-                    return [found]
-        return [memoryview(self.pread(position, length))]
-
-    def _end(self) -> int:
-        """Where the open file ends now."""
+        if length < LARGE_READ or not self._disk.scatters:
+            return [memoryview(self.pread(position, length))]
+        self.is_used = True
         try:
-            return os.lseek(self._descriptor, 0, os.SEEK_END)
+            descriptor = self._open(create=False)
+            if descriptor == _CLOSED:
+                return []
+            return self._disk.read_memory.read(descriptor, position, length)
         except OSError as error:
             raise storage_error("read", self._path, error) from error
 
-    def _make_map(self) -> memoryview | None:
-        if not self._disk.maps:
-            return None
-        try:
-            descriptor = self._open(create=False)
-            if descriptor == _CLOSED or not os.fstat(descriptor).st_size:
-                return None
-            return memoryview(mmap.mmap(descriptor, 0, access=mmap.ACCESS_READ))
-        except (OSError, ValueError):
-            return None  # out of maps or of address space: reading still works
-
     def seal(self) -> None:
-        self._is_sealed = True
         self._release_room()
-
-    def _unseal(self) -> None:
-        self._is_sealed = False
-        self._drop_map()
-
-    def _drop_map(self) -> None:
-        """Close the map; its memory stays as long as there are views of it."""
-        view = self._map
-        if view is None:
-            return
-        self._map = None
-        mapped = view.obj
-        assert isinstance(mapped, mmap.mmap)
-        view.release()
-        try:
-            mapped.close()
-        except BufferError:
-            self._has_readers = True
 
     def reserve(self, size: int) -> None:
         try:
@@ -241,31 +190,11 @@ class RealFile:
     def truncate(self, size: int) -> None:
         try:
             self._room_end = 0
-            self._drop_map()
-            if self._has_readers:
-                self._move_aside(size)
-            else:
-                descriptor = self._open(create=False)
-                if descriptor != _CLOSED:
-                    os.ftruncate(descriptor, size)
-            self._is_sealed = False
+            descriptor = self._open(create=False)
+            if descriptor != _CLOSED:
+                os.ftruncate(descriptor, size)
         except OSError as error:
             raise storage_error("truncate", self._path, error) from error
-
-    def _move_aside(self, size: int) -> None:
-        """Replace the file by a copy of its beginning, leaving the mapped one to its readers."""
-        aside = f"{self._path}.tmp"
-        with Path(self._path).open("rb") as source, Path(aside).open("wb") as target:
-            left = size
-            while left > 0:
-                block = source.read(min(left, _COPY_BLOCK))
-                if not block:
-                    break
-                target.write(block)
-                left -= len(block)
-        self.close()
-        Path(aside).replace(self._path)
-        self._has_readers = False
 
     def sync_later(self) -> Sync:
         try:
@@ -278,7 +207,6 @@ class RealFile:
             raise storage_error("sync", self._path, error) from error
 
     def close(self) -> None:
-        self._drop_map()
         if self._descriptor != _CLOSED:
             self._release_room()
             os.close(self._descriptor)
@@ -324,13 +252,13 @@ class FileDisk:
         *,
         open_files_max: int = 512,
         positional: bool = HAS_POSITIONAL,
-        maps: bool = True,
     ) -> None:
         self._root = os.path.abspath(root)  # noqa: PTH100 (a str is what every path here is made of)
         self._open_files_max = open_files_max
         self._open: deque[RealFile] = deque()
         self.positional = positional
-        self.maps = maps
+        self.scatters = positional and hasattr(os, "preadv")
+        self.read_memory = ReadMemory()
         try:
             Path(self._root).mkdir(_FOLDER_MODE, parents=True, exist_ok=True)
         except OSError as error:

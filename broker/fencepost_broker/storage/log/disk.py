@@ -81,7 +81,7 @@ class DiskFile(Protocol):
         """
 
     def seal(self) -> None:
-        """Announce that nothing more will be written: views may be maps of the file."""
+        """Announce that no more will be written for now: room reserved ahead is given back."""
 
     def reserve(self, size: int) -> None:
         """Make the file ``size`` long, with its blocks allocated where that can be done."""
@@ -93,7 +93,7 @@ class DiskFile(Protocol):
         """Give a call that makes durable what has been written so far."""
 
     def close(self) -> None:
-        """Close the descriptor and the map, if there are any; the next use opens the file again."""
+        """Close the descriptor, if there is one; the next use opens the file again."""
 
 
 class DirectoryLock(Protocol):

@@ -1,7 +1,6 @@
 """Reading batches: from an offset on, as far as a reader may see.
 
-A read gives views: of the kernel's pages where a rolled segment is mapped, of a copy of its own for
-the active one. They stay as they are whatever the log does afterwards.
+A read gives views. They stay as they are whatever the log does afterwards.
 
 As in Kafka the bytes may end in the middle of a batch, when ``max_bytes`` does: cutting at a batch
 would mean to walk them all. A read goes on into the next segment when the first is exhausted.
