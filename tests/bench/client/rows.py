@@ -10,12 +10,15 @@ OURS: Final = "fencepost"
 AIOKAFKA: Final = "aiokafka"
 KAFKA_PYTHON: Final = "kafka-python"
 CONFLUENT: Final = "confluent-kafka"
+ASYNCIO_ALONE: Final = "asyncio alone"
+"""No library: what no client can pass that uses asyncio's loop."""
 
 MODULES: Final = {
     OURS: "fencepost",
     AIOKAFKA: "aiokafka",
     KAFKA_PYTHON: "kafka_python",
     CONFLUENT: "confluent_kafka",
+    ASYNCIO_ALONE: "frames",
 }
 """By the library: its `with_…` module."""
 
@@ -64,7 +67,7 @@ class Row:
     """Records a partition that are there before."""
 
 
-ours, aiokafka, kafka_python, confluent = map(Contender, MODULES)
+ours, aiokafka, kafka_python, confluent, asyncio_alone = map(Contender, MODULES)
 BATCHES, GETMANY, ITERATE = (Contender(OURS, way) for way in ("batches", "getmany", "async for"))
 SEND_MANY, OF_JAVAS_SIZE = Contender(OURS, "send_many"), Contender(OURS, "batches of 16 KB")
 THEIR_GETMANY, THEIR_ITERATE = (Contender(AIOKAFKA, way) for way in ("getmany", "async for"))
@@ -102,7 +105,7 @@ def _consume(size: int, count: int) -> Row:
             Goal(GETMANY, confluent, RATE, CONFLUENT_TIMES),
         ),
         {"size": size, "count": count},
-        {KAFKA_PYTHON: 0.25},
+        {KAFKA_PYTHON: 0.1},
         filled_with=count,
     )
 
@@ -111,13 +114,13 @@ ROWS: Final = (
     _produce(100, 200_000),
     _produce(1000, 60_000),
     _consume(100, 400_000),
-    _consume(1000, 120_000),
+    _consume(1000, 480_000),
     Row(
         "latency",
         "From send to arrival, 1,000 records/s of 100 bytes",
         "latency",
         {P50: "ms p50", P99: "ms p99", CPU: "µs CPU a record"},
-        (ours, aiokafka, kafka_python, confluent),
+        (ours, aiokafka, kafka_python, confluent, asyncio_alone),
         tuple(
             Goal(ours, peer, metric, 1) for peer in (aiokafka, confluent) for metric in (P50, P99)
         ),
@@ -128,7 +131,7 @@ ROWS: Final = (
         "Transactions of one record",
         "transactions",
         {RATE: "transactions/s"},
-        (ours, aiokafka, kafka_python, confluent),
+        (ours, aiokafka, kafka_python, confluent, asyncio_alone),
         (Goal(ours, aiokafka, RATE, 3), Goal(ours, confluent, RATE, CONFLUENT_TIMES)),
         {"size": 100, "seconds": 2.0},
     ),

@@ -15,12 +15,15 @@ from typing import Any, Final
 from fencepost_client import Admin, NewTopic, Producer
 
 from tests.bench.broker.build import BuildError, librdkafka_python
+from tests.bench.broker.measure import touch_free_memory
 from tests.bench.broker.peers import PEERS, REPOSITORY_DIR
 from tests.bench.client.results import Samples
 from tests.bench.client.rows import CONFLUENT, MODULES, Contender, Row
 
 JOB_SECONDS: Final = 120.0
 BATCHES_TO_CONSUME: Final = 1 << 14
+MEMORY_TOUCHED: Final = 1 << 30
+"""Before each job; more than it needs."""
 TRIES: Final = 2
 """A round in which somebody fails twice is one without them."""
 
@@ -76,6 +79,7 @@ def _ask(
         job["count"] = _whole(job["count"] * share * row.shares.get(contender.library, 1.0))
     if "seconds" in job:
         job["seconds"] *= share
+    touch_free_memory(max(1 << 20, round(MEMORY_TOUCHED * share)))
     python = librdkafka_python() if contender.library == CONFLUENT else sys.executable
     # What modules that are compiled in the process leave free would hide half of a client's memory.
     environment = {**os.environ, "PYTHONDONTWRITEBYTECODE": ""}
