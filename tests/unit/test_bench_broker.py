@@ -91,13 +91,16 @@ def test_ours_are_compared_with_the_best_of_the_others_and_not_with_each_other()
     ]
 
 
-def test_a_client_that_is_at_its_limit_with_both_is_marked() -> None:
-    ours = {"rate": 100.0, "client_share": 0.99}
-    kfake = {"rate": 100.0, "client_share": 0.95}
+def test_cpu_time_is_compared_where_the_client_is_at_its_limit_with_both() -> None:
+    ours = {"rate": 100.0, "client_share": 0.99, "cpu_us": 0.5}
+    kfake = {"rate": 120.0, "client_share": 0.95, "cpu_us": 0.6}
     both = result(BestPeer("rate", 1.1), fencepost=[ours], kfake=[kfake])
-    assert verdicts(both) == [("fencepost: 1.1 × the best peer", "1.00 × kfake *", "MISSED")]
+    text = "fencepost: 1.1 × the best peer"
+    assert verdicts(both) == [(text, "1.20 × kfake in broker CPU *", "met")]
+    slower = result(BestPeer("rate", 1.1), fencepost=[{**ours, "cpu_us": 0.6}], kfake=[kfake])
+    assert verdicts(slower) == [(text, "1.00 × kfake in broker CPU *", "MISSED")]
     one = result(BestPeer("rate", 1.1), fencepost=[ours], kfake=[{**kfake, "client_share": 0.5}])
-    assert verdicts(one) == [("fencepost: 1.1 × the best peer", "1.00 × kfake", "MISSED")]
+    assert verdicts(one) == [(text, "0.83 × kfake", "MISSED")]
 
 
 def test_above_every_peer_is_more_than_the_same() -> None:
@@ -137,7 +140,7 @@ def test_a_busy_client_is_marked_and_explained() -> None:
     held = result(fencepost=[{"rate": 5.0, "cpu_us": 1.0, "client_share": 0.95}])
     report = stamped(held)
     assert held.cell("fencepost") == "5.00 · 1.00 *"
-    assert "the client's limit" in report.notes()[0]
+    assert "its limit was measured" in report.notes()[0]
     held.spreads["fencepost"] = spreads_of([{"rate": 5.0, "cpu_us": 1.0, "client_share": 0.5}])
     assert not report.notes()
 

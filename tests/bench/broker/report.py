@@ -8,7 +8,7 @@ from typing import Final
 
 from tests.bench.broker.peers import FENCEPOSTS, PEERS
 from tests.bench.broker.plot import Bars, plot
-from tests.bench.broker.results import BUSY, LIMIT, Result, Stamp, number
+from tests.bench.broker.results import BUSY, Result, Stamp, number
 from tests.bench.broker.rows import PAGES
 from tests.bench.judged import MET, MISSED, OPEN, Judged
 from tests.bench.table import markdown_table, plain_table
@@ -63,9 +63,9 @@ class Report:
         told += dict.fromkeys(result.row.remark for result in self.results if result.row.remark)
         if any(result.busy_clients() for result in self.results):
             told.append(
-                f"\\* the client used {BUSY:.0%} of its core or more: this is the client's limit, "
-                "and the broker's CPU time is what compares. If it was so with the best peer as "
-                "well, hardly a broker could be a tenth ahead in such a row."
+                f"\\* the client used {BUSY:.0%} of its core or more: its limit was measured, not "
+                "the broker's. If that was so with the best peer as well, the broker's CPU time "
+                "is compared, and not the rate."
             )
         return told + list(dict.fromkeys(r for stamp in self.stamps() for r in stamp.remarks))
 
@@ -125,10 +125,8 @@ class Report:
     ) -> Iterator[str]:
         goals = [[g.row, g.text, g.result, g.verdict] for g in self.judged()]
         if goals:
-            missed = [result for *_, result, verdict in goals if verdict == MISSED]
-            of_clients = sum(each.endswith(LIMIT) for each in missed)
-            told = f", {of_clients} of them at the client's limit (*)" if of_clients else ""
-            yield heading.format(f"Goals: {len(missed)} of {len(goals)} missed{told}")
+            missed = sum(verdict == MISSED for *_, verdict in goals)
+            yield heading.format(f"Goals: {missed} of {len(goals)} missed")
             yield table(["row", "goal", "result", "verdict"], goals)
         for section, results in self.sections().items():
             yield heading.format(section)

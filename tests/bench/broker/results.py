@@ -109,15 +109,16 @@ class Result:
 
     def _judge_by_peers(self, goal: Goal, peer: str, times: float) -> Judged:
         text = f"{peer}: {times:g} × the best peer" if times != 1 else f"{peer}: above every peer"
-        ratio, best = self.ratio(peer, goal.metric), self.best_peer(goal.metric)
         if peer not in self.spreads:
             return self._without_result(peer, text)
+        metric, best, unit = goal.metric, self.best_peer(goal.metric), ""
+        if best is not None and {peer, best[1]} <= set(self.busy_clients()):
+            metric, best, unit = "cpu_us", self.best_peer("cpu_us"), f" in broker CPU{LIMIT}"
+        ratio = self.ratio(peer, metric)
         if ratio is None or best is None:
             return Judged(self.row.name, text, "no peer took part", OPEN)
         met = ratio >= times if times != 1 else ratio > 1
-        at_limit = {peer, best[1]} <= set(self.busy_clients())
-        result = f"{ratio:.2f} × {best[1]}{LIMIT if at_limit else ''}"
-        return self._verdict(text, result, ratio / times, met=met)
+        return self._verdict(text, f"{ratio:.2f} × {best[1]}{unit}", ratio / times, met=met)
 
     def _without_result(self, peer: str, text: str) -> Judged:
         reason = self.troubles.get(peer, "nothing was measured")

@@ -39,6 +39,7 @@ HOST: Final = "127.0.0.1"
 CLIENT_ID: Final = "bench"
 ANSWER_SECONDS: Final = 60.0
 SIZE_BYTES: Final = 4
+LATEST, EARLIEST = -1, -2
 AT_ONCE: Final = 100
 """Small requests that are sent before the first answer is awaited."""
 
@@ -215,14 +216,24 @@ class Wire:
             self.ask(DeleteTopicsRequest(topic_names=list(names), timeout_ms=30_000))
 
     def end_offset(self, topic: str, partition: int = 0, isolation_level: int = 0) -> int:
-        """How many records a partition has; at isolation level 1, how many are decided on."""
-        answer = self._end_offset(topic, partition, isolation_level)
+        """How many records a partition has had; at isolation level 1, how many are decided on."""
+        return self._right_offset(self._end_offset(topic, partition, isolation_level))
+
+    def records_kept(self, topic: str, partition: int = 0) -> int:
+        """How many records a partition has."""
+        start = self._right_offset(self._offset(topic, partition, EARLIEST))
+        return self.end_offset(topic, partition) - start
+
+    def _right_offset(self, answer: Any) -> int:
         if answer.error_code:
-            raise WrongAnswerError(f"ListOffsets of {topic}: {ErrorCode(answer.error_code).name}")
+            raise WrongAnswerError(f"ListOffsets: {ErrorCode(answer.error_code).name}")
         return int(answer.offset)
 
     def _end_offset(self, topic: str, partition: int, isolation_level: int = 0) -> Any:
-        wanted = ListOffsetsTopic(topic, [ListOffsetsPartition(partition, timestamp=-1)])
+        return self._offset(topic, partition, LATEST, isolation_level)
+
+    def _offset(self, topic: str, partition: int, at: int, isolation_level: int = 0) -> Any:
+        wanted = ListOffsetsTopic(topic, [ListOffsetsPartition(partition, timestamp=at)])
         asked = ListOffsetsRequest(-1, isolation_level=isolation_level, topics=[wanted])
         return self.ask(asked).topics[0].partitions[0]
 
