@@ -5,10 +5,17 @@ from __future__ import annotations
 import random
 from pathlib import Path
 
+import pytest
 from fencepost_broker.storage.disk.files import FileDisk
-from fencepost_broker.storage.disk.read_memory import BLOCK_BYTES, BLOCKS_MAX, LARGE_READ
+from fencepost_broker.storage.disk.read_memory import (
+    BLOCK_BYTES,
+    BLOCKS_MAX,
+    CAN_REUSE,
+    LARGE_READ,
+)
 
 
+@pytest.mark.skipif(not CAN_REUSE, reason="only Linux resizes maps")
 def test_memory_of_a_large_read_is_used_again_when_its_views_are_gone(tmp_path: Path) -> None:
     file = FileDisk(tmp_path).open("a")
     block = BLOCK_BYTES

@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Final
 
 from fencepost_broker.storage.disk.directory_lock import FileLock
-from fencepost_broker.storage.disk.read_memory import LARGE_READ, ReadMemory
+from fencepost_broker.storage.disk.read_memory import CAN_REUSE, LARGE_READ, ReadMemory
 from fencepost_broker.storage.disk.room import release_room, reserve_room
 from fencepost_broker.storage.log.disk import (
     Buffer,
@@ -163,7 +163,7 @@ class RealFile:
                 release_room(self._descriptor)
 
     def views(self, position: int, length: int) -> list[memoryview]:
-        if length < LARGE_READ or not self._disk.scatters:
+        if length < LARGE_READ or not self._disk.reuses_memory:
             return [memoryview(self.pread(position, length))]
         self.is_used = True
         try:
@@ -257,7 +257,7 @@ class FileDisk:
         self._open_files_max = open_files_max
         self._open: deque[RealFile] = deque()
         self.positional = positional
-        self.scatters = positional and hasattr(os, "preadv")
+        self.reuses_memory = positional and CAN_REUSE
         self.read_memory = ReadMemory()
         try:
             Path(self._root).mkdir(_FOLDER_MODE, parents=True, exist_ok=True)

@@ -8,8 +8,11 @@ from __future__ import annotations
 
 import mmap
 import os
+import sys
 from typing import Final
 
+CAN_REUSE: Final = sys.platform.startswith("linux") and hasattr(os, "preadv")
+"""Whether a map can be resized, which shows that there are no views of it."""
 LARGE_READ: Final = 64 * 1024
 """Less comes from the heap, which has it at hand."""
 BLOCK_BYTES: Final = 1 << 20
