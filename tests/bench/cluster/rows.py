@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import itertools
 import statistics
 import time
 import uuid
@@ -31,6 +32,8 @@ ALL_REPLICAS: Final = [2, 3, 1]
 """Broker 1 is Apache Kafka's controller, which is not killed."""
 SLIDE_MS: Final = 100
 MOVES: Final = 6
+LONE_A_SECOND: Final = 200
+"""So many records that are sent one by one, for each second that a row is to take."""
 
 
 @dataclass(frozen=True)
@@ -167,6 +170,31 @@ def move(cluster: Cluster, effort: Effort, number: int) -> Mapping[str, Told]:
     )
 
 
+# -- one record at a time --------------------------------------------------------------------------
+
+
+def lone(cluster: Cluster, effort: Effort, number: int) -> Mapping[str, Told]:
+    """One record after the other, each acknowledged by all replicas before the next."""
+    del number
+    topic = _topic("lone")
+    create(cluster, topic, [ALL_REPLICAS])
+    until_in_sync(cluster, topic)
+
+    async def measured() -> list[float]:
+        async with clients.steady(cluster.bootstrap, topic) as client:
+            begin = len(client.acked)
+            await client.more(round(LONE_A_SECOND * effort.seconds))
+            acked = client.acked[begin:]
+            return [later - earlier for earlier, later in itertools.pairwise(acked)]
+
+    times = asyncio.run(measured())
+    delete(cluster, topic)
+    return _one(
+        cluster,
+        {P50: statistics.median(times) * MILLISECONDS, P99: clients.p99(times) * MILLISECONDS},
+    )
+
+
 # -- throughput ------------------------------------------------------------------------------------
 
 
@@ -242,6 +270,13 @@ ROWS: Final = (
         move,
         (AtMost(PAUSE, 50), AtMost(STOP, 50)),
         remark="The longest time between two acknowledgements of a client that waits for each.",
+    ),
+    Row(
+        "lone",
+        "A record at a time with acks=all, three replicas, nothing else to do",
+        {P50: "ms p50", P99: "ms p99"},
+        lone,
+        (AtMost(P50, 1), TimesKafka(P50)),
     ),
     Row(
         "replication",
