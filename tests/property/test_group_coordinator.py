@@ -232,7 +232,7 @@ class Groups(RuleBasedStateMachine):
         }
         assert found == owners
         speak_classic = [each for each in group.members.values() if each.classic is not None]
-        assert group.classic_count == len(speak_classic)
+        assert group.counts.classic == len(speak_classic)
 
     def teardown(self) -> None:
         if hasattr(self, "partition"):

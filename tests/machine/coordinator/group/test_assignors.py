@@ -5,12 +5,15 @@ from __future__ import annotations
 from collections import Counter
 from typing import Any
 
+import pytest
 from fencepost_broker.coordinator.group.consumer.assignors import (
     Spread,
     Subscriber,
+    spread_difference,
     spread_in_ranges,
     spread_uniformly,
 )
+from fencepost_broker.coordinator.group.consumer.target_assignment import TargetAssignment
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -108,6 +111,41 @@ def test_a_new_member_gets_its_share_and_nothing_else_moves() -> None:
     kept = [len(spread[f"m{number}"][topic] & each) for number, each in enumerate(had)]
     assert kept == [3, 3, 3]
     assert len(spread["new"][topic]) == 3
+
+
+def test_only_members_for_whom_something_may_change_are_looked_at() -> None:
+    topic = TOPICS[0]
+    target = TargetAssignment()
+    for number in range(9):
+        target.join(f"m{number}")
+        target.put(f"m{number}", {topic: frozenset({2 * number, 2 * number + 1})})
+    target.leave("m4")
+    target.put("m4", None)
+    spread = spread_difference(target, ["new"], {topic: 18})
+    assert spread == {"m0": {topic: {0, 1}}, "m1": {topic: {2, 3}}, "new": {topic: {8, 9}}}
+
+
+@pytest.mark.parametrize("member", ["b", "gone"])
+def test_what_has_two_owners_or_none_in_the_group_is_assigned_from_scratch(member: str) -> None:
+    topic = TOPICS[0]
+    target = TargetAssignment()
+    for each in ("a", "b"):
+        target.join(each)
+        target.put(each, {})
+    target.put("a", {topic: frozenset({0, 1})})
+    assert spread_difference(target, [], {topic: 2}) is not None
+    target.put(member, {topic: frozenset({1})})
+    assert spread_difference(target, [], {topic: 2}) is None
+
+
+def test_a_partition_with_two_owners_and_one_without_do_not_make_up_for_each_other() -> None:
+    topic = TOPICS[0]
+    target = TargetAssignment()
+    for each in ("a", "b"):
+        target.join(each)
+        target.put(each, {topic: frozenset({0})})
+    target.put("gone", {topic: frozenset({1})})
+    assert spread_difference(target, [], {topic: 2}) is None
 
 
 @given(groups(same=False))

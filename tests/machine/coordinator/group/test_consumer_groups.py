@@ -153,6 +153,13 @@ class TestSharing:
         assert has == {"a": {"t": [0, 1], "u": [0]}, "b": {"t": [2, 3], "u": [1]}}
         assert group.described().assignor_name == "range"
 
+    def test_of_assignors_with_as_many_votes_the_one_that_is_configured_first(
+        self, group: Consumers
+    ) -> None:
+        group.join("a", "t", server_assignor="range")
+        group.join("b", "t", server_assignor="uniform")
+        assert group.described().assignor_name == "uniform"
+
     def test_the_interval_can_be_set_for_a_group(self, partition: Partition) -> None:
         partition.configs["g", "consumer.assignment.interval.ms"] = 0
         group = Consumers(partition)
@@ -400,6 +407,15 @@ class TestPatterns:
         assert set(partition.group("g").resolved) == {"t"}
         group.leave("b")
         assert partition.group("g").resolved == {}
+
+    def test_members_with_the_same_names_of_whom_one_has_an_expression_too(
+        self, group: Consumers, partition: Partition
+    ) -> None:
+        group.join("a", "t", subscribed_topic_regex="u")
+        group.join("b", "t")
+        partition.advance(1000)
+        shared = group.settle("a", "b")
+        assert shared == {"a": {"t": [0], "u": [0, 1]}, "b": {"t": [1, 2, 3]}}
 
     def test_from_a_pattern_to_names(self, group: Consumers, partition: Partition) -> None:
         self.regex(group, "m", "t")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from typing import Any
 
 import pytest
 from fencepost_broker.coordinator.group.share.assignor import assign
@@ -19,16 +20,21 @@ LARGEST_GROWTH = 1.1
 
 
 class Group:
-    """A group that gets its assignment at the first member's join, and no other in this time."""
+    """A group that gets its assignment at the first member's join, and no other in this time.
+
+    Unless it may have one at any time.
+    """
 
     class Unchecked(Partition):
         def check(self) -> None:
             """Replaying the whole log after each join would take most of the time."""
 
-    def __init__(self, kind: str) -> None:
+    def __init__(self, kind: str, **settings: Any) -> None:
         self.is_shared = kind == "share"
         self.size = 0
-        self.partition = self.Unchecked(group_consumer_max_size=MANY, group_share_max_size=MANY)
+        self.partition = self.Unchecked(
+            group_consumer_max_size=MANY + 1, group_share_max_size=MANY, **settings
+        )
 
     def _asked(self, number: int, epoch: int, topics: list[str] | None) -> Message:
         if self.is_shared:
@@ -62,16 +68,42 @@ class Group:
             self.partition.ask(self._asked(1, epoch, None))
         return bytecodes(lambda: self.partition.ask(self._asked(1, epoch, None)))
 
+    def come_and_go(self) -> int:
+        """What it costs that one more member joins and leaves, with an assignment each time."""
+        guest = self.size + 1
 
-@pytest.mark.skipif(
+        def once() -> None:
+            self.partition.ask(self._asked(guest, 0, ["t"]))
+            self.partition.ask(self._asked(guest, -1, None))
+
+        once()
+        return bytecodes(once)
+
+
+counted_on_3_11 = pytest.mark.skipif(
     sys.version_info[:2] != (3, 11), reason="later versions do not tell a tracer of each bytecode"
 )
+
+
+@counted_on_3_11
 @pytest.mark.parametrize("kind", ["consumer", "share"])
 def test_joins_and_heartbeats_cost_the_same_in_a_large_group(kind: str) -> None:
     group = Group(kind)
     join, beat = group.grow(FEW), group.beat()
     assert group.grow(MANY) < LARGEST_GROWTH * join
     assert group.beat() < LARGEST_GROWTH * beat
+
+
+@counted_on_3_11
+@pytest.mark.parametrize("partitions", [4, FEW, MANY + 1])
+def test_an_assignment_of_a_consumer_group_costs_what_changes(partitions: int) -> None:
+    """Most members have no partition, or some members have one more, or each has some."""
+    group = Group("consumer", group_consumer_assignment_interval_ms=0)
+    group.partition.create_topic("t", partitions)
+    group.grow(FEW)
+    few = group.come_and_go()
+    group.grow(MANY)
+    assert group.come_and_go() < LARGEST_GROWTH * few
 
 
 def test_an_assignment_of_a_share_group_grows_with_the_group() -> None:

@@ -11,7 +11,13 @@ from __future__ import annotations
 import heapq
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain, islice
 from typing import Final, TypeAlias
+
+from fencepost_broker.coordinator.group.consumer.target_assignment import (
+    UNASSIGNED,
+    TargetAssignment,
+)
 
 Spread: TypeAlias = dict[str, dict[bytes, set[int]]]
 """By member and topic id: partition numbers."""
@@ -102,6 +108,66 @@ def _keep(
         if topic_id in wanted
     }
     return loads, free
+
+
+def spread_difference(
+    target: TargetAssignment, joining: Sequence[str], counts: Mapping[bytes, int]
+) -> Spread | None:
+    """Assign as ``spread_uniformly``, at the cost of what changes and not of what is there.
+
+    All members have to subscribe to these topics, and to no others. The result has the members
+    for whom something changes, and perhaps others. It is ``None`` if the assignment so far has
+    partitions that do not exist, that two members have, or that a member has that is gone.
+    """
+    free = {each: set(range(count)) for each, count in counts.items()}
+    for topic_id, owners in target.owners.items():
+        free.get(topic_id, set()).difference_update(owners)
+    total = sum(counts.values())
+    owned = sum(map(len, target.owners.values()))
+    loads = sorted(target.by_load.items())
+    unassigned = [each for _, each in target.by_load.get(UNASSIGNED, ())]
+    if (
+        owned + sum(map(len, free.values())) != total
+        or owned != sum(load * len(members) for load, members in loads if load > 0)
+        or len(target.by_member) + len(unassigned) != len(target.places)
+    ):
+        return None
+    share, extra = divmod(total, len(target.places) + len(joining))
+    above = [(load, members) for load, members in loads if load > share]
+    # Each gives up what it has above its share but one; those that joined last give up that, too.
+    room = {each: share + 1 for load, members in above if load > share + 1 for _, each in members}
+    too_many = max(0, sum(len(members) for _, members in above) - extra)
+    last = chain.from_iterable(members[-too_many:] for _, members in above)
+    room |= {each: share for _, each in heapq.nlargest(too_many, last)}
+    spread: Spread = {each: {} for each in (*room, *unassigned, *joining)}
+    for member_id in room:
+        _give_up(target.of(member_id), room[member_id], spread[member_id], free)
+    # Members with the smallest loads get what is free: no more of them than there are partitions.
+    others = (each for _, members in loads for _, each in members if each not in spread)
+    for member_id in list(islice(others, sum(map(len, free.values())))):
+        spread[member_id] = {each: set(had) for each, had in target.of(member_id).items()}
+    places = {each: target.places[each] for each in spread if each in target.places}
+    places |= {each: target.next_place + number for number, each in enumerate(joining)}
+    in_order = sorted(spread, key=places.__getitem__)
+    new_loads = {each: sum(map(len, spread[each].values())) for each in in_order}
+    for topic_id in sorted(free):
+        _hand_out(topic_id, sorted(free[topic_id]), in_order, spread, new_loads)
+    return {each: spread[each] for each in in_order}
+
+
+def _give_up(
+    had: Mapping[bytes, frozenset[int]],
+    room: int,
+    kept: dict[bytes, set[int]],
+    free: dict[bytes, set[int]],
+) -> None:
+    """Keep as many of a member's partitions as it has room for; the rest is free."""
+    for topic_id, numbers in had.items():
+        stay = set(sorted(numbers)[:room])
+        room -= len(stay)
+        if stay:
+            kept[topic_id] = stay
+        free[topic_id] |= numbers - stay
 
 
 def _hand_out(

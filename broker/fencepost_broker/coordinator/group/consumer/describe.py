@@ -66,7 +66,7 @@ def _member(ctx: Context, group: ConsumerGroup, member: ConsumerMember) -> Membe
         list(member.topics),
         member.pattern,
         _assignment(ctx, _held(member)),
-        _assignment(ctx, group.target.get(member.member_id, _NOTHING)),
+        _assignment(ctx, group.target.of(member.member_id)),
         CONSUMER if member.classic is None else CLASSIC,
     )
 

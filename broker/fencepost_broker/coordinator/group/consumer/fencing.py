@@ -46,7 +46,7 @@ def fence(
     for member_id in leaving:
         records += member_tombstones(group.group_id, member_id)
     for pattern in group.resolved:
-        if not roster.has_pattern(pattern):
+        if pattern not in roster.counts.patterns:
             records.append(pattern_tombstone(group.group_id, pattern))
     known = metadata_hash(ctx.topics, roster.topics())
     records.append(epoch_record(group.group_id, group.group_epoch + 1, known))

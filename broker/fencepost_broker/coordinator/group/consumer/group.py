@@ -15,8 +15,15 @@ from typing import ClassVar, Final
 
 from fencepost_protocol.generated.error_code import ErrorCode
 
-from fencepost_broker.coordinator.group.consumer.member import ConsumerMember, Owned, Partitions
+from fencepost_broker.coordinator.group.consumer.member import ConsumerMember, Owned
+from fencepost_broker.coordinator.group.consumer.member_counts import MemberCounts
 from fencepost_broker.coordinator.group.consumer.records import group_tombstones
+from fencepost_broker.coordinator.group.consumer.target_assignment import (
+    Owners,
+    TargetAssignment,
+    claim,
+    release,
+)
 from fencepost_broker.coordinator.group.epochs import EpochGroup
 from fencepost_broker.coordinator.records import LogRecord
 
@@ -45,21 +52,14 @@ class ConsumerGroup(EpochGroup[ConsumerMember]):
     assignment_epoch: int = 1
     assignment_at_ms: int = 0
     members: dict[str, ConsumerMember] = field(default_factory=dict)
-    target: dict[str, Partitions] = field(default_factory=dict)
-    """By member: its partitions in the assignment of ``assignment_epoch``."""
+    target: TargetAssignment = field(default_factory=TargetAssignment)
+    """The assignment of ``assignment_epoch``."""
     resolved: dict[str, Resolved] = field(default_factory=dict)
     static_members: dict[str, str] = field(default_factory=dict)
     """By instance id."""
-    owners: dict[bytes, dict[int, str]] = field(default_factory=dict)
-    """By topic id and partition: the member that has it or has yet to revoke it."""
-    names: dict[str, int] = field(default_factory=dict)
-    """By topic: the number of members that subscribe to it by name."""
-    patterns: dict[str, int] = field(default_factory=dict)
-    """By regular expression: the number of members that subscribe with it."""
-    assignors: dict[str, int] = field(default_factory=dict)
-    classic_protocols: dict[str, int] = field(default_factory=dict)
-    """By name: the number of members on the classic protocol that support it."""
-    classic_count: int = 0
+    owners: Owners = field(default_factory=dict)
+    """The members that have partitions or have yet to revoke them."""
+    counts: MemberCounts = field(default_factory=MemberCounts)
     has_partition_metadata: bool = False
     """Whether the log has a record of Kafka before 4.1, which has to be deleted."""
     is_checked: bool = False
@@ -71,17 +71,16 @@ class ConsumerGroup(EpochGroup[ConsumerMember]):
         """Add or replace a member."""
         before = self.members.get(member.member_id)
         if before is not None:
-            self._count(before, -1)
+            self.counts.count(before, -1)
             self._release(before)
             if before.instance_id != member.instance_id:
                 self._forget_instance(before)
+        else:
+            self.target.join(member.member_id)
         self.members[member.member_id] = member
-        self._count(member, 1)
-        for owned in (member.assigned, member.revoking):
-            for topic_id, numbers in owned.items():
-                self.owners.setdefault(topic_id, {}).update(
-                    dict.fromkeys(numbers, member.member_id)
-                )
+        self.counts.count(member, 1)
+        claim(self.owners, member.member_id, member.assigned)
+        claim(self.owners, member.member_id, member.revoking)
         if member.instance_id is not None:
             self.static_members[member.instance_id] = member.member_id
 
@@ -89,7 +88,8 @@ class ConsumerGroup(EpochGroup[ConsumerMember]):
         """Remove a member."""
         member = self.members.pop(member_id, None)
         if member is not None:
-            self._count(member, -1)
+            self.target.leave(member_id)
+            self.counts.count(member, -1)
             self._release(member)
             self._forget_instance(member)
 
@@ -100,26 +100,8 @@ class ConsumerGroup(EpochGroup[ConsumerMember]):
             del self.static_members[member.instance_id]
 
     def _release(self, member: ConsumerMember) -> None:
-        for owned in (member.assigned, member.revoking):
-            for topic_id, numbers in owned.items():
-                owners = self.owners.get(topic_id, {})
-                for number in numbers:
-                    if owners.get(number) == member.member_id:
-                        del owners[number]
-                if not owners:
-                    self.owners.pop(topic_id, None)
-
-    def _count(self, member: ConsumerMember, by: int) -> None:
-        for topic in member.topics:
-            add_to(self.names, topic, by)
-        if member.pattern:
-            add_to(self.patterns, member.pattern, by)
-        if member.assignor is not None:
-            add_to(self.assignors, member.assignor, by)
-        if member.classic is not None:
-            self.classic_count += by
-            for name, _ in member.classic.protocols:
-                add_to(self.classic_protocols, name, by)
+        release(self.owners, member.member_id, member.assigned)
+        release(self.owners, member.member_id, member.revoking)
 
     # -- queries ---------------------------------------------------------------------------------
 
@@ -155,14 +137,14 @@ class ConsumerGroup(EpochGroup[ConsumerMember]):
         """Whether another member has yet to release a partition of this member's assignment."""
         return any(
             self.owner(topic_id, number) not in {None, member.member_id}
-            for topic_id, numbers in self.target.get(member.member_id, {}).items()
+            for topic_id, numbers in self.target.of(member.member_id).items()
             for number in numbers
         )
 
     def supports_classic(self, protocol_type: str, names: Iterable[str]) -> bool:
         """Whether a client on the classic protocol with these assignors may join."""
         return protocol_type == CONSUMER_PROTOCOL and any(
-            self.classic_protocols.get(name, 0) == self.classic_count for name in names
+            self.counts.classic_protocols.get(name, 0) == self.counts.classic for name in names
         )
 
     def epoch_refusal(
@@ -189,8 +171,10 @@ class ConsumerGroup(EpochGroup[ConsumerMember]):
         return ErrorCode.ILLEGAL_GENERATION if classic else ErrorCode.STALE_MEMBER_EPOCH
 
     def is_subscribed(self, topic: str) -> bool:
-        return topic in self.names or any(
-            topic in each.topics for name, each in self.resolved.items() if name in self.patterns
+        return topic in self.counts.names or any(
+            topic in each.topics
+            for name, each in self.resolved.items()
+            if name in self.counts.patterns
         )
 
     def tombstones(self) -> list[LogRecord]:
@@ -199,15 +183,6 @@ class ConsumerGroup(EpochGroup[ConsumerMember]):
 
 def _epoch_of(owned: Owned, topic_id: bytes, number: int) -> int | None:
     return owned.get(topic_id, {}).get(number)
-
-
-def add_to(counts: dict[str, int], name: str, by: int) -> None:
-    """Change the count of a name; one that is 0 is removed."""
-    count = counts.get(name, 0) + by
-    if count:
-        counts[name] = count
-    else:
-        counts.pop(name, None)
 
 
 def same_partitions(

@@ -63,7 +63,7 @@ def change_pattern(
     ``former_id`` is the member's id in the group so far. An invalid expression raises ``Refusal``.
     """
     result = PatternChange()
-    counts = dict(group.patterns)
+    counts = dict(group.counts.patterns)
     counted = group.members.get(former_id)
     old = counted.pattern if counted is not None else ""
     new = after.pattern
@@ -117,7 +117,7 @@ def match_patterns(ctx: Context, now_ms: int, key: TimerKey) -> Decision[Any]:
     version = ctx.topics.version()
     records: list[LogRecord] = []
     found: dict[str, Resolved] = {}
-    for pattern in group.patterns:
+    for pattern in group.counts.patterns:
         found[pattern] = Resolved(ctx.patterns.matching(pattern, names), version, now_ms)
         topics = found[pattern].topics
         records.append(pattern_record(group.group_id, pattern, topics, version, now_ms))
@@ -126,7 +126,7 @@ def match_patterns(ctx: Context, now_ms: int, key: TimerKey) -> Decision[Any]:
         group.resolved.get(pattern, nothing).topics != each.topics
         for pattern, each in found.items()
     )
-    topics = frozenset(group.names).union(*(each.topics for each in found.values()))
+    topics = frozenset(group.counts.names).union(*(each.topics for each in found.values()))
     known = metadata_hash(ctx.topics, topics)
     if records and (differs or known != group.metadata_hash):
         records.append(epoch_record(group.group_id, group.group_epoch + 1, known))

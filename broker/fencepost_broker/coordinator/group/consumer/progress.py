@@ -8,13 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any, Final
+from typing import Any
 
 from fencepost_broker.coordinator.group.consumer.group import ConsumerGroup
 from fencepost_broker.coordinator.group.consumer.member import (
     ConsumerMember,
     MemberState,
-    Partitions,
 )
 from fencepost_broker.coordinator.group.consumer.member_timers import no_timers
 from fencepost_broker.coordinator.group.consumer.reconciliation import Goal, reconciled
@@ -41,8 +40,6 @@ from fencepost_broker.coordinator.group.soft import (
     TimerKey,
 )
 from fencepost_broker.coordinator.records import LogRecord
-
-_NOTHING: Final[Partitions] = {}
 
 
 @dataclass(slots=True)
@@ -82,7 +79,7 @@ def replace_static_member(
     """Give a returning static member its new id, with the assignment of the old one."""
     group = progress.group
     member = replace(static, member_id=member_id, member_epoch=0, previous_member_epoch=0)
-    target = group.target.get(static.member_id, _NOTHING)
+    target = group.target.of(static.member_id)
     progress.records += [
         *member_tombstones(group.group_id, static.member_id),
         member_record(group.group_id, member),
@@ -121,13 +118,13 @@ def reconcile(
     ctx, group = progress.ctx, progress.group
     former_id = progress.former.get(member.member_id, member.member_id)
     target_epoch = group.assignment_epoch
-    target = group.target.get(former_id, _NOTHING)
+    target = group.target.of(former_id)
     if progress.group_epoch > target_epoch and may_assign(ctx, group, progress.now_ms):
         target_epoch = progress.group_epoch
-        spread = spread_anew(
+        changed = spread_anew(
             ctx, progress.now_ms, progress.roster, target_epoch, progress.former, progress.records
         )
-        target = spread[member.member_id]
+        target = changed.get(member.member_id, target)
     if not subscription_changed and member.has_reconciled(target_epoch):
         return member
     topic_ids = (ctx.topics.topic_id(name) for name in group.topics_of(member))

@@ -86,10 +86,10 @@ def replay_target(ctx: Context, record: LogRecord, _offset: int, _producer_id: i
     if group is None:
         return
     if value is None:
-        group.target.pop(key.member_id, None)
+        group.target.put(key.member_id, None)
     else:
         assert isinstance(value, target.ConsumerGroupTargetAssignmentMemberValue)
-        group.target[key.member_id] = target_of(value)
+        group.target.put(key.member_id, target_of(value))
 
 
 def replay_target_epoch(ctx: Context, record: LogRecord, _offset: int, _producer_id: int) -> None:

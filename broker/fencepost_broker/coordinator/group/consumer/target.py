@@ -3,15 +3,23 @@
 from __future__ import annotations
 
 import struct
-from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from hashlib import blake2b
 from typing import Final
 
-from fencepost_broker.coordinator.group.consumer.assignors import ASSIGNORS, Subscriber
-from fencepost_broker.coordinator.group.consumer.group import ConsumerGroup, same_partitions
+from fencepost_broker.coordinator.group.consumer.assignors import (
+    ASSIGNORS,
+    Spread,
+    Subscriber,
+    spread_difference,
+)
+from fencepost_broker.coordinator.group.consumer.group import (
+    ConsumerGroup,
+    same_partitions,
+)
 from fencepost_broker.coordinator.group.consumer.member import ConsumerMember, Partitions
+from fencepost_broker.coordinator.group.consumer.member_counts import MemberCounts
 from fencepost_broker.coordinator.group.consumer.records import target_epoch_record, target_record
 from fencepost_broker.coordinator.group.context import Context
 from fencepost_broker.coordinator.group.ports import Topics
@@ -19,7 +27,6 @@ from fencepost_broker.coordinator.records import LogRecord
 
 _NUMBERS: Final = struct.Struct(">16si")
 _SIGNED: Final = struct.Struct(">q")
-_NOTHING: Final[Partitions] = {}
 
 
 @dataclass(slots=True)
@@ -30,6 +37,16 @@ class Roster:
     changed: Mapping[str, ConsumerMember] = field(default_factory=dict)
     """New and changed members."""
     gone: frozenset[str] = frozenset()
+    counts: MemberCounts = field(init=False)
+
+    def __post_init__(self) -> None:
+        known = self.group.members
+        self.counts = self.group.counts.copy()
+        for member_id in (*self.gone, *self.changed):
+            if member_id in known:
+                self.counts.count(known[member_id], -1)
+        for member in self.changed.values():
+            self.counts.count(member, 1)
 
     def members(self) -> Iterator[ConsumerMember]:
         """Return all members."""
@@ -40,29 +57,18 @@ class Roster:
             if member_id not in self.group.members:
                 yield member
 
+    @property
+    def joining(self) -> list[str]:
+        """The ids of new members."""
+        return [each for each in self.changed if each not in self.group.members]
+
     def topics(self) -> set[str]:
         """Return all topics that any member reads."""
-        group = self.group
-        names = Counter(group.names)
-        for member_id in (*self.gone, *self.changed):
-            if member_id in group.members:
-                names.subtract(group.members[member_id].topics)
-        for member in self.changed.values():
-            names.update(member.topics)
-        found = {name for name, count in names.items() if count}
-        for pattern, known in group.resolved.items():
-            if self.has_pattern(pattern):
+        found = set(self.counts.names)
+        for pattern, known in self.group.resolved.items():
+            if pattern in self.counts.patterns:
                 found |= known.topics
         return found
-
-    def has_pattern(self, pattern: str) -> bool:
-        """Whether a member subscribes with this expression."""
-        known = self.group.members
-        before = [known[each] for each in (*self.gone, *self.changed) if each in known]
-        count = self.group.patterns.get(pattern, 0) - sum(
-            each.pattern == pattern for each in before
-        )
-        return count > 0 or any(each.pattern == pattern for each in self.changed.values())
 
 
 def metadata_hash(topics: Topics, names: Iterable[str]) -> int:
@@ -95,14 +101,9 @@ def may_assign(ctx: Context, group: ConsumerGroup, now_ms: int) -> bool:
 
 
 def preferred_assignor(ctx: Context, roster: Roster) -> str:
-    """Return the assignor that most members prefer; without a preference, the first configured."""
-    votes: dict[str, int] = {}
-    for member in roster.members():
-        if member.assignor is not None:
-            votes[member.assignor] = votes.get(member.assignor, 0) + 1
-    if not votes:
-        return ctx.settings.group_consumer_assignors[0]
-    return max(votes, key=lambda name: votes[name])
+    """Return the assignor that most members prefer; of equals, the one configured first."""
+    votes = roster.counts.assignors
+    return max(ctx.settings.group_consumer_assignors, key=lambda name: votes.get(name, 0))
 
 
 def spread_anew(
@@ -113,17 +114,45 @@ def spread_anew(
     former: Mapping[str, str],
     records: list[LogRecord],
 ) -> dict[str, Partitions]:
-    """Make the assignment for a group epoch, and add records of what has changed.
+    """Make the assignment for a group epoch; return what changes, and add records of it.
 
     ``former`` maps a member's new id to the one before, if it has changed.
     """
     group = roster.group
-    ids = {name: ctx.topics.topic_id(name) for name in roster.topics()}
-    counts = {
-        topic_id: ctx.topics.partition_count(name)
-        for name, topic_id in ids.items()
-        if topic_id is not None
-    }
+    spread = spread_changes(ctx, roster, former)
+    if spread is None:
+        spread = spread_all(ctx, roster, former)
+    changed: dict[str, Partitions] = {}
+    for member_id, by_topic in spread.items():
+        mine = {each: frozenset(by_topic[each]) for each in sorted(by_topic)}
+        before = group.target.by_member.get(member_id)
+        if before is None or not (before == mine or same_partitions(before, mine)):
+            changed[member_id] = mine
+            records.append(target_record(group.group_id, member_id, mine))
+    records.append(target_epoch_record(group.group_id, epoch, now_ms))
+    return changed
+
+
+def spread_changes(ctx: Context, roster: Roster, former: Mapping[str, str]) -> Spread | None:
+    """Make the assignment of the members for whom it changes, and perhaps of others.
+
+    ``None`` if it has to be made for all: not all subscribe alike, or an assignor other than
+    ``uniform`` is used, or a member has a new id.
+    """
+    if (
+        former
+        or not roster.counts.all_subscribe_alike()
+        or preferred_assignor(ctx, roster) != "uniform"
+    ):
+        return None
+    counts = _partition_counts(ctx, roster.topics())
+    return spread_difference(roster.group.target, roster.joining, counts)
+
+
+def spread_all(ctx: Context, roster: Roster, former: Mapping[str, str]) -> Spread:
+    """Make the assignment of all members."""
+    group = roster.group
+    counts = _partition_counts(ctx, roster.topics())
     subscribers = []
     ids_of: dict[tuple[tuple[str, ...], str], frozenset[bytes]] = {}
     for member in roster.members():
@@ -131,17 +160,16 @@ def spread_anew(
         subscription = member.topics, member.pattern
         wanted = ids_of.get(subscription)
         if wanted is None:
-            found = (ids[name] for name in group.topics_of(member))
+            found = map(ctx.topics.topic_id, group.topics_of(member))
             wanted = ids_of[subscription] = frozenset(each for each in found if each is not None)
-        had = group.target.get(former.get(member_id, member_id), _NOTHING)
+        had = group.target.of(former.get(member_id, member_id))
         subscribers.append(Subscriber(member_id, member.instance_id, wanted, had))
-    spread = ASSIGNORS[preferred_assignor(ctx, roster)](subscribers, counts)
-    target: dict[str, Partitions] = {}
-    for member_id, by_topic in spread.items():
-        mine = {each: frozenset(by_topic[each]) for each in sorted(by_topic)}
-        target[member_id] = mine
-        before = group.target.get(member_id)
-        if before is None or not (before == mine or same_partitions(before, mine)):
-            records.append(target_record(group.group_id, member_id, mine))
-    records.append(target_epoch_record(group.group_id, epoch, now_ms))
-    return target
+    return ASSIGNORS[preferred_assignor(ctx, roster)](subscribers, counts)
+
+
+def _partition_counts(ctx: Context, names: Iterable[str]) -> dict[bytes, int]:
+    """Return the numbers of partitions of the topics that exist, by topic id."""
+    ids = ((ctx.topics.topic_id(name), name) for name in names)
+    return {
+        topic_id: ctx.topics.partition_count(name) for topic_id, name in ids if topic_id is not None
+    }

@@ -36,10 +36,8 @@ def can_downgrade(ctx: Context, roster: Roster) -> bool:
     settings = ctx.settings
     if settings.group_consumer_migration_policy.lower() not in {"downgrade", "bidirectional"}:
         return False
-    members = list(roster.members())
-    return 0 < len(members) <= settings.group_max_size and all(
-        each.classic is not None for each in members
-    )
+    counts = roster.counts
+    return 0 < counts.members <= settings.group_max_size and counts.classic == counts.members
 
 
 def downgrade_without(ctx: Context, now_ms: int, roster: Roster, answer: Any) -> Decision[Any]:

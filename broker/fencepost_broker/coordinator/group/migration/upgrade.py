@@ -62,13 +62,13 @@ def upgrade(ctx: Context, now_ms: int, group: ClassicGroup) -> Upgraded:
     new.group_epoch = new.assignment_epoch = group.generation
     for member in members:
         new.put(member)
-        new.target[member.member_id] = _numbers(member)
+        new.target.put(member.member_id, _numbers(member))
     new.metadata_hash = metadata_hash(ctx.topics, Roster(new).topics())
     group_id = group.group_id
     result.records += group.tombstones()
     result.records += [member_record(group_id, each) for each in members]
     result.records.append(epoch_record(group_id, new.group_epoch, new.metadata_hash))
-    result.records += [target_record(group_id, *each) for each in new.target.items()]
+    result.records += [target_record(group_id, *each) for each in new.target.by_member.items()]
     result.records.append(target_epoch_record(group_id, new.assignment_epoch, 0))
     result.records += [current_record(group_id, each) for each in members]
     result.replies = parked_replies(group, ErrorCode.REBALANCE_IN_PROGRESS)

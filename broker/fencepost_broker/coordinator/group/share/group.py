@@ -13,8 +13,8 @@ from typing import ClassVar, Final
 
 from fencepost_protocol.generated.error_code import ErrorCode
 
-from fencepost_broker.coordinator.group.consumer.group import add_to
 from fencepost_broker.coordinator.group.consumer.member import Partitions
+from fencepost_broker.coordinator.group.consumer.member_counts import add_to
 from fencepost_broker.coordinator.group.model import Group
 from fencepost_broker.coordinator.group.offsets.store import CommittedOffset
 from fencepost_broker.coordinator.group.share.members import PartitionStates, ShareMember
