@@ -24,14 +24,14 @@ from tests.machine.storage.harness import (
 )
 
 
-@pytest.fixture(params=["memory", "files", "files without maps"])
+@pytest.fixture(params=["memory", "files", "files by seeking"])
 def disk(request: pytest.FixtureRequest, tmp_path: Path) -> Disk:
     if request.param == "memory":
         return memory_disk()
     positional = request.param == "files"
     if positional and not HAS_POSITIONAL:
         pytest.skip("Windows can only seek, as the other disk does")
-    made = FileDisk(tmp_path, positional=positional, maps=positional)
+    made = FileDisk(tmp_path, positional=positional)
     made.make_folder(FOLDER)
     return made
 
