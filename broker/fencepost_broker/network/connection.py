@@ -108,6 +108,7 @@ class Connection(asyncio.BufferedProtocol):
         """The reasons why requests wait (``_PARKED`` and so on); 0 most of the time."""
         self._out: Pieces = []
         self._out_bytes = 0
+        """How much of it was counted, while more requests of the same receive are carried out."""
         self.bytes_in = 0
         self.bytes_out = 0
         self.parked_at_ns = 0
@@ -187,15 +188,15 @@ class Connection(asyncio.BufferedProtocol):
 
     def _cut(self, end: int) -> None:
         """Carry out the complete frames in the shared buffer."""
-        data, view, dispatcher = self._shared.data, self._shared.view, self._dispatcher
+        view, dispatcher = self._shared.view, self._dispatcher
         pos = 0
         while end - pos >= _SIZE_BYTES and not self._closing:
-            size: int = _unpack_size(data, pos)[0]
+            size: int = _unpack_size(view, pos)[0]
             if not 0 <= size <= dispatcher.frame_bytes_max:
                 told = (
                     f"a frame of {size} bytes was announced, but the limit is "
                     f"{dispatcher.frame_bytes_max} (socket.request.max.bytes)"
-                    f"{stranger(data, pos)}"
+                    f"{stranger(self._shared.data, pos)}"
                 )
                 self.drop(RemoteProtocolError(told, path="frame size", offset=0))
                 return
@@ -217,6 +218,8 @@ class Connection(asyncio.BufferedProtocol):
                 return
             if pieces:
                 self._out += pieces
+                if pos == end:
+                    return  # as after most receives; _flush is next
                 for piece in pieces:
                     self._out_bytes += len(piece)
                 if self._out_bytes > OUT_BYTES_MAX:
@@ -356,7 +359,6 @@ class Connection(asyncio.BufferedProtocol):
             self.drop(error)
             return
         self._out += pieces
-        self._out_bytes += sum(map(len, pieces))
         self._flush()
         if self._waiting or self._waits_for_room:
             self._held_by |= _RESUMING
@@ -443,11 +445,13 @@ class Connection(asyncio.BufferedProtocol):
         if not out or self.transport is None:
             return
         self._out = []
-        self.bytes_out += self._out_bytes
         self._out_bytes = 0
         if len(out) == 1:
+            self.bytes_out += len(out[0])
             self.transport.write(out[0])
-        elif self._writes_last_apart:
+            return
+        self.bytes_out += sum(map(len, out))
+        if self._writes_last_apart:
             *first, last = (piece for piece in out if piece)
             self.transport.writelines(first)
             self.transport.write(last)
@@ -483,7 +487,6 @@ class Connection(asyncio.BufferedProtocol):
             self.transport.abort()
             return
         self._out += answer
-        self._out_bytes += sum(map(len, answer))
         self._flush()
         if self.closes_late_s and not self._finishing:
             loop = asyncio.get_running_loop()

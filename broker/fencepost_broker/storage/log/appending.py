@@ -74,7 +74,10 @@ def append_as_leader(
     """
     if records.readonly:
         records = memoryview(bytearray(records))
-    header: RawHeader = _unpack(records) if len(records) >= HEADER_SIZE else _NO_HEADER
+    try:
+        header: RawHeader = _unpack(records)
+    except struct.error:  # shorter than a header
+        header = _NO_HEADER
     if not is_examined and not _is_plain(log, records, header, now_ms):
         examined = examine(records, log.config, origin, now_ms)
         if isinstance(examined, AppendResult):
@@ -125,7 +128,7 @@ def _is_plain(log: LogState, records: memoryview, header: RawHeader, now_ms: int
         or count * MIN_RECORD_SIZE > size  # or it is compressed well
         or size > log.size_max
         or max_timestamp > now_ms + log.config.message_timestamp_after_max_ms
-        or sequence < 0 <= producer_id
+        or (producer_id >= 0 and sequence < 0)
         or crc32c(records[ATTRIBUTES_OFFSET:]) != crc
         or (
             (count <= log.walked_records_max or attributes & log.counted_codecs)
