@@ -63,6 +63,8 @@ _RESUMING: Final = 8
 _COUNTED: Final = _PARKED | _MUTED
 """The reasons that count in ``parked_count``; a connection has at most one of them."""
 _BUSY: Final = _COUNTED | _RESUMING
+_NONE_WAIT: Final[deque[memoryview]] = deque()
+"""What all connections share that have no request that waits: an empty deque takes 760 bytes."""
 
 
 class Ending(Enum):
@@ -78,6 +80,14 @@ class Ending(Enum):
 
 class Connection(asyncio.BufferedProtocol):
     """A client's connection, as a protocol of the event loop."""
+
+    __slots__ = (
+        "_closing", "_dispatcher", "_filled", "_finishing", "_frame", "_frame_size", "_head",
+        "_held_by", "_kept_room", "_on_loss", "_out", "_out_bytes", "_parked", "_paused", "_shared",
+        "_waiting", "_waiting_bytes", "_waits_for_room", "_writes_last_apart", "bytes_in",
+        "bytes_out", "client", "client_host", "client_software_name", "client_software_version",
+        "closes_late_s", "listener", "metrics", "parked_at_ns", "transport", "user", "was_active",
+    )  # fmt: skip
 
     def __init__(
         self, dispatcher: Dispatcher[Connection], shared: SharedBuffer, listener: str
@@ -101,7 +111,7 @@ class Connection(asyncio.BufferedProtocol):
         self._kept_room: Any = None
         self._parked: Request | None = None
         self._on_loss: Callable[[], None] | None = None
-        self._waiting: deque[memoryview] = deque()
+        self._waiting = _NONE_WAIT
         self._waiting_bytes = 0
         self._paused = False
         self._held_by = 0
@@ -170,8 +180,7 @@ class Connection(asyncio.BufferedProtocol):
             self._filled += nbytes
             if self._filled >= self._frame_size:
                 self._finish_frame()
-        if self._out:
-            self._flush()
+        self._flush()
 
     def pause_writing(self) -> None:
         """Stop reading requests, because the peer does not read its answers."""
@@ -287,6 +296,8 @@ class Connection(asyncio.BufferedProtocol):
 
     def _hold(self, frame: memoryview) -> None:
         """Queue a request until the ones before it are answered."""
+        if not self._waiting:
+            self._waiting = deque()
         self._waiting.append(frame)
         self._count_waiting(len(frame))
         self._update_reading()
