@@ -358,9 +358,9 @@ MUTATIONS: Final = (
     ),
     Mutation(
         "Produce waits for the sync",
-        "apis/produce/carrying_out.py",
-        ">= log.flush_at_offset:\n                    unflushed",
-        "< 0:\n                    unflushed",
+        "apis/produce/appending.py",
+        ">= log.flush_at_offset:\n        unflushed",
+        "< 0:\n        unflushed",
         ("power cuts",),
     ),
     Mutation(

@@ -31,7 +31,7 @@ def test_a_copied_answer_is_the_encoded_one(version: int, topic_id: bytes) -> No
         for number, result in enumerate(RESULTS):
             request = Request(nobody, 0, version, 1000 + number, None, memoryview(b""), 0)
             expected = answer_all(request, [(data, [(number, result)])])
-            copied = answer_success(request, data, (number, result))
+            copied = answer_success(request, data, number, result)
             assert copied == encode_answer(request, expected)
 
 
@@ -41,5 +41,5 @@ def test_the_copied_answers_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None
     nobody: Any = None
     for number in range(10):
         request = Request(nobody, 0, 9, number, None, memoryview(b""), 0)
-        answer_success(request, TopicProduceData(f"t{number}"), (0, RESULTS[0]))
+        answer_success(request, TopicProduceData(f"t{number}"), 0, RESULTS[0])
         assert 1 <= len(kept) <= responses.FRAMES_MAX

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from fencepost_protocol.errors import ErrorCode
 
@@ -21,6 +21,9 @@ if TYPE_CHECKING:
     from fencepost_broker.apis.request import Answer, Request
     from fencepost_broker.coordinator.runtime.shard import Shard
     from fencepost_broker.ports import Timer
+
+
+_TRANSACTIONS: Final = RecordFamily.TRANSACTIONS
 
 
 class ParkedTransactionRequest:
@@ -135,7 +138,7 @@ def transaction_shard(
     Pass ``of_producer`` for requests that only producers send: it records the producer's client.
     """
     coordination = context.coordinators.runtime
-    shard = coordination.shard(RecordFamily.TRANSACTIONS, transactional_id)
+    shard = coordination.shard(_TRANSACTIONS, transactional_id)
     if of_producer is not None and shard is not None:
         client = of_producer.peer.client
         coordination.last_clients.note(transactional_id, of_producer.client_id, client)
@@ -146,4 +149,4 @@ def coordinator_error(context: BrokerContext, transactional_id: str) -> ErrorCod
     """Return the error to answer with if ``transaction_shard`` returned ``None``."""
     if not transactional_id:
         return ErrorCode.INVALID_REQUEST
-    return context.coordinators.runtime.refusal(RecordFamily.TRANSACTIONS, transactional_id)
+    return context.coordinators.runtime.refusal(_TRANSACTIONS, transactional_id)

@@ -63,6 +63,8 @@ _RESUMING: Final = 8
 _COUNTED: Final = _PARKED | _MUTED
 """The reasons that count in ``parked_count``; a connection has at most one of them."""
 _BUSY: Final = _COUNTED | _RESUMING
+_NONE_WAIT: Final[deque[memoryview]] = deque()
+"""What all connections share that have no request that waits: an empty deque takes 760 bytes."""
 
 
 class Ending(Enum):
@@ -78,6 +80,14 @@ class Ending(Enum):
 
 class Connection(asyncio.BufferedProtocol):
     """A client's connection, as a protocol of the event loop."""
+
+    __slots__ = (
+        "_closing", "_dispatcher", "_filled", "_finishing", "_frame", "_frame_size", "_head",
+        "_held_by", "_kept_room", "_on_loss", "_out", "_out_bytes", "_parked", "_paused", "_shared",
+        "_waiting", "_waiting_bytes", "_waits_for_room", "_writes_last_apart", "bytes_in",
+        "bytes_out", "client", "client_host", "client_software_name", "client_software_version",
+        "closes_late_s", "listener", "metrics", "parked_at_ns", "transport", "user", "was_active",
+    )  # fmt: skip
 
     def __init__(
         self, dispatcher: Dispatcher[Connection], shared: SharedBuffer, listener: str
@@ -101,13 +111,14 @@ class Connection(asyncio.BufferedProtocol):
         self._kept_room: Any = None
         self._parked: Request | None = None
         self._on_loss: Callable[[], None] | None = None
-        self._waiting: deque[memoryview] = deque()
+        self._waiting = _NONE_WAIT
         self._waiting_bytes = 0
         self._paused = False
         self._held_by = 0
         """The reasons why requests wait (``_PARKED`` and so on); 0 most of the time."""
         self._out: Pieces = []
         self._out_bytes = 0
+        """How much of it was counted, while more requests of the same receive are carried out."""
         self.bytes_in = 0
         self.bytes_out = 0
         self.parked_at_ns = 0
@@ -169,8 +180,7 @@ class Connection(asyncio.BufferedProtocol):
             self._filled += nbytes
             if self._filled >= self._frame_size:
                 self._finish_frame()
-        if self._out:
-            self._flush()
+        self._flush()
 
     def pause_writing(self) -> None:
         """Stop reading requests, because the peer does not read its answers."""
@@ -187,15 +197,15 @@ class Connection(asyncio.BufferedProtocol):
 
     def _cut(self, end: int) -> None:
         """Carry out the complete frames in the shared buffer."""
-        data, view, dispatcher = self._shared.data, self._shared.view, self._dispatcher
+        view, dispatcher = self._shared.view, self._dispatcher
         pos = 0
         while end - pos >= _SIZE_BYTES and not self._closing:
-            size: int = _unpack_size(data, pos)[0]
+            size: int = _unpack_size(view, pos)[0]
             if not 0 <= size <= dispatcher.frame_bytes_max:
                 told = (
                     f"a frame of {size} bytes was announced, but the limit is "
                     f"{dispatcher.frame_bytes_max} (socket.request.max.bytes)"
-                    f"{stranger(data, pos)}"
+                    f"{stranger(self._shared.data, pos)}"
                 )
                 self.drop(RemoteProtocolError(told, path="frame size", offset=0))
                 return
@@ -217,6 +227,8 @@ class Connection(asyncio.BufferedProtocol):
                 return
             if pieces:
                 self._out += pieces
+                if pos == end:
+                    return  # as after most receives; _flush is next
                 for piece in pieces:
                     self._out_bytes += len(piece)
                 if self._out_bytes > OUT_BYTES_MAX:
@@ -284,6 +296,8 @@ class Connection(asyncio.BufferedProtocol):
 
     def _hold(self, frame: memoryview) -> None:
         """Queue a request until the ones before it are answered."""
+        if not self._waiting:
+            self._waiting = deque()
         self._waiting.append(frame)
         self._count_waiting(len(frame))
         self._update_reading()
@@ -356,7 +370,6 @@ class Connection(asyncio.BufferedProtocol):
             self.drop(error)
             return
         self._out += pieces
-        self._out_bytes += sum(map(len, pieces))
         self._flush()
         if self._waiting or self._waits_for_room:
             self._held_by |= _RESUMING
@@ -443,11 +456,13 @@ class Connection(asyncio.BufferedProtocol):
         if not out or self.transport is None:
             return
         self._out = []
-        self.bytes_out += self._out_bytes
         self._out_bytes = 0
         if len(out) == 1:
+            self.bytes_out += len(out[0])
             self.transport.write(out[0])
-        elif self._writes_last_apart:
+            return
+        self.bytes_out += sum(map(len, out))
+        if self._writes_last_apart:
             *first, last = (piece for piece in out if piece)
             self.transport.writelines(first)
             self.transport.write(last)
@@ -483,7 +498,6 @@ class Connection(asyncio.BufferedProtocol):
             self.transport.abort()
             return
         self._out += answer
-        self._out_bytes += sum(map(len, answer))
         self._flush()
         if self.closes_late_s and not self._finishing:
             loop = asyncio.get_running_loop()

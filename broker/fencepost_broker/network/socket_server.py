@@ -50,7 +50,6 @@ _unpack_head: Final = struct.Struct(">hhih").unpack_from
 _HEAD_BYTES: Final = 10
 """API key, version, correlation id and length of the client id, which follows."""
 
-
 if TYPE_CHECKING:
     from fencepost_broker.network.faulted_request import Faults
     from fencepost_broker.network.tls import TlsListener
@@ -228,10 +227,13 @@ class SocketServer:
         size = len(frame)
         try:
             body = _HEAD_BYTES + length
-            if length < 0 or body >= size or (version >= flexible_from and frame[body]):
+            if length < 0 or body >= size:
                 raise ValueError  # noqa: TRY301 (costs nothing where it is not raised)
             client_id: str | None = str(frame[_HEAD_BYTES:body], "utf-8")
-            body += version >= flexible_from
+            if version >= flexible_from:
+                if frame[body]:
+                    raise ValueError  # noqa: TRY301
+                body += 1
         except ValueError:  # an unusual header, or an invalid one
             *_, client_id, body = read_request_head(frame)
         if size < direct_below:

@@ -18,6 +18,7 @@ TRAFFIC: Final = (
     "reads_refused",
 )  # fmt: skip
 """What a partition counts of its traffic."""
+_NO_ERROR: Final = ErrorCode.NONE
 _UNCHECKED: Final = -1
 
 
@@ -86,7 +87,7 @@ class Partition:
     def epoch_error(self, believed: int) -> ErrorCode:
         """Return the error for the leader epoch in a client's request (KIP-320)."""
         if believed in (_UNCHECKED, self.leader_epoch):
-            return ErrorCode.NONE if self.leads else ErrorCode.NOT_LEADER_OR_FOLLOWER
+            return _NO_ERROR if self.leads else ErrorCode.NOT_LEADER_OR_FOLLOWER
         if not self.is_here:
             return ErrorCode.NOT_LEADER_OR_FOLLOWER
         if believed < self.leader_epoch:

@@ -207,7 +207,7 @@ class DecodeEmitter:
         if field.tag is not None:
             with self.page.block("if n > 127:"):
                 self.page.line(f"n, pos = read_uvarint_tail({self.buf}, pos, n)")
-        with self.page.block("if n < 0:" if field.tag is None else "if n == 0:"):
+        with self.page.block("if n < 0:" if field.tag is None else "if not n:"):
             self._null(condition, target)
         with self.page.block("else:"):
             body()
@@ -227,14 +227,22 @@ class DecodeEmitter:
             self._length("B")
             if nullable is None:
                 helper = "long_string_length" if is_string else "long_length"
-                with page.block("if not 0 < n < 128:"):
+                with page.block("if not n or n > 127:"):
                     page.line(f"n, pos = {helper}({self.buf}, pos, n)")
                 body()
                 return
             helper = "long_nullable_string_length" if is_string else "read_uvarint_tail"
             with page.block("if n > 127:"):
-                page.line(f"n, pos = {helper}({self.buf}, pos, n)")
-            null_test = "n == 0"
+                if field.type == Primitive("records"):  # they nearly always have two bytes
+                    page.line(f"more = {self.buf}[pos]")
+                    with page.block("if more < 128:"):
+                        page.line("n = n & 127 | more << 7")
+                        page.line("pos += 1")
+                    with page.block("else:"):
+                        page.line(f"n, pos = {helper}({self.buf}, pos, n)")
+                else:
+                    page.line(f"n, pos = {helper}({self.buf}, pos, n)")
+            null_test = "not n"
         else:
             self._length("h" if is_string else "i")
             if nullable is None:

@@ -98,7 +98,7 @@ class AbortTransactionRecord:
                         pos += 1
                         if n > 127:
                             n, pos = long_nullable_string_length(data, pos, n)
-                        if n == 0:
+                        if not n:
                             m.reason = None
                         else:
                             end = pos + n - 1

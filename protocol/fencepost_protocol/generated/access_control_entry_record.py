@@ -113,21 +113,21 @@ class AccessControlEntryRecord:
             m = new(AccessControlEntryRecord)
             m.id, m.resource_type, n = _unpack_UbB(data, pos)
             pos += 18
-            if not 0 < n < 128:
+            if not n or n > 127:
                 n, pos = long_string_length(data, pos, n)
             end = pos + n - 1
             m.resource_name = data[pos:end].decode()
             pos = end
             m.pattern_type, n = _unpack_bB(data, pos)
             pos += 2
-            if not 0 < n < 128:
+            if not n or n > 127:
                 n, pos = long_string_length(data, pos, n)
             end = pos + n - 1
             m.principal = data[pos:end].decode()
             pos = end
             n = data[pos]
             pos += 1
-            if not 0 < n < 128:
+            if not n or n > 127:
                 n, pos = long_string_length(data, pos, n)
             end = pos + n - 1
             m.host = data[pos:end].decode()

@@ -115,14 +115,14 @@ class AddOffsetsToTxnRequest:
             if version >= 3:
                 n = data[pos]
                 pos += 1
-                if not 0 < n < 128:
+                if not n or n > 127:
                     n, pos = long_string_length(data, pos, n)
                 end = pos + n - 1
                 m.transactional_id = data[pos:end].decode()
                 pos = end
                 m.producer_id, m.producer_epoch, n = _unpack_qhB(data, pos)
                 pos += 11
-                if not 0 < n < 128:
+                if not n or n > 127:
                     n, pos = long_string_length(data, pos, n)
                 end = pos + n - 1
                 m.group_id = data[pos:end].decode()

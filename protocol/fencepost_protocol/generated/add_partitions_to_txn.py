@@ -279,7 +279,7 @@ class AddPartitionsToTxnRequest:
                 if version >= 4:
                     n = data[pos]
                     pos += 1
-                    if not 0 < n < 128:
+                    if not n or n > 127:
                         n, pos = long_length(data, pos, n)
                     budget -= n
                     if budget < 0:
@@ -292,7 +292,7 @@ class AddPartitionsToTxnRequest:
                         transaction_list.append(transaction)
                         n = data[pos]
                         pos += 1
-                        if not 0 < n < 128:
+                        if not n or n > 127:
                             n, pos = long_string_length(data, pos, n)
                         end = pos + n - 1
                         transaction.transactional_id = data[pos:end].decode()
@@ -304,7 +304,7 @@ class AddPartitionsToTxnRequest:
                             n,
                         ) = _unpack_qhtB(data, pos)
                         pos += 12
-                        if not 0 < n < 128:
+                        if not n or n > 127:
                             n, pos = long_length(data, pos, n)
                         budget -= n
                         if budget < 0:
@@ -317,14 +317,14 @@ class AddPartitionsToTxnRequest:
                             v3_and_below_topic_list.append(v3_and_below_topic)
                             n = data[pos]
                             pos += 1
-                            if not 0 < n < 128:
+                            if not n or n > 127:
                                 n, pos = long_string_length(data, pos, n)
                             end = pos + n - 1
                             v3_and_below_topic.name = data[pos:end].decode()
                             pos = end
                             n = data[pos]
                             pos += 1
-                            if not 0 < n < 128:
+                            if not n or n > 127:
                                 n, pos = long_length(data, pos, n)
                             budget -= n
                             if budget < 0:
@@ -347,7 +347,7 @@ class AddPartitionsToTxnRequest:
                 if version <= 3:
                     n = data[pos]
                     pos += 1
-                    if not 0 < n < 128:
+                    if not n or n > 127:
                         n, pos = long_string_length(data, pos, n)
                     end = pos + n - 1
                     m.v3_and_below_transactional_id = data[pos:end].decode()
@@ -358,7 +358,7 @@ class AddPartitionsToTxnRequest:
                         n,
                     ) = _unpack_qhB(data, pos)
                     pos += 11
-                    if not 0 < n < 128:
+                    if not n or n > 127:
                         n, pos = long_length(data, pos, n)
                     budget -= n
                     if budget < 0:
@@ -371,14 +371,14 @@ class AddPartitionsToTxnRequest:
                         v3_and_below_topic_list.append(v3_and_below_topic)
                         n = data[pos]
                         pos += 1
-                        if not 0 < n < 128:
+                        if not n or n > 127:
                             n, pos = long_string_length(data, pos, n)
                         end = pos + n - 1
                         v3_and_below_topic.name = data[pos:end].decode()
                         pos = end
                         n = data[pos]
                         pos += 1
-                        if not 0 < n < 128:
+                        if not n or n > 127:
                             n, pos = long_length(data, pos, n)
                         budget -= n
                         if budget < 0:
@@ -411,7 +411,7 @@ class AddPartitionsToTxnRequest:
                             pos += 1
                             if n > 127:
                                 n, pos = long_nullable_string_length(data, pos, n)
-                            if n == 0:
+                            if not n:
                                 m.group_id = None
                             else:
                                 end = pos + n - 1
@@ -664,7 +664,7 @@ class AddPartitionsToTxnResponse:
                 if version >= 4:
                     m.error_code, n = _unpack_hB(data, pos)
                     pos += 3
-                    if not 0 < n < 128:
+                    if not n or n > 127:
                         n, pos = long_length(data, pos, n)
                     budget -= n
                     if budget < 0:
@@ -677,14 +677,14 @@ class AddPartitionsToTxnResponse:
                         add_partitions_to_txn_result_list.append(add_partitions_to_txn_result)
                         n = data[pos]
                         pos += 1
-                        if not 0 < n < 128:
+                        if not n or n > 127:
                             n, pos = long_string_length(data, pos, n)
                         end = pos + n - 1
                         add_partitions_to_txn_result.transactional_id = data[pos:end].decode()
                         pos = end
                         n = data[pos]
                         pos += 1
-                        if not 0 < n < 128:
+                        if not n or n > 127:
                             n, pos = long_length(data, pos, n)
                         budget -= n
                         if budget < 0:
@@ -697,14 +697,14 @@ class AddPartitionsToTxnResponse:
                             add_partitions_to_txn_topic_result_list.append(add_partitions_to_txn_topic_result)
                             n = data[pos]
                             pos += 1
-                            if not 0 < n < 128:
+                            if not n or n > 127:
                                 n, pos = long_string_length(data, pos, n)
                             end = pos + n - 1
                             add_partitions_to_txn_topic_result.name = data[pos:end].decode()
                             pos = end
                             n = data[pos]
                             pos += 1
-                            if not 0 < n < 128:
+                            if not n or n > 127:
                                 n, pos = long_length(data, pos, n)
                             budget -= n
                             if budget < 0:
@@ -743,7 +743,7 @@ class AddPartitionsToTxnResponse:
                 if version <= 3:
                     n = data[pos]
                     pos += 1
-                    if not 0 < n < 128:
+                    if not n or n > 127:
                         n, pos = long_length(data, pos, n)
                     budget -= n
                     if budget < 0:
@@ -756,14 +756,14 @@ class AddPartitionsToTxnResponse:
                         add_partitions_to_txn_topic_result_list.append(add_partitions_to_txn_topic_result)
                         n = data[pos]
                         pos += 1
-                        if not 0 < n < 128:
+                        if not n or n > 127:
                             n, pos = long_string_length(data, pos, n)
                         end = pos + n - 1
                         add_partitions_to_txn_topic_result.name = data[pos:end].decode()
                         pos = end
                         n = data[pos]
                         pos += 1
-                        if not 0 < n < 128:
+                        if not n or n > 127:
                             n, pos = long_length(data, pos, n)
                         budget -= n
                         if budget < 0:

@@ -156,7 +156,7 @@ class AddRaftVoterRequest:
             pos += 1
             if n > 127:
                 n, pos = long_nullable_string_length(data, pos, n)
-            if n == 0:
+            if not n:
                 m.cluster_id = None
             else:
                 end = pos + n - 1
@@ -164,7 +164,7 @@ class AddRaftVoterRequest:
                 pos = end
             m.timeout_ms, m.voter_id, m.voter_directory_id, n = _unpack_iiUB(data, pos)
             pos += 25
-            if not 0 < n < 128:
+            if not n or n > 127:
                 n, pos = long_length(data, pos, n)
             budget -= n
             if budget < 0:
@@ -177,14 +177,14 @@ class AddRaftVoterRequest:
                 listener_list.append(listener)
                 n = data[pos]
                 pos += 1
-                if not 0 < n < 128:
+                if not n or n > 127:
                     n, pos = long_string_length(data, pos, n)
                 end = pos + n - 1
                 listener.name = data[pos:end].decode()
                 pos = end
                 n = data[pos]
                 pos += 1
-                if not 0 < n < 128:
+                if not n or n > 127:
                     n, pos = long_string_length(data, pos, n)
                 end = pos + n - 1
                 listener.host = data[pos:end].decode()
@@ -272,7 +272,7 @@ class AddRaftVoterResponse:
             pos += 7
             if n > 127:
                 n, pos = long_nullable_string_length(data, pos, n)
-            if n == 0:
+            if not n:
                 m.error_message = None
             else:
                 end = pos + n - 1

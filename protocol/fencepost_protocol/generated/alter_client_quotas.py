@@ -206,7 +206,7 @@ class AlterClientQuotasRequest:
                 budget = size if size < 4_000_000 else 4_000_000  # limits.MAX_ELEMENTS
                 n = data[pos]
                 pos += 1
-                if not 0 < n < 128:
+                if not n or n > 127:
                     n, pos = long_length(data, pos, n)
                 budget -= n
                 if budget < 0:
@@ -219,7 +219,7 @@ class AlterClientQuotasRequest:
                     entry_list.append(entry)
                     n = data[pos]
                     pos += 1
-                    if not 0 < n < 128:
+                    if not n or n > 127:
                         n, pos = long_length(data, pos, n)
                     budget -= n
                     if budget < 0:
@@ -232,7 +232,7 @@ class AlterClientQuotasRequest:
                         entity_data_list.append(entity_data)
                         n = data[pos]
                         pos += 1
-                        if not 0 < n < 128:
+                        if not n or n > 127:
                             n, pos = long_string_length(data, pos, n)
                         end = pos + n - 1
                         entity_data.entity_type = data[pos:end].decode()
@@ -241,7 +241,7 @@ class AlterClientQuotasRequest:
                         pos += 1
                         if n > 127:
                             n, pos = long_nullable_string_length(data, pos, n)
-                        if n == 0:
+                        if not n:
                             entity_data.entity_name = None
                         else:
                             end = pos + n - 1
@@ -255,7 +255,7 @@ class AlterClientQuotasRequest:
                             entity_data.unknown_tagged_fields = ()
                     n = data[pos]
                     pos += 1
-                    if not 0 < n < 128:
+                    if not n or n > 127:
                         n, pos = long_length(data, pos, n)
                     budget -= n
                     if budget < 0:
@@ -268,7 +268,7 @@ class AlterClientQuotasRequest:
                         op_list.append(op)
                         n = data[pos]
                         pos += 1
-                        if not 0 < n < 128:
+                        if not n or n > 127:
                             n, pos = long_string_length(data, pos, n)
                         end = pos + n - 1
                         op.key = data[pos:end].decode()
@@ -508,7 +508,7 @@ class AlterClientQuotasResponse:
                 budget = size if size < 4_000_000 else 4_000_000  # limits.MAX_ELEMENTS
                 m.throttle_time_ms, n = _unpack_iB(data, pos)
                 pos += 5
-                if not 0 < n < 128:
+                if not n or n > 127:
                     n, pos = long_length(data, pos, n)
                 budget -= n
                 if budget < 0:
@@ -523,7 +523,7 @@ class AlterClientQuotasResponse:
                     pos += 3
                     if n > 127:
                         n, pos = long_nullable_string_length(data, pos, n)
-                    if n == 0:
+                    if not n:
                         entry.error_message = None
                     else:
                         end = pos + n - 1
@@ -531,7 +531,7 @@ class AlterClientQuotasResponse:
                         pos = end
                     n = data[pos]
                     pos += 1
-                    if not 0 < n < 128:
+                    if not n or n > 127:
                         n, pos = long_length(data, pos, n)
                     budget -= n
                     if budget < 0:
@@ -544,7 +544,7 @@ class AlterClientQuotasResponse:
                         entity_data_list.append(entity_data)
                         n = data[pos]
                         pos += 1
-                        if not 0 < n < 128:
+                        if not n or n > 127:
                             n, pos = long_string_length(data, pos, n)
                         end = pos + n - 1
                         entity_data.entity_type = data[pos:end].decode()
@@ -553,7 +553,7 @@ class AlterClientQuotasResponse:
                         pos += 1
                         if n > 127:
                             n, pos = long_nullable_string_length(data, pos, n)
-                        if n == 0:
+                        if not n:
                             entity_data.entity_name = None
                         else:
                             end = pos + n - 1

@@ -187,7 +187,7 @@ class AlterPartitionRequest:
             budget = size if size < 4_000_000 else 4_000_000  # limits.MAX_ELEMENTS
             m.broker_id, m.broker_epoch, n = _unpack_iqB(buf, pos)
             pos += 13
-            if not 0 < n < 128:
+            if not n or n > 127:
                 n, pos = long_length(buf, pos, n)
             budget -= n
             if budget < 0:
@@ -200,7 +200,7 @@ class AlterPartitionRequest:
                 topic_list.append(topic)
                 topic.topic_id, n = _unpack_UB(buf, pos)
                 pos += 17
-                if not 0 < n < 128:
+                if not n or n > 127:
                     n, pos = long_length(buf, pos, n)
                 budget -= n
                 if budget < 0:
@@ -216,7 +216,7 @@ class AlterPartitionRequest:
                     if version <= 2:
                         n = buf[pos]
                         pos += 1
-                        if not 0 < n < 128:
+                        if not n or n > 127:
                             n, pos = long_length(buf, pos, n)
                         budget -= n
                         if budget < 0:
@@ -227,7 +227,7 @@ class AlterPartitionRequest:
                     if version >= 3:
                         n = buf[pos]
                         pos += 1
-                        if not 0 < n < 128:
+                        if not n or n > 127:
                             n, pos = long_length(buf, pos, n)
                         budget -= n
                         if budget < 0:
@@ -396,7 +396,7 @@ class AlterPartitionResponse:
             budget = size if size < 4_000_000 else 4_000_000  # limits.MAX_ELEMENTS
             m.throttle_time_ms, m.error_code, n = _unpack_ihB(buf, pos)
             pos += 7
-            if not 0 < n < 128:
+            if not n or n > 127:
                 n, pos = long_length(buf, pos, n)
             budget -= n
             if budget < 0:
@@ -409,7 +409,7 @@ class AlterPartitionResponse:
                 topic_list.append(topic)
                 topic.topic_id, n = _unpack_UB(buf, pos)
                 pos += 17
-                if not 0 < n < 128:
+                if not n or n > 127:
                     n, pos = long_length(buf, pos, n)
                 budget -= n
                 if budget < 0:
@@ -428,7 +428,7 @@ class AlterPartitionResponse:
                         n,
                     ) = _unpack_ihiiB(buf, pos)
                     pos += 15
-                    if not 0 < n < 128:
+                    if not n or n > 127:
                         n, pos = long_length(buf, pos, n)
                     budget -= n
                     if budget < 0:

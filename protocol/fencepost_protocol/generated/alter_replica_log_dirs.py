@@ -166,7 +166,7 @@ class AlterReplicaLogDirsRequest:
                 budget = size if size < 4_000_000 else 4_000_000  # limits.MAX_ELEMENTS
                 n = data[pos]
                 pos += 1
-                if not 0 < n < 128:
+                if not n or n > 127:
                     n, pos = long_length(data, pos, n)
                 budget -= n
                 if budget < 0:
@@ -179,14 +179,14 @@ class AlterReplicaLogDirsRequest:
                     dir_list.append(dir)
                     n = data[pos]
                     pos += 1
-                    if not 0 < n < 128:
+                    if not n or n > 127:
                         n, pos = long_string_length(data, pos, n)
                     end = pos + n - 1
                     dir.path = data[pos:end].decode()
                     pos = end
                     n = data[pos]
                     pos += 1
-                    if not 0 < n < 128:
+                    if not n or n > 127:
                         n, pos = long_length(data, pos, n)
                     budget -= n
                     if budget < 0:
@@ -199,14 +199,14 @@ class AlterReplicaLogDirsRequest:
                         topic_list.append(topic)
                         n = data[pos]
                         pos += 1
-                        if not 0 < n < 128:
+                        if not n or n > 127:
                             n, pos = long_string_length(data, pos, n)
                         end = pos + n - 1
                         topic.name = data[pos:end].decode()
                         pos = end
                         n = data[pos]
                         pos += 1
-                        if not 0 < n < 128:
+                        if not n or n > 127:
                             n, pos = long_length(data, pos, n)
                         budget -= n
                         if budget < 0:
@@ -399,7 +399,7 @@ class AlterReplicaLogDirsResponse:
                 budget = size if size < 4_000_000 else 4_000_000  # limits.MAX_ELEMENTS
                 m.throttle_time_ms, n = _unpack_iB(data, pos)
                 pos += 5
-                if not 0 < n < 128:
+                if not n or n > 127:
                     n, pos = long_length(data, pos, n)
                 budget -= n
                 if budget < 0:
@@ -412,14 +412,14 @@ class AlterReplicaLogDirsResponse:
                     result_list.append(result)
                     n = data[pos]
                     pos += 1
-                    if not 0 < n < 128:
+                    if not n or n > 127:
                         n, pos = long_string_length(data, pos, n)
                     end = pos + n - 1
                     result.topic_name = data[pos:end].decode()
                     pos = end
                     n = data[pos]
                     pos += 1
-                    if not 0 < n < 128:
+                    if not n or n > 127:
                         n, pos = long_length(data, pos, n)
                     budget -= n
                     if budget < 0:

@@ -167,7 +167,7 @@ class AlterUserScramCredentialsRequest:
             budget = size if size < 4_000_000 else 4_000_000  # limits.MAX_ELEMENTS
             n = data[pos]
             pos += 1
-            if not 0 < n < 128:
+            if not n or n > 127:
                 n, pos = long_length(data, pos, n)
             budget -= n
             if budget < 0:
@@ -180,7 +180,7 @@ class AlterUserScramCredentialsRequest:
                 deletion_list.append(deletion)
                 n = data[pos]
                 pos += 1
-                if not 0 < n < 128:
+                if not n or n > 127:
                     n, pos = long_string_length(data, pos, n)
                 end = pos + n - 1
                 deletion.name = data[pos:end].decode()
@@ -193,7 +193,7 @@ class AlterUserScramCredentialsRequest:
                     deletion.unknown_tagged_fields = ()
             n = data[pos]
             pos += 1
-            if not 0 < n < 128:
+            if not n or n > 127:
                 n, pos = long_length(data, pos, n)
             budget -= n
             if budget < 0:
@@ -206,21 +206,21 @@ class AlterUserScramCredentialsRequest:
                 upsertion_list.append(upsertion)
                 n = data[pos]
                 pos += 1
-                if not 0 < n < 128:
+                if not n or n > 127:
                     n, pos = long_string_length(data, pos, n)
                 end = pos + n - 1
                 upsertion.name = data[pos:end].decode()
                 pos = end
                 upsertion.mechanism, upsertion.iterations, n = _unpack_biB(data, pos)
                 pos += 6
-                if not 0 < n < 128:
+                if not n or n > 127:
                     n, pos = long_length(data, pos, n)
                 end = pos + n - 1
                 upsertion.salt = data[pos:end]
                 pos = end
                 n = data[pos]
                 pos += 1
-                if not 0 < n < 128:
+                if not n or n > 127:
                     n, pos = long_length(data, pos, n)
                 end = pos + n - 1
                 upsertion.salted_password = data[pos:end]
@@ -331,7 +331,7 @@ class AlterUserScramCredentialsResponse:
             budget = size if size < 4_000_000 else 4_000_000  # limits.MAX_ELEMENTS
             m.throttle_time_ms, n = _unpack_iB(data, pos)
             pos += 5
-            if not 0 < n < 128:
+            if not n or n > 127:
                 n, pos = long_length(data, pos, n)
             budget -= n
             if budget < 0:
@@ -344,7 +344,7 @@ class AlterUserScramCredentialsResponse:
                 result_list.append(result)
                 n = data[pos]
                 pos += 1
-                if not 0 < n < 128:
+                if not n or n > 127:
                     n, pos = long_string_length(data, pos, n)
                 end = pos + n - 1
                 result.user = data[pos:end].decode()
@@ -353,7 +353,7 @@ class AlterUserScramCredentialsResponse:
                 pos += 3
                 if n > 127:
                     n, pos = long_nullable_string_length(data, pos, n)
-                if n == 0:
+                if not n:
                     result.error_message = None
                 else:
                     end = pos + n - 1

@@ -118,14 +118,14 @@ class ApiVersionsRequest:
             if version >= 3:
                 n = data[pos]
                 pos += 1
-                if not 0 < n < 128:
+                if not n or n > 127:
                     n, pos = long_string_length(data, pos, n)
                 end = pos + n - 1
                 m.client_software_name = data[pos:end].decode()
                 pos = end
                 n = data[pos]
                 pos += 1
-                if not 0 < n < 128:
+                if not n or n > 127:
                     n, pos = long_string_length(data, pos, n)
                 end = pos + n - 1
                 m.client_software_version = data[pos:end].decode()
@@ -330,7 +330,7 @@ class ApiVersionsResponse:
                 budget = size if size < 4_000_000 else 4_000_000  # limits.MAX_ELEMENTS
                 m.error_code, n = _unpack_hB(data, pos)
                 pos += 3
-                if not 0 < n < 128:
+                if not n or n > 127:
                     n, pos = long_length(data, pos, n)
                 budget -= n
                 if budget < 0:
@@ -367,7 +367,7 @@ class ApiVersionsResponse:
                         if tag_1 == 0:
                             n = data[pos]
                             pos += 1
-                            if not 0 < n < 128:
+                            if not n or n > 127:
                                 n, pos = long_length(data, pos, n)
                             budget -= n
                             if budget < 0:
@@ -380,7 +380,7 @@ class ApiVersionsResponse:
                                 supported_feature_list.append(supported_feature)
                                 n = data[pos]
                                 pos += 1
-                                if not 0 < n < 128:
+                                if not n or n > 127:
                                     n, pos = long_string_length(data, pos, n)
                                 end = pos + n - 1
                                 supported_feature.name = data[pos:end].decode()
@@ -401,7 +401,7 @@ class ApiVersionsResponse:
                         elif tag_1 == 2:
                             n = data[pos]
                             pos += 1
-                            if not 0 < n < 128:
+                            if not n or n > 127:
                                 n, pos = long_length(data, pos, n)
                             budget -= n
                             if budget < 0:
@@ -414,7 +414,7 @@ class ApiVersionsResponse:
                                 finalized_feature_list.append(finalized_feature)
                                 n = data[pos]
                                 pos += 1
-                                if not 0 < n < 128:
+                                if not n or n > 127:
                                     n, pos = long_string_length(data, pos, n)
                                 end = pos + n - 1
                                 finalized_feature.name = data[pos:end].decode()

@@ -150,7 +150,7 @@ class AssignReplicasToDirsRequest:
             budget = size if size < 4_000_000 else 4_000_000  # limits.MAX_ELEMENTS
             m.broker_id, m.broker_epoch, n = _unpack_iqB(buf, pos)
             pos += 13
-            if not 0 < n < 128:
+            if not n or n > 127:
                 n, pos = long_length(buf, pos, n)
             budget -= n
             if budget < 0:
@@ -163,7 +163,7 @@ class AssignReplicasToDirsRequest:
                 directory_list.append(directory)
                 directory.id, n = _unpack_UB(buf, pos)
                 pos += 17
-                if not 0 < n < 128:
+                if not n or n > 127:
                     n, pos = long_length(buf, pos, n)
                 budget -= n
                 if budget < 0:
@@ -176,7 +176,7 @@ class AssignReplicasToDirsRequest:
                     topic_list.append(topic)
                     topic.topic_id, n = _unpack_UB(buf, pos)
                     pos += 17
-                    if not 0 < n < 128:
+                    if not n or n > 127:
                         n, pos = long_length(buf, pos, n)
                     budget -= n
                     if budget < 0:
@@ -333,7 +333,7 @@ class AssignReplicasToDirsResponse:
             budget = size if size < 4_000_000 else 4_000_000  # limits.MAX_ELEMENTS
             m.throttle_time_ms, m.error_code, n = _unpack_ihB(buf, pos)
             pos += 7
-            if not 0 < n < 128:
+            if not n or n > 127:
                 n, pos = long_length(buf, pos, n)
             budget -= n
             if budget < 0:
@@ -346,7 +346,7 @@ class AssignReplicasToDirsResponse:
                 directory_list.append(directory)
                 directory.id, n = _unpack_UB(buf, pos)
                 pos += 17
-                if not 0 < n < 128:
+                if not n or n > 127:
                     n, pos = long_length(buf, pos, n)
                 budget -= n
                 if budget < 0:
@@ -359,7 +359,7 @@ class AssignReplicasToDirsResponse:
                     topic_list.append(topic)
                     topic.topic_id, n = _unpack_UB(buf, pos)
                     pos += 17
-                    if not 0 < n < 128:
+                    if not n or n > 127:
                         n, pos = long_length(buf, pos, n)
                     budget -= n
                     if budget < 0:

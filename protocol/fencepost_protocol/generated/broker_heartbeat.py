@@ -155,7 +155,7 @@ class BrokerHeartbeatRequest:
                             raise ValueError(TAG_NOT_IN_VERSION)
                         n = buf[pos]
                         pos += 1
-                        if not 0 < n < 128:
+                        if not n or n > 127:
                             n, pos = long_length(buf, pos, n)
                         budget -= n
                         if budget < 0:
@@ -168,7 +168,7 @@ class BrokerHeartbeatRequest:
                         pos += 1
                         if n > 127:
                             n, pos = read_uvarint_tail(buf, pos, n)
-                        if n == 0:
+                        if not n:
                             m.cordoned_log_dirs = None
                         else:
                             budget -= n

@@ -218,14 +218,14 @@ class BrokerRegistrationRequest:
             budget = size if size < 4_000_000 else 4_000_000  # limits.MAX_ELEMENTS
             m.broker_id, n = _unpack_iB(data, pos)
             pos += 5
-            if not 0 < n < 128:
+            if not n or n > 127:
                 n, pos = long_string_length(data, pos, n)
             end = pos + n - 1
             m.cluster_id = data[pos:end].decode()
             pos = end
             m.incarnation_id, n = _unpack_UB(data, pos)
             pos += 17
-            if not 0 < n < 128:
+            if not n or n > 127:
                 n, pos = long_length(data, pos, n)
             budget -= n
             if budget < 0:
@@ -238,14 +238,14 @@ class BrokerRegistrationRequest:
                 listener_list.append(listener)
                 n = data[pos]
                 pos += 1
-                if not 0 < n < 128:
+                if not n or n > 127:
                     n, pos = long_string_length(data, pos, n)
                 end = pos + n - 1
                 listener.name = data[pos:end].decode()
                 pos = end
                 n = data[pos]
                 pos += 1
-                if not 0 < n < 128:
+                if not n or n > 127:
                     n, pos = long_string_length(data, pos, n)
                 end = pos + n - 1
                 listener.host = data[pos:end].decode()
@@ -258,7 +258,7 @@ class BrokerRegistrationRequest:
                     listener.unknown_tagged_fields = ()
             n = data[pos]
             pos += 1
-            if not 0 < n < 128:
+            if not n or n > 127:
                 n, pos = long_length(data, pos, n)
             budget -= n
             if budget < 0:
@@ -271,7 +271,7 @@ class BrokerRegistrationRequest:
                 feature_list.append(feature)
                 n = data[pos]
                 pos += 1
-                if not 0 < n < 128:
+                if not n or n > 127:
                     n, pos = long_string_length(data, pos, n)
                 end = pos + n - 1
                 feature.name = data[pos:end].decode()
@@ -290,7 +290,7 @@ class BrokerRegistrationRequest:
             pos += 1
             if n > 127:
                 n, pos = long_nullable_string_length(data, pos, n)
-            if n == 0:
+            if not n:
                 m.rack = None
             else:
                 end = pos + n - 1
@@ -304,7 +304,7 @@ class BrokerRegistrationRequest:
             if version >= 2:
                 n = data[pos]
                 pos += 1
-                if not 0 < n < 128:
+                if not n or n > 127:
                     n, pos = long_length(data, pos, n)
                 budget -= n
                 if budget < 0:

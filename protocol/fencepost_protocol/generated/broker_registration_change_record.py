@@ -150,7 +150,7 @@ class BrokerRegistrationChangeRecord:
                             raise ValueError(TAG_NOT_IN_VERSION)
                         n = buf[pos]
                         pos += 1
-                        if not 0 < n < 128:
+                        if not n or n > 127:
                             n, pos = long_length(buf, pos, n)
                         budget -= n
                         if budget < 0:
@@ -163,7 +163,7 @@ class BrokerRegistrationChangeRecord:
                         pos += 1
                         if n > 127:
                             n, pos = read_uvarint_tail(buf, pos, n)
-                        if n == 0:
+                        if not n:
                             m.cordoned_log_dirs = None
                         else:
                             budget -= n

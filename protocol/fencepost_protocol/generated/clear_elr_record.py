@@ -73,7 +73,7 @@ class ClearElrRecord:
             m = new(ClearElrRecord)
             n = data[pos]
             pos += 1
-            if not 0 < n < 128:
+            if not n or n > 127:
                 n, pos = long_string_length(data, pos, n)
             end = pos + n - 1
             m.topic_name = data[pos:end].decode()

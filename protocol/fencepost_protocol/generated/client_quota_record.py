@@ -126,7 +126,7 @@ class ClientQuotaRecord:
             budget = size if size < 4_000_000 else 4_000_000  # limits.MAX_ELEMENTS
             n = data[pos]
             pos += 1
-            if not 0 < n < 128:
+            if not n or n > 127:
                 n, pos = long_length(data, pos, n)
             budget -= n
             if budget < 0:
@@ -139,7 +139,7 @@ class ClientQuotaRecord:
                 entity_data_list.append(entity_data)
                 n = data[pos]
                 pos += 1
-                if not 0 < n < 128:
+                if not n or n > 127:
                     n, pos = long_string_length(data, pos, n)
                 end = pos + n - 1
                 entity_data.entity_type = data[pos:end].decode()
@@ -148,7 +148,7 @@ class ClientQuotaRecord:
                 pos += 1
                 if n > 127:
                     n, pos = long_nullable_string_length(data, pos, n)
-                if n == 0:
+                if not n:
                     entity_data.entity_name = None
                 else:
                     end = pos + n - 1
@@ -162,7 +162,7 @@ class ClientQuotaRecord:
                     entity_data.unknown_tagged_fields = ()
             n = data[pos]
             pos += 1
-            if not 0 < n < 128:
+            if not n or n > 127:
                 n, pos = long_string_length(data, pos, n)
             end = pos + n - 1
             m.key = data[pos:end].decode()

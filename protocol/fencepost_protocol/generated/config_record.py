@@ -103,14 +103,14 @@ class ConfigRecord:
             m = new(ConfigRecord)
             m.resource_type, n = _unpack_bB(data, pos)
             pos += 2
-            if not 0 < n < 128:
+            if not n or n > 127:
                 n, pos = long_string_length(data, pos, n)
             end = pos + n - 1
             m.resource_name = data[pos:end].decode()
             pos = end
             n = data[pos]
             pos += 1
-            if not 0 < n < 128:
+            if not n or n > 127:
                 n, pos = long_string_length(data, pos, n)
             end = pos + n - 1
             m.name = data[pos:end].decode()
@@ -119,7 +119,7 @@ class ConfigRecord:
             pos += 1
             if n > 127:
                 n, pos = long_nullable_string_length(data, pos, n)
-            if n == 0:
+            if not n:
                 m.value = None
             else:
                 end = pos + n - 1

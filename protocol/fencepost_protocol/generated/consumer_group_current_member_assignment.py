@@ -242,7 +242,7 @@ class ConsumerGroupCurrentMemberAssignmentValue:
             budget = size if size < 4_000_000 else 4_000_000  # limits.MAX_ELEMENTS
             m.member_epoch, m.previous_member_epoch, m.state, n = _unpack_iibB(buf, pos)
             pos += 10
-            if not 0 < n < 128:
+            if not n or n > 127:
                 n, pos = long_length(buf, pos, n)
             budget -= n
             if budget < 0:
@@ -255,7 +255,7 @@ class ConsumerGroupCurrentMemberAssignmentValue:
                 assigned_partition_list.append(assigned_partition)
                 assigned_partition.topic_id, n = _unpack_UB(buf, pos)
                 pos += 17
-                if not 0 < n < 128:
+                if not n or n > 127:
                     n, pos = long_length(buf, pos, n)
                 budget -= n
                 if budget < 0:
@@ -275,7 +275,7 @@ class ConsumerGroupCurrentMemberAssignmentValue:
                             pos += 1
                             if n > 127:
                                 n, pos = read_uvarint_tail(buf, pos, n)
-                            if n == 0:
+                            if not n:
                                 assigned_partition.assignment_epochs = None
                             else:
                                 budget -= n
@@ -289,7 +289,7 @@ class ConsumerGroupCurrentMemberAssignmentValue:
                             raise ValueError(TAG_SIZE_WRONG)
             n = buf[pos]
             pos += 1
-            if not 0 < n < 128:
+            if not n or n > 127:
                 n, pos = long_length(buf, pos, n)
             budget -= n
             if budget < 0:
@@ -302,7 +302,7 @@ class ConsumerGroupCurrentMemberAssignmentValue:
                 assigned_partition_list.append(assigned_partition)
                 assigned_partition.topic_id, n = _unpack_UB(buf, pos)
                 pos += 17
-                if not 0 < n < 128:
+                if not n or n > 127:
                     n, pos = long_length(buf, pos, n)
                 budget -= n
                 if budget < 0:
@@ -322,7 +322,7 @@ class ConsumerGroupCurrentMemberAssignmentValue:
                             pos += 1
                             if n > 127:
                                 n, pos = read_uvarint_tail(buf, pos, n)
-                            if n == 0:
+                            if not n:
                                 assigned_partition.assignment_epochs = None
                             else:
                                 budget -= n

@@ -101,7 +101,7 @@ class ConsumerGroupDescribeRequest:
             budget = size if size < 4_000_000 else 4_000_000  # limits.MAX_ELEMENTS
             n = data[pos]
             pos += 1
-            if not 0 < n < 128:
+            if not n or n > 127:
                 n, pos = long_length(data, pos, n)
             budget -= n
             if budget < 0:
@@ -417,7 +417,7 @@ class ConsumerGroupDescribeResponse:
             budget = size if size < 4_000_000 else 4_000_000  # limits.MAX_ELEMENTS
             m.throttle_time_ms, n = _unpack_iB(data, pos)
             pos += 5
-            if not 0 < n < 128:
+            if not n or n > 127:
                 n, pos = long_length(data, pos, n)
             budget -= n
             if budget < 0:
@@ -432,7 +432,7 @@ class ConsumerGroupDescribeResponse:
                 pos += 3
                 if n > 127:
                     n, pos = long_nullable_string_length(data, pos, n)
-                if n == 0:
+                if not n:
                     group.error_message = None
                 else:
                     end = pos + n - 1
@@ -440,28 +440,28 @@ class ConsumerGroupDescribeResponse:
                     pos = end
                 n = data[pos]
                 pos += 1
-                if not 0 < n < 128:
+                if not n or n > 127:
                     n, pos = long_string_length(data, pos, n)
                 end = pos + n - 1
                 group.group_id = data[pos:end].decode()
                 pos = end
                 n = data[pos]
                 pos += 1
-                if not 0 < n < 128:
+                if not n or n > 127:
                     n, pos = long_string_length(data, pos, n)
                 end = pos + n - 1
                 group.group_state = data[pos:end].decode()
                 pos = end
                 group.group_epoch, group.assignment_epoch, n = _unpack_iiB(data, pos)
                 pos += 9
-                if not 0 < n < 128:
+                if not n or n > 127:
                     n, pos = long_string_length(data, pos, n)
                 end = pos + n - 1
                 group.assignor_name = data[pos:end].decode()
                 pos = end
                 n = data[pos]
                 pos += 1
-                if not 0 < n < 128:
+                if not n or n > 127:
                     n, pos = long_length(data, pos, n)
                 budget -= n
                 if budget < 0:
@@ -474,7 +474,7 @@ class ConsumerGroupDescribeResponse:
                     member_list.append(member)
                     n = data[pos]
                     pos += 1
-                    if not 0 < n < 128:
+                    if not n or n > 127:
                         n, pos = long_string_length(data, pos, n)
                     end = pos + n - 1
                     member.member_id = data[pos:end].decode()
@@ -483,7 +483,7 @@ class ConsumerGroupDescribeResponse:
                     pos += 1
                     if n > 127:
                         n, pos = long_nullable_string_length(data, pos, n)
-                    if n == 0:
+                    if not n:
                         member.instance_id = None
                     else:
                         end = pos + n - 1
@@ -493,7 +493,7 @@ class ConsumerGroupDescribeResponse:
                     pos += 1
                     if n > 127:
                         n, pos = long_nullable_string_length(data, pos, n)
-                    if n == 0:
+                    if not n:
                         member.rack_id = None
                     else:
                         end = pos + n - 1
@@ -501,21 +501,21 @@ class ConsumerGroupDescribeResponse:
                         pos = end
                     member.member_epoch, n = _unpack_iB(data, pos)
                     pos += 5
-                    if not 0 < n < 128:
+                    if not n or n > 127:
                         n, pos = long_string_length(data, pos, n)
                     end = pos + n - 1
                     member.client_id = data[pos:end].decode()
                     pos = end
                     n = data[pos]
                     pos += 1
-                    if not 0 < n < 128:
+                    if not n or n > 127:
                         n, pos = long_string_length(data, pos, n)
                     end = pos + n - 1
                     member.client_host = data[pos:end].decode()
                     pos = end
                     n = data[pos]
                     pos += 1
-                    if not 0 < n < 128:
+                    if not n or n > 127:
                         n, pos = long_length(data, pos, n)
                     budget -= n
                     if budget < 0:
@@ -525,7 +525,7 @@ class ConsumerGroupDescribeResponse:
                     pos += 1
                     if n > 127:
                         n, pos = long_nullable_string_length(data, pos, n)
-                    if n == 0:
+                    if not n:
                         member.subscribed_topic_regex = None
                     else:
                         end = pos + n - 1
@@ -534,7 +534,7 @@ class ConsumerGroupDescribeResponse:
                     member.assignment = assignment = new(Assignment)
                     n = data[pos]
                     pos += 1
-                    if not 0 < n < 128:
+                    if not n or n > 127:
                         n, pos = long_length(data, pos, n)
                     budget -= n
                     if budget < 0:
@@ -547,14 +547,14 @@ class ConsumerGroupDescribeResponse:
                         topic_partition_list.append(topic_partition)
                         topic_partition.topic_id, n = _unpack_UB(data, pos)
                         pos += 17
-                        if not 0 < n < 128:
+                        if not n or n > 127:
                             n, pos = long_string_length(data, pos, n)
                         end = pos + n - 1
                         topic_partition.topic_name = data[pos:end].decode()
                         pos = end
                         n = data[pos]
                         pos += 1
-                        if not 0 < n < 128:
+                        if not n or n > 127:
                             n, pos = long_length(data, pos, n)
                         budget -= n
                         if budget < 0:
@@ -575,7 +575,7 @@ class ConsumerGroupDescribeResponse:
                     member.target_assignment = assignment = new(Assignment)
                     n = data[pos]
                     pos += 1
-                    if not 0 < n < 128:
+                    if not n or n > 127:
                         n, pos = long_length(data, pos, n)
                     budget -= n
                     if budget < 0:
@@ -588,14 +588,14 @@ class ConsumerGroupDescribeResponse:
                         topic_partition_list.append(topic_partition)
                         topic_partition.topic_id, n = _unpack_UB(data, pos)
                         pos += 17
-                        if not 0 < n < 128:
+                        if not n or n > 127:
                             n, pos = long_string_length(data, pos, n)
                         end = pos + n - 1
                         topic_partition.topic_name = data[pos:end].decode()
                         pos = end
                         n = data[pos]
                         pos += 1
-                        if not 0 < n < 128:
+                        if not n or n > 127:
                             n, pos = long_length(data, pos, n)
                         budget -= n
                         if budget < 0:

@@ -219,14 +219,14 @@ class ConsumerGroupHeartbeatRequest:
             budget = size if size < 4_000_000 else 4_000_000  # limits.MAX_ELEMENTS
             n = data[pos]
             pos += 1
-            if not 0 < n < 128:
+            if not n or n > 127:
                 n, pos = long_string_length(data, pos, n)
             end = pos + n - 1
             m.group_id = data[pos:end].decode()
             pos = end
             n = data[pos]
             pos += 1
-            if not 0 < n < 128:
+            if not n or n > 127:
                 n, pos = long_string_length(data, pos, n)
             end = pos + n - 1
             m.member_id = data[pos:end].decode()
@@ -235,7 +235,7 @@ class ConsumerGroupHeartbeatRequest:
             pos += 5
             if n > 127:
                 n, pos = long_nullable_string_length(data, pos, n)
-            if n == 0:
+            if not n:
                 m.instance_id = None
             else:
                 end = pos + n - 1
@@ -245,7 +245,7 @@ class ConsumerGroupHeartbeatRequest:
             pos += 1
             if n > 127:
                 n, pos = long_nullable_string_length(data, pos, n)
-            if n == 0:
+            if not n:
                 m.rack_id = None
             else:
                 end = pos + n - 1
@@ -255,7 +255,7 @@ class ConsumerGroupHeartbeatRequest:
             pos += 5
             if n > 127:
                 n, pos = read_uvarint_tail(data, pos, n)
-            if n == 0:
+            if not n:
                 m.subscribed_topic_names = None
             else:
                 budget -= n
@@ -267,7 +267,7 @@ class ConsumerGroupHeartbeatRequest:
                 pos += 1
                 if n > 127:
                     n, pos = long_nullable_string_length(data, pos, n)
-                if n == 0:
+                if not n:
                     m.subscribed_topic_regex = None
                 else:
                     end = pos + n - 1
@@ -279,7 +279,7 @@ class ConsumerGroupHeartbeatRequest:
             pos += 1
             if n > 127:
                 n, pos = long_nullable_string_length(data, pos, n)
-            if n == 0:
+            if not n:
                 m.server_assignor = None
             else:
                 end = pos + n - 1
@@ -289,7 +289,7 @@ class ConsumerGroupHeartbeatRequest:
             pos += 1
             if n > 127:
                 n, pos = read_uvarint_tail(data, pos, n)
-            if n == 0:
+            if not n:
                 m.topic_partitions = None
             else:
                 budget -= n
@@ -303,7 +303,7 @@ class ConsumerGroupHeartbeatRequest:
                     topic_partition_list.append(topic_partition)
                     topic_partition.topic_id, n = _unpack_UB(data, pos)
                     pos += 17
-                    if not 0 < n < 128:
+                    if not n or n > 127:
                         n, pos = long_length(data, pos, n)
                     budget -= n
                     if budget < 0:
@@ -460,7 +460,7 @@ class ConsumerGroupHeartbeatResponse:
             pos += 7
             if n > 127:
                 n, pos = long_nullable_string_length(data, pos, n)
-            if n == 0:
+            if not n:
                 m.error_message = None
             else:
                 end = pos + n - 1
@@ -470,7 +470,7 @@ class ConsumerGroupHeartbeatResponse:
             pos += 1
             if n > 127:
                 n, pos = long_nullable_string_length(data, pos, n)
-            if n == 0:
+            if not n:
                 m.member_id = None
             else:
                 end = pos + n - 1
@@ -484,7 +484,7 @@ class ConsumerGroupHeartbeatResponse:
                 m.assignment = assignment = new(Assignment)
                 n = data[pos]
                 pos += 1
-                if not 0 < n < 128:
+                if not n or n > 127:
                     n, pos = long_length(data, pos, n)
                 budget -= n
                 if budget < 0:
@@ -497,7 +497,7 @@ class ConsumerGroupHeartbeatResponse:
                     topic_partition_list.append(topic_partition)
                     topic_partition.topic_id, n = _unpack_UB(data, pos)
                     pos += 17
-                    if not 0 < n < 128:
+                    if not n or n > 127:
                         n, pos = long_length(data, pos, n)
                     budget -= n
                     if budget < 0:

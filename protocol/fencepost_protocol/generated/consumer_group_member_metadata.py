@@ -294,7 +294,7 @@ class ConsumerGroupMemberMetadataValue:
             pos += 1
             if n > 127:
                 n, pos = long_nullable_string_length(data, pos, n)
-            if n == 0:
+            if not n:
                 m.instance_id = None
             else:
                 end = pos + n - 1
@@ -304,7 +304,7 @@ class ConsumerGroupMemberMetadataValue:
             pos += 1
             if n > 127:
                 n, pos = long_nullable_string_length(data, pos, n)
-            if n == 0:
+            if not n:
                 m.rack_id = None
             else:
                 end = pos + n - 1
@@ -312,21 +312,21 @@ class ConsumerGroupMemberMetadataValue:
                 pos = end
             n = data[pos]
             pos += 1
-            if not 0 < n < 128:
+            if not n or n > 127:
                 n, pos = long_string_length(data, pos, n)
             end = pos + n - 1
             m.client_id = data[pos:end].decode()
             pos = end
             n = data[pos]
             pos += 1
-            if not 0 < n < 128:
+            if not n or n > 127:
                 n, pos = long_string_length(data, pos, n)
             end = pos + n - 1
             m.client_host = data[pos:end].decode()
             pos = end
             n = data[pos]
             pos += 1
-            if not 0 < n < 128:
+            if not n or n > 127:
                 n, pos = long_length(data, pos, n)
             budget -= n
             if budget < 0:
@@ -336,7 +336,7 @@ class ConsumerGroupMemberMetadataValue:
             pos += 1
             if n > 127:
                 n, pos = long_nullable_string_length(data, pos, n)
-            if n == 0:
+            if not n:
                 m.subscribed_topic_regex = None
             else:
                 end = pos + n - 1
@@ -346,7 +346,7 @@ class ConsumerGroupMemberMetadataValue:
             pos += 5
             if n > 127:
                 n, pos = long_nullable_string_length(data, pos, n)
-            if n == 0:
+            if not n:
                 m.server_assignor = None
             else:
                 end = pos + n - 1
@@ -366,13 +366,13 @@ class ConsumerGroupMemberMetadataValue:
                         pos += 1
                         if n > 127:
                             n, pos = read_uvarint_tail(data, pos, n)
-                        if n == 0:
+                        if not n:
                             m.classic_member_metadata = None
                         else:
                             m.classic_member_metadata = classic_member_metadata = new(ClassicMemberMetadata)
                             classic_member_metadata.session_timeout_ms, n = _unpack_iB(data, pos)
                             pos += 5
-                            if not 0 < n < 128:
+                            if not n or n > 127:
                                 n, pos = long_length(data, pos, n)
                             budget -= n
                             if budget < 0:
@@ -385,14 +385,14 @@ class ConsumerGroupMemberMetadataValue:
                                 supported_protocol_list.append(supported_protocol)
                                 n = data[pos]
                                 pos += 1
-                                if not 0 < n < 128:
+                                if not n or n > 127:
                                     n, pos = long_string_length(data, pos, n)
                                 end = pos + n - 1
                                 supported_protocol.name = data[pos:end].decode()
                                 pos = end
                                 n = data[pos]
                                 pos += 1
-                                if not 0 < n < 128:
+                                if not n or n > 127:
                                     n, pos = long_length(data, pos, n)
                                 end = pos + n - 1
                                 supported_protocol.metadata = data[pos:end]

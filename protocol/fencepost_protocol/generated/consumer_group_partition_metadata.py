@@ -201,7 +201,7 @@ class ConsumerGroupPartitionMetadataValue:
             budget = size if size < 4_000_000 else 4_000_000  # limits.MAX_ELEMENTS
             n = data[pos]
             pos += 1
-            if not 0 < n < 128:
+            if not n or n > 127:
                 n, pos = long_length(data, pos, n)
             budget -= n
             if budget < 0:
@@ -214,14 +214,14 @@ class ConsumerGroupPartitionMetadataValue:
                 topic_list.append(topic)
                 topic.topic_id, n = _unpack_UB(data, pos)
                 pos += 17
-                if not 0 < n < 128:
+                if not n or n > 127:
                     n, pos = long_string_length(data, pos, n)
                 end = pos + n - 1
                 topic.topic_name = data[pos:end].decode()
                 pos = end
                 topic.num_partitions, n = _unpack_iB(data, pos)
                 pos += 5
-                if not 0 < n < 128:
+                if not n or n > 127:
                     n, pos = long_length(data, pos, n)
                 budget -= n
                 if budget < 0:
@@ -234,7 +234,7 @@ class ConsumerGroupPartitionMetadataValue:
                     partition_metadata_list.append(partition_metadata)
                     partition_metadata.partition, n = _unpack_iB(data, pos)
                     pos += 5
-                    if not 0 < n < 128:
+                    if not n or n > 127:
                         n, pos = long_length(data, pos, n)
                     budget -= n
                     if budget < 0:

@@ -169,7 +169,7 @@ class ControllerRegistrationRequest:
             budget = size if size < 4_000_000 else 4_000_000  # limits.MAX_ELEMENTS
             m.controller_id, m.incarnation_id, m.zk_migration_ready, n = _unpack_iUtB(data, pos)
             pos += 22
-            if not 0 < n < 128:
+            if not n or n > 127:
                 n, pos = long_length(data, pos, n)
             budget -= n
             if budget < 0:
@@ -182,14 +182,14 @@ class ControllerRegistrationRequest:
                 listener_list.append(listener)
                 n = data[pos]
                 pos += 1
-                if not 0 < n < 128:
+                if not n or n > 127:
                     n, pos = long_string_length(data, pos, n)
                 end = pos + n - 1
                 listener.name = data[pos:end].decode()
                 pos = end
                 n = data[pos]
                 pos += 1
-                if not 0 < n < 128:
+                if not n or n > 127:
                     n, pos = long_string_length(data, pos, n)
                 end = pos + n - 1
                 listener.host = data[pos:end].decode()
@@ -202,7 +202,7 @@ class ControllerRegistrationRequest:
                     listener.unknown_tagged_fields = ()
             n = data[pos]
             pos += 1
-            if not 0 < n < 128:
+            if not n or n > 127:
                 n, pos = long_length(data, pos, n)
             budget -= n
             if budget < 0:
@@ -215,7 +215,7 @@ class ControllerRegistrationRequest:
                 feature_list.append(feature)
                 n = data[pos]
                 pos += 1
-                if not 0 < n < 128:
+                if not n or n > 127:
                     n, pos = long_string_length(data, pos, n)
                 end = pos + n - 1
                 feature.name = data[pos:end].decode()
@@ -300,7 +300,7 @@ class ControllerRegistrationResponse:
             pos += 7
             if n > 127:
                 n, pos = long_nullable_string_length(data, pos, n)
-            if n == 0:
+            if not n:
                 m.error_message = None
             else:
                 end = pos + n - 1

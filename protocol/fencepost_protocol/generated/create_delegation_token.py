@@ -185,7 +185,7 @@ class CreateDelegationTokenRequest:
                     pos += 1
                     if n > 127:
                         n, pos = long_nullable_string_length(data, pos, n)
-                    if n == 0:
+                    if not n:
                         m.owner_principal_type = None
                     else:
                         end = pos + n - 1
@@ -195,7 +195,7 @@ class CreateDelegationTokenRequest:
                     pos += 1
                     if n > 127:
                         n, pos = long_nullable_string_length(data, pos, n)
-                    if n == 0:
+                    if not n:
                         m.owner_principal_name = None
                     else:
                         end = pos + n - 1
@@ -206,7 +206,7 @@ class CreateDelegationTokenRequest:
                     m.owner_principal_name = ""
                 n = data[pos]
                 pos += 1
-                if not 0 < n < 128:
+                if not n or n > 127:
                     n, pos = long_length(data, pos, n)
                 budget -= n
                 if budget < 0:
@@ -219,14 +219,14 @@ class CreateDelegationTokenRequest:
                     renewer_list.append(renewer)
                     n = data[pos]
                     pos += 1
-                    if not 0 < n < 128:
+                    if not n or n > 127:
                         n, pos = long_string_length(data, pos, n)
                     end = pos + n - 1
                     renewer.principal_type = data[pos:end].decode()
                     pos = end
                     n = data[pos]
                     pos += 1
-                    if not 0 < n < 128:
+                    if not n or n > 127:
                         n, pos = long_string_length(data, pos, n)
                     end = pos + n - 1
                     renewer.principal_name = data[pos:end].decode()
@@ -429,14 +429,14 @@ class CreateDelegationTokenResponse:
             if version >= 2:
                 m.error_code, n = _unpack_hB(data, pos)
                 pos += 3
-                if not 0 < n < 128:
+                if not n or n > 127:
                     n, pos = long_string_length(data, pos, n)
                 end = pos + n - 1
                 m.principal_type = data[pos:end].decode()
                 pos = end
                 n = data[pos]
                 pos += 1
-                if not 0 < n < 128:
+                if not n or n > 127:
                     n, pos = long_string_length(data, pos, n)
                 end = pos + n - 1
                 m.principal_name = data[pos:end].decode()
@@ -444,14 +444,14 @@ class CreateDelegationTokenResponse:
                 if version >= 3:
                     n = data[pos]
                     pos += 1
-                    if not 0 < n < 128:
+                    if not n or n > 127:
                         n, pos = long_string_length(data, pos, n)
                     end = pos + n - 1
                     m.token_requester_principal_type = data[pos:end].decode()
                     pos = end
                     n = data[pos]
                     pos += 1
-                    if not 0 < n < 128:
+                    if not n or n > 127:
                         n, pos = long_string_length(data, pos, n)
                     end = pos + n - 1
                     m.token_requester_principal_name = data[pos:end].decode()
@@ -466,14 +466,14 @@ class CreateDelegationTokenResponse:
                     n,
                 ) = _unpack_qqqB(data, pos)
                 pos += 25
-                if not 0 < n < 128:
+                if not n or n > 127:
                     n, pos = long_string_length(data, pos, n)
                 end = pos + n - 1
                 m.token_id = data[pos:end].decode()
                 pos = end
                 n = data[pos]
                 pos += 1
-                if not 0 < n < 128:
+                if not n or n > 127:
                     n, pos = long_length(data, pos, n)
                 end = pos + n - 1
                 m.hmac = data[pos:end]

@@ -175,7 +175,7 @@ class CreatePartitionsRequest:
                 budget = size if size < 4_000_000 else 4_000_000  # limits.MAX_ELEMENTS
                 n = data[pos]
                 pos += 1
-                if not 0 < n < 128:
+                if not n or n > 127:
                     n, pos = long_length(data, pos, n)
                 budget -= n
                 if budget < 0:
@@ -188,7 +188,7 @@ class CreatePartitionsRequest:
                     topic_list.append(topic)
                     n = data[pos]
                     pos += 1
-                    if not 0 < n < 128:
+                    if not n or n > 127:
                         n, pos = long_string_length(data, pos, n)
                     end = pos + n - 1
                     topic.name = data[pos:end].decode()
@@ -197,7 +197,7 @@ class CreatePartitionsRequest:
                     pos += 5
                     if n > 127:
                         n, pos = read_uvarint_tail(data, pos, n)
-                    if n == 0:
+                    if not n:
                         topic.assignments = None
                     else:
                         budget -= n
@@ -211,7 +211,7 @@ class CreatePartitionsRequest:
                             assignment_list.append(assignment)
                             n = data[pos]
                             pos += 1
-                            if not 0 < n < 128:
+                            if not n or n > 127:
                                 n, pos = long_length(data, pos, n)
                             budget -= n
                             if budget < 0:
@@ -395,7 +395,7 @@ class CreatePartitionsResponse:
                 budget = size if size < 4_000_000 else 4_000_000  # limits.MAX_ELEMENTS
                 m.throttle_time_ms, n = _unpack_iB(data, pos)
                 pos += 5
-                if not 0 < n < 128:
+                if not n or n > 127:
                     n, pos = long_length(data, pos, n)
                 budget -= n
                 if budget < 0:
@@ -408,7 +408,7 @@ class CreatePartitionsResponse:
                     result_list.append(result)
                     n = data[pos]
                     pos += 1
-                    if not 0 < n < 128:
+                    if not n or n > 127:
                         n, pos = long_string_length(data, pos, n)
                     end = pos + n - 1
                     result.name = data[pos:end].decode()
@@ -417,7 +417,7 @@ class CreatePartitionsResponse:
                     pos += 3
                     if n > 127:
                         n, pos = long_nullable_string_length(data, pos, n)
-                    if n == 0:
+                    if not n:
                         result.error_message = None
                     else:
                         end = pos + n - 1

@@ -244,7 +244,7 @@ class CreateTopicsRequest:
                 budget = size if size < 4_000_000 else 4_000_000  # limits.MAX_ELEMENTS
                 n = data[pos]
                 pos += 1
-                if not 0 < n < 128:
+                if not n or n > 127:
                     n, pos = long_length(data, pos, n)
                 budget -= n
                 if budget < 0:
@@ -257,14 +257,14 @@ class CreateTopicsRequest:
                     topic_list.append(topic)
                     n = data[pos]
                     pos += 1
-                    if not 0 < n < 128:
+                    if not n or n > 127:
                         n, pos = long_string_length(data, pos, n)
                     end = pos + n - 1
                     topic.name = data[pos:end].decode()
                     pos = end
                     topic.num_partitions, topic.replication_factor, n = _unpack_ihB(data, pos)
                     pos += 7
-                    if not 0 < n < 128:
+                    if not n or n > 127:
                         n, pos = long_length(data, pos, n)
                     budget -= n
                     if budget < 0:
@@ -277,7 +277,7 @@ class CreateTopicsRequest:
                         assignment_list.append(assignment)
                         assignment.partition_index, n = _unpack_iB(data, pos)
                         pos += 5
-                        if not 0 < n < 128:
+                        if not n or n > 127:
                             n, pos = long_length(data, pos, n)
                         budget -= n
                         if budget < 0:
@@ -291,7 +291,7 @@ class CreateTopicsRequest:
                             assignment.unknown_tagged_fields = ()
                     n = data[pos]
                     pos += 1
-                    if not 0 < n < 128:
+                    if not n or n > 127:
                         n, pos = long_length(data, pos, n)
                     budget -= n
                     if budget < 0:
@@ -304,7 +304,7 @@ class CreateTopicsRequest:
                         config_list.append(config)
                         n = data[pos]
                         pos += 1
-                        if not 0 < n < 128:
+                        if not n or n > 127:
                             n, pos = long_string_length(data, pos, n)
                         end = pos + n - 1
                         config.name = data[pos:end].decode()
@@ -313,7 +313,7 @@ class CreateTopicsRequest:
                         pos += 1
                         if n > 127:
                             n, pos = long_nullable_string_length(data, pos, n)
-                        if n == 0:
+                        if not n:
                             config.value = None
                         else:
                             end = pos + n - 1
@@ -600,7 +600,7 @@ class CreateTopicsResponse:
                 budget = size if size < 4_000_000 else 4_000_000  # limits.MAX_ELEMENTS
                 m.throttle_time_ms, n = _unpack_iB(data, pos)
                 pos += 5
-                if not 0 < n < 128:
+                if not n or n > 127:
                     n, pos = long_length(data, pos, n)
                 budget -= n
                 if budget < 0:
@@ -613,7 +613,7 @@ class CreateTopicsResponse:
                     topic_list.append(topic)
                     n = data[pos]
                     pos += 1
-                    if not 0 < n < 128:
+                    if not n or n > 127:
                         n, pos = long_string_length(data, pos, n)
                     end = pos + n - 1
                     topic.name = data[pos:end].decode()
@@ -627,7 +627,7 @@ class CreateTopicsResponse:
                     pos += 3
                     if n > 127:
                         n, pos = long_nullable_string_length(data, pos, n)
-                    if n == 0:
+                    if not n:
                         topic.error_message = None
                     else:
                         end = pos + n - 1
@@ -637,7 +637,7 @@ class CreateTopicsResponse:
                     pos += 7
                     if n > 127:
                         n, pos = read_uvarint_tail(data, pos, n)
-                    if n == 0:
+                    if not n:
                         topic.configs = None
                     else:
                         budget -= n
@@ -651,7 +651,7 @@ class CreateTopicsResponse:
                             config_list.append(config)
                             n = data[pos]
                             pos += 1
-                            if not 0 < n < 128:
+                            if not n or n > 127:
                                 n, pos = long_string_length(data, pos, n)
                             end = pos + n - 1
                             config.name = data[pos:end].decode()
@@ -660,7 +660,7 @@ class CreateTopicsResponse:
                             pos += 1
                             if n > 127:
                                 n, pos = long_nullable_string_length(data, pos, n)
-                            if n == 0:
+                            if not n:
                                 config.value = None
                             else:
                                 end = pos + n - 1

@@ -90,14 +90,14 @@ class DefaultPrincipalData:
             m = new(DefaultPrincipalData)
             n = data[pos]
             pos += 1
-            if not 0 < n < 128:
+            if not n or n > 127:
                 n, pos = long_string_length(data, pos, n)
             end = pos + n - 1
             m.type = data[pos:end].decode()
             pos = end
             n = data[pos]
             pos += 1
-            if not 0 < n < 128:
+            if not n or n > 127:
                 n, pos = long_string_length(data, pos, n)
             end = pos + n - 1
             m.name = data[pos:end].decode()

@@ -186,7 +186,7 @@ class DeleteAclsRequest:
                 budget = size if size < 4_000_000 else 4_000_000  # limits.MAX_ELEMENTS
                 n = data[pos]
                 pos += 1
-                if not 0 < n < 128:
+                if not n or n > 127:
                     n, pos = long_length(data, pos, n)
                 budget -= n
                 if budget < 0:
@@ -201,7 +201,7 @@ class DeleteAclsRequest:
                     pos += 2
                     if n > 127:
                         n, pos = long_nullable_string_length(data, pos, n)
-                    if n == 0:
+                    if not n:
                         filter.resource_name_filter = None
                     else:
                         end = pos + n - 1
@@ -211,7 +211,7 @@ class DeleteAclsRequest:
                     pos += 2
                     if n > 127:
                         n, pos = long_nullable_string_length(data, pos, n)
-                    if n == 0:
+                    if not n:
                         filter.principal_filter = None
                     else:
                         end = pos + n - 1
@@ -221,7 +221,7 @@ class DeleteAclsRequest:
                     pos += 1
                     if n > 127:
                         n, pos = long_nullable_string_length(data, pos, n)
-                    if n == 0:
+                    if not n:
                         filter.host_filter = None
                     else:
                         end = pos + n - 1
@@ -476,7 +476,7 @@ class DeleteAclsResponse:
                 budget = size if size < 4_000_000 else 4_000_000  # limits.MAX_ELEMENTS
                 m.throttle_time_ms, n = _unpack_iB(data, pos)
                 pos += 5
-                if not 0 < n < 128:
+                if not n or n > 127:
                     n, pos = long_length(data, pos, n)
                 budget -= n
                 if budget < 0:
@@ -491,7 +491,7 @@ class DeleteAclsResponse:
                     pos += 3
                     if n > 127:
                         n, pos = long_nullable_string_length(data, pos, n)
-                    if n == 0:
+                    if not n:
                         filter_result.error_message = None
                     else:
                         end = pos + n - 1
@@ -499,7 +499,7 @@ class DeleteAclsResponse:
                         pos = end
                     n = data[pos]
                     pos += 1
-                    if not 0 < n < 128:
+                    if not n or n > 127:
                         n, pos = long_length(data, pos, n)
                     budget -= n
                     if budget < 0:
@@ -514,7 +514,7 @@ class DeleteAclsResponse:
                         pos += 3
                         if n > 127:
                             n, pos = long_nullable_string_length(data, pos, n)
-                        if n == 0:
+                        if not n:
                             matching_acl.error_message = None
                         else:
                             end = pos + n - 1
@@ -522,21 +522,21 @@ class DeleteAclsResponse:
                             pos = end
                         matching_acl.resource_type, n = _unpack_bB(data, pos)
                         pos += 2
-                        if not 0 < n < 128:
+                        if not n or n > 127:
                             n, pos = long_string_length(data, pos, n)
                         end = pos + n - 1
                         matching_acl.resource_name = data[pos:end].decode()
                         pos = end
                         matching_acl.pattern_type, n = _unpack_bB(data, pos)
                         pos += 2
-                        if not 0 < n < 128:
+                        if not n or n > 127:
                             n, pos = long_string_length(data, pos, n)
                         end = pos + n - 1
                         matching_acl.principal = data[pos:end].decode()
                         pos = end
                         n = data[pos]
                         pos += 1
-                        if not 0 < n < 128:
+                        if not n or n > 127:
                             n, pos = long_string_length(data, pos, n)
                         end = pos + n - 1
                         matching_acl.host = data[pos:end].decode()

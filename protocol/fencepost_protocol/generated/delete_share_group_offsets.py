@@ -114,14 +114,14 @@ class DeleteShareGroupOffsetsRequest:
             budget = size if size < 4_000_000 else 4_000_000  # limits.MAX_ELEMENTS
             n = data[pos]
             pos += 1
-            if not 0 < n < 128:
+            if not n or n > 127:
                 n, pos = long_string_length(data, pos, n)
             end = pos + n - 1
             m.group_id = data[pos:end].decode()
             pos = end
             n = data[pos]
             pos += 1
-            if not 0 < n < 128:
+            if not n or n > 127:
                 n, pos = long_length(data, pos, n)
             budget -= n
             if budget < 0:
@@ -134,7 +134,7 @@ class DeleteShareGroupOffsetsRequest:
                 topic_list.append(topic)
                 n = data[pos]
                 pos += 1
-                if not 0 < n < 128:
+                if not n or n > 127:
                     n, pos = long_string_length(data, pos, n)
                 end = pos + n - 1
                 topic.topic_name = data[pos:end].decode()
@@ -263,7 +263,7 @@ class DeleteShareGroupOffsetsResponse:
             pos += 7
             if n > 127:
                 n, pos = long_nullable_string_length(data, pos, n)
-            if n == 0:
+            if not n:
                 m.error_message = None
             else:
                 end = pos + n - 1
@@ -271,7 +271,7 @@ class DeleteShareGroupOffsetsResponse:
                 pos = end
             n = data[pos]
             pos += 1
-            if not 0 < n < 128:
+            if not n or n > 127:
                 n, pos = long_length(data, pos, n)
             budget -= n
             if budget < 0:
@@ -284,7 +284,7 @@ class DeleteShareGroupOffsetsResponse:
                 response_list.append(response)
                 n = data[pos]
                 pos += 1
-                if not 0 < n < 128:
+                if not n or n > 127:
                     n, pos = long_string_length(data, pos, n)
                 end = pos + n - 1
                 response.topic_name = data[pos:end].decode()
@@ -293,7 +293,7 @@ class DeleteShareGroupOffsetsResponse:
                 pos += 19
                 if n > 127:
                     n, pos = long_nullable_string_length(data, pos, n)
-                if n == 0:
+                if not n:
                     response.error_message = None
                 else:
                     end = pos + n - 1

@@ -153,7 +153,7 @@ class DeleteTopicsRequest:
                 if version >= 6:
                     n = data[pos]
                     pos += 1
-                    if not 0 < n < 128:
+                    if not n or n > 127:
                         n, pos = long_length(data, pos, n)
                     budget -= n
                     if budget < 0:
@@ -168,7 +168,7 @@ class DeleteTopicsRequest:
                         pos += 1
                         if n > 127:
                             n, pos = long_nullable_string_length(data, pos, n)
-                        if n == 0:
+                        if not n:
                             topic.name = None
                         else:
                             end = pos + n - 1
@@ -185,7 +185,7 @@ class DeleteTopicsRequest:
                 if version <= 5:
                     n = data[pos]
                     pos += 1
-                    if not 0 < n < 128:
+                    if not n or n > 127:
                         n, pos = long_length(data, pos, n)
                     budget -= n
                     if budget < 0:
@@ -329,7 +329,7 @@ class DeleteTopicsResponse:
                 budget = size if size < 4_000_000 else 4_000_000  # limits.MAX_ELEMENTS
                 m.throttle_time_ms, n = _unpack_iB(data, pos)
                 pos += 5
-                if not 0 < n < 128:
+                if not n or n > 127:
                     n, pos = long_length(data, pos, n)
                 budget -= n
                 if budget < 0:
@@ -344,7 +344,7 @@ class DeleteTopicsResponse:
                     pos += 1
                     if n > 127:
                         n, pos = long_nullable_string_length(data, pos, n)
-                    if n == 0:
+                    if not n:
                         if not (version >= 6):
                             raise ValueError(NULL_REFUSED)
                         response.name = None
@@ -364,7 +364,7 @@ class DeleteTopicsResponse:
                         pos += 1
                         if n > 127:
                             n, pos = long_nullable_string_length(data, pos, n)
-                        if n == 0:
+                        if not n:
                             response.error_message = None
                         else:
                             end = pos + n - 1

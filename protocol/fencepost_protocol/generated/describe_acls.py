@@ -164,7 +164,7 @@ class DescribeAclsRequest:
                 pos += 2
                 if n > 127:
                     n, pos = long_nullable_string_length(data, pos, n)
-                if n == 0:
+                if not n:
                     m.resource_name_filter = None
                 else:
                     end = pos + n - 1
@@ -174,7 +174,7 @@ class DescribeAclsRequest:
                 pos += 2
                 if n > 127:
                     n, pos = long_nullable_string_length(data, pos, n)
-                if n == 0:
+                if not n:
                     m.principal_filter = None
                 else:
                     end = pos + n - 1
@@ -184,7 +184,7 @@ class DescribeAclsRequest:
                 pos += 1
                 if n > 127:
                     n, pos = long_nullable_string_length(data, pos, n)
-                if n == 0:
+                if not n:
                     m.host_filter = None
                 else:
                     end = pos + n - 1
@@ -399,7 +399,7 @@ class DescribeAclsResponse:
                 pos += 7
                 if n > 127:
                     n, pos = long_nullable_string_length(data, pos, n)
-                if n == 0:
+                if not n:
                     m.error_message = None
                 else:
                     end = pos + n - 1
@@ -407,7 +407,7 @@ class DescribeAclsResponse:
                     pos = end
                 n = data[pos]
                 pos += 1
-                if not 0 < n < 128:
+                if not n or n > 127:
                     n, pos = long_length(data, pos, n)
                 budget -= n
                 if budget < 0:
@@ -420,14 +420,14 @@ class DescribeAclsResponse:
                     resource_list.append(resource)
                     resource.resource_type, n = _unpack_bB(data, pos)
                     pos += 2
-                    if not 0 < n < 128:
+                    if not n or n > 127:
                         n, pos = long_string_length(data, pos, n)
                     end = pos + n - 1
                     resource.resource_name = data[pos:end].decode()
                     pos = end
                     resource.pattern_type, n = _unpack_bB(data, pos)
                     pos += 2
-                    if not 0 < n < 128:
+                    if not n or n > 127:
                         n, pos = long_length(data, pos, n)
                     budget -= n
                     if budget < 0:
@@ -440,14 +440,14 @@ class DescribeAclsResponse:
                         acl_list.append(acl)
                         n = data[pos]
                         pos += 1
-                        if not 0 < n < 128:
+                        if not n or n > 127:
                             n, pos = long_string_length(data, pos, n)
                         end = pos + n - 1
                         acl.principal = data[pos:end].decode()
                         pos = end
                         n = data[pos]
                         pos += 1
-                        if not 0 < n < 128:
+                        if not n or n > 127:
                             n, pos = long_string_length(data, pos, n)
                         end = pos + n - 1
                         acl.host = data[pos:end].decode()

@@ -151,7 +151,7 @@ class DescribeClientQuotasRequest:
                 budget = size if size < 4_000_000 else 4_000_000  # limits.MAX_ELEMENTS
                 n = data[pos]
                 pos += 1
-                if not 0 < n < 128:
+                if not n or n > 127:
                     n, pos = long_length(data, pos, n)
                 budget -= n
                 if budget < 0:
@@ -164,7 +164,7 @@ class DescribeClientQuotasRequest:
                     component_list.append(component)
                     n = data[pos]
                     pos += 1
-                    if not 0 < n < 128:
+                    if not n or n > 127:
                         n, pos = long_string_length(data, pos, n)
                     end = pos + n - 1
                     component.entity_type = data[pos:end].decode()
@@ -173,7 +173,7 @@ class DescribeClientQuotasRequest:
                     pos += 2
                     if n > 127:
                         n, pos = long_nullable_string_length(data, pos, n)
-                    if n == 0:
+                    if not n:
                         component.match = None
                     else:
                         end = pos + n - 1
@@ -419,7 +419,7 @@ class DescribeClientQuotasResponse:
                 pos += 7
                 if n > 127:
                     n, pos = long_nullable_string_length(data, pos, n)
-                if n == 0:
+                if not n:
                     m.error_message = None
                 else:
                     end = pos + n - 1
@@ -429,7 +429,7 @@ class DescribeClientQuotasResponse:
                 pos += 1
                 if n > 127:
                     n, pos = read_uvarint_tail(data, pos, n)
-                if n == 0:
+                if not n:
                     m.entries = None
                 else:
                     budget -= n
@@ -443,7 +443,7 @@ class DescribeClientQuotasResponse:
                         entry_list.append(entry)
                         n = data[pos]
                         pos += 1
-                        if not 0 < n < 128:
+                        if not n or n > 127:
                             n, pos = long_length(data, pos, n)
                         budget -= n
                         if budget < 0:
@@ -456,7 +456,7 @@ class DescribeClientQuotasResponse:
                             entity_data_list.append(entity_data)
                             n = data[pos]
                             pos += 1
-                            if not 0 < n < 128:
+                            if not n or n > 127:
                                 n, pos = long_string_length(data, pos, n)
                             end = pos + n - 1
                             entity_data.entity_type = data[pos:end].decode()
@@ -465,7 +465,7 @@ class DescribeClientQuotasResponse:
                             pos += 1
                             if n > 127:
                                 n, pos = long_nullable_string_length(data, pos, n)
-                            if n == 0:
+                            if not n:
                                 entity_data.entity_name = None
                             else:
                                 end = pos + n - 1
@@ -479,7 +479,7 @@ class DescribeClientQuotasResponse:
                                 entity_data.unknown_tagged_fields = ()
                         n = data[pos]
                         pos += 1
-                        if not 0 < n < 128:
+                        if not n or n > 127:
                             n, pos = long_length(data, pos, n)
                         budget -= n
                         if budget < 0:
@@ -492,7 +492,7 @@ class DescribeClientQuotasResponse:
                             value_list.append(value)
                             n = data[pos]
                             pos += 1
-                            if not 0 < n < 128:
+                            if not n or n > 127:
                                 n, pos = long_string_length(data, pos, n)
                             end = pos + n - 1
                             value.key = data[pos:end].decode()

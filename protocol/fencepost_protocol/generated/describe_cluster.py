@@ -288,7 +288,7 @@ class DescribeClusterResponse:
             pos += 7
             if n > 127:
                 n, pos = long_nullable_string_length(data, pos, n)
-            if n == 0:
+            if not n:
                 m.error_message = None
             else:
                 end = pos + n - 1
@@ -301,14 +301,14 @@ class DescribeClusterResponse:
                 m.endpoint_type = 1
             n = data[pos]
             pos += 1
-            if not 0 < n < 128:
+            if not n or n > 127:
                 n, pos = long_string_length(data, pos, n)
             end = pos + n - 1
             m.cluster_id = data[pos:end].decode()
             pos = end
             m.controller_id, n = _unpack_iB(data, pos)
             pos += 5
-            if not 0 < n < 128:
+            if not n or n > 127:
                 n, pos = long_length(data, pos, n)
             budget -= n
             if budget < 0:
@@ -321,7 +321,7 @@ class DescribeClusterResponse:
                 broker_list.append(broker)
                 broker.broker_id, n = _unpack_iB(data, pos)
                 pos += 5
-                if not 0 < n < 128:
+                if not n or n > 127:
                     n, pos = long_string_length(data, pos, n)
                 end = pos + n - 1
                 broker.host = data[pos:end].decode()
@@ -330,7 +330,7 @@ class DescribeClusterResponse:
                 pos += 5
                 if n > 127:
                     n, pos = long_nullable_string_length(data, pos, n)
-                if n == 0:
+                if not n:
                     broker.rack = None
                 else:
                     end = pos + n - 1

@@ -167,7 +167,7 @@ class DescribeConfigsRequest:
                 budget = size if size < 4_000_000 else 4_000_000  # limits.MAX_ELEMENTS
                 n = data[pos]
                 pos += 1
-                if not 0 < n < 128:
+                if not n or n > 127:
                     n, pos = long_length(data, pos, n)
                 budget -= n
                 if budget < 0:
@@ -180,7 +180,7 @@ class DescribeConfigsRequest:
                     resource_list.append(resource)
                     resource.resource_type, n = _unpack_bB(data, pos)
                     pos += 2
-                    if not 0 < n < 128:
+                    if not n or n > 127:
                         n, pos = long_string_length(data, pos, n)
                     end = pos + n - 1
                     resource.resource_name = data[pos:end].decode()
@@ -189,7 +189,7 @@ class DescribeConfigsRequest:
                     pos += 1
                     if n > 127:
                         n, pos = read_uvarint_tail(data, pos, n)
-                    if n == 0:
+                    if not n:
                         resource.configuration_keys = None
                     else:
                         budget -= n
@@ -514,7 +514,7 @@ class DescribeConfigsResponse:
                 budget = size if size < 4_000_000 else 4_000_000  # limits.MAX_ELEMENTS
                 m.throttle_time_ms, n = _unpack_iB(data, pos)
                 pos += 5
-                if not 0 < n < 128:
+                if not n or n > 127:
                     n, pos = long_length(data, pos, n)
                 budget -= n
                 if budget < 0:
@@ -529,7 +529,7 @@ class DescribeConfigsResponse:
                     pos += 3
                     if n > 127:
                         n, pos = long_nullable_string_length(data, pos, n)
-                    if n == 0:
+                    if not n:
                         result.error_message = None
                     else:
                         end = pos + n - 1
@@ -537,14 +537,14 @@ class DescribeConfigsResponse:
                         pos = end
                     result.resource_type, n = _unpack_bB(data, pos)
                     pos += 2
-                    if not 0 < n < 128:
+                    if not n or n > 127:
                         n, pos = long_string_length(data, pos, n)
                     end = pos + n - 1
                     result.resource_name = data[pos:end].decode()
                     pos = end
                     n = data[pos]
                     pos += 1
-                    if not 0 < n < 128:
+                    if not n or n > 127:
                         n, pos = long_length(data, pos, n)
                     budget -= n
                     if budget < 0:
@@ -557,7 +557,7 @@ class DescribeConfigsResponse:
                         config_list.append(config)
                         n = data[pos]
                         pos += 1
-                        if not 0 < n < 128:
+                        if not n or n > 127:
                             n, pos = long_string_length(data, pos, n)
                         end = pos + n - 1
                         config.name = data[pos:end].decode()
@@ -566,7 +566,7 @@ class DescribeConfigsResponse:
                         pos += 1
                         if n > 127:
                             n, pos = long_nullable_string_length(data, pos, n)
-                        if n == 0:
+                        if not n:
                             config.value = None
                         else:
                             end = pos + n - 1
@@ -579,7 +579,7 @@ class DescribeConfigsResponse:
                             n,
                         ) = _unpack_tbtB(data, pos)
                         pos += 4
-                        if not 0 < n < 128:
+                        if not n or n > 127:
                             n, pos = long_length(data, pos, n)
                         budget -= n
                         if budget < 0:
@@ -592,7 +592,7 @@ class DescribeConfigsResponse:
                             synonym_list.append(synonym)
                             n = data[pos]
                             pos += 1
-                            if not 0 < n < 128:
+                            if not n or n > 127:
                                 n, pos = long_string_length(data, pos, n)
                             end = pos + n - 1
                             synonym.name = data[pos:end].decode()
@@ -601,7 +601,7 @@ class DescribeConfigsResponse:
                             pos += 1
                             if n > 127:
                                 n, pos = long_nullable_string_length(data, pos, n)
-                            if n == 0:
+                            if not n:
                                 synonym.value = None
                             else:
                                 end = pos + n - 1
@@ -617,7 +617,7 @@ class DescribeConfigsResponse:
                         pos += 2
                         if n > 127:
                             n, pos = long_nullable_string_length(data, pos, n)
-                        if n == 0:
+                        if not n:
                             config.documentation = None
                         else:
                             end = pos + n - 1

@@ -144,7 +144,7 @@ class DescribeLogDirsRequest:
                 pos += 1
                 if n > 127:
                     n, pos = read_uvarint_tail(data, pos, n)
-                if n == 0:
+                if not n:
                     m.topics = None
                 else:
                     budget -= n
@@ -158,14 +158,14 @@ class DescribeLogDirsRequest:
                         topic_list.append(topic)
                         n = data[pos]
                         pos += 1
-                        if not 0 < n < 128:
+                        if not n or n > 127:
                             n, pos = long_string_length(data, pos, n)
                         end = pos + n - 1
                         topic.topic = data[pos:end].decode()
                         pos = end
                         n = data[pos]
                         pos += 1
-                        if not 0 < n < 128:
+                        if not n or n > 127:
                             n, pos = long_length(data, pos, n)
                         budget -= n
                         if budget < 0:
@@ -407,7 +407,7 @@ class DescribeLogDirsResponse:
                     m.error_code = 0
                 n = data[pos]
                 pos += 1
-                if not 0 < n < 128:
+                if not n or n > 127:
                     n, pos = long_length(data, pos, n)
                 budget -= n
                 if budget < 0:
@@ -420,14 +420,14 @@ class DescribeLogDirsResponse:
                     result_list.append(result)
                     result.error_code, n = _unpack_hB(data, pos)
                     pos += 3
-                    if not 0 < n < 128:
+                    if not n or n > 127:
                         n, pos = long_string_length(data, pos, n)
                     end = pos + n - 1
                     result.log_dir = data[pos:end].decode()
                     pos = end
                     n = data[pos]
                     pos += 1
-                    if not 0 < n < 128:
+                    if not n or n > 127:
                         n, pos = long_length(data, pos, n)
                     budget -= n
                     if budget < 0:
@@ -440,14 +440,14 @@ class DescribeLogDirsResponse:
                         topic_list.append(topic)
                         n = data[pos]
                         pos += 1
-                        if not 0 < n < 128:
+                        if not n or n > 127:
                             n, pos = long_string_length(data, pos, n)
                         end = pos + n - 1
                         topic.name = data[pos:end].decode()
                         pos = end
                         n = data[pos]
                         pos += 1
-                        if not 0 < n < 128:
+                        if not n or n > 127:
                             n, pos = long_length(data, pos, n)
                         budget -= n
                         if budget < 0:

@@ -117,7 +117,7 @@ class DescribeProducersRequest:
             budget = size if size < 4_000_000 else 4_000_000  # limits.MAX_ELEMENTS
             n = data[pos]
             pos += 1
-            if not 0 < n < 128:
+            if not n or n > 127:
                 n, pos = long_length(data, pos, n)
             budget -= n
             if budget < 0:
@@ -130,14 +130,14 @@ class DescribeProducersRequest:
                 topic_list.append(topic)
                 n = data[pos]
                 pos += 1
-                if not 0 < n < 128:
+                if not n or n > 127:
                     n, pos = long_string_length(data, pos, n)
                 end = pos + n - 1
                 topic.name = data[pos:end].decode()
                 pos = end
                 n = data[pos]
                 pos += 1
-                if not 0 < n < 128:
+                if not n or n > 127:
                     n, pos = long_length(data, pos, n)
                 budget -= n
                 if budget < 0:
@@ -313,7 +313,7 @@ class DescribeProducersResponse:
             budget = size if size < 4_000_000 else 4_000_000  # limits.MAX_ELEMENTS
             m.throttle_time_ms, n = _unpack_iB(data, pos)
             pos += 5
-            if not 0 < n < 128:
+            if not n or n > 127:
                 n, pos = long_length(data, pos, n)
             budget -= n
             if budget < 0:
@@ -326,14 +326,14 @@ class DescribeProducersResponse:
                 topic_list.append(topic)
                 n = data[pos]
                 pos += 1
-                if not 0 < n < 128:
+                if not n or n > 127:
                     n, pos = long_string_length(data, pos, n)
                 end = pos + n - 1
                 topic.name = data[pos:end].decode()
                 pos = end
                 n = data[pos]
                 pos += 1
-                if not 0 < n < 128:
+                if not n or n > 127:
                     n, pos = long_length(data, pos, n)
                 budget -= n
                 if budget < 0:
@@ -348,7 +348,7 @@ class DescribeProducersResponse:
                     pos += 7
                     if n > 127:
                         n, pos = long_nullable_string_length(data, pos, n)
-                    if n == 0:
+                    if not n:
                         partition.error_message = None
                     else:
                         end = pos + n - 1
@@ -356,7 +356,7 @@ class DescribeProducersResponse:
                         pos = end
                     n = data[pos]
                     pos += 1
-                    if not 0 < n < 128:
+                    if not n or n > 127:
                         n, pos = long_length(data, pos, n)
                     budget -= n
                     if budget < 0:

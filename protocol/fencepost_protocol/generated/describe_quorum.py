@@ -143,7 +143,7 @@ class DescribeQuorumRequest:
             budget = size if size < 4_000_000 else 4_000_000  # limits.MAX_ELEMENTS
             n = data[pos]
             pos += 1
-            if not 0 < n < 128:
+            if not n or n > 127:
                 n, pos = long_length(data, pos, n)
             budget -= n
             if budget < 0:
@@ -156,14 +156,14 @@ class DescribeQuorumRequest:
                 topic_list.append(topic)
                 n = data[pos]
                 pos += 1
-                if not 0 < n < 128:
+                if not n or n > 127:
                     n, pos = long_string_length(data, pos, n)
                 end = pos + n - 1
                 topic.topic_name = data[pos:end].decode()
                 pos = end
                 n = data[pos]
                 pos += 1
-                if not 0 < n < 128:
+                if not n or n > 127:
                     n, pos = long_length(data, pos, n)
                 budget -= n
                 if budget < 0:
@@ -476,7 +476,7 @@ class DescribeQuorumResponse:
                 pos += 1
                 if n > 127:
                     n, pos = long_nullable_string_length(data, pos, n)
-                if n == 0:
+                if not n:
                     m.error_message = None
                 else:
                     end = pos + n - 1
@@ -486,7 +486,7 @@ class DescribeQuorumResponse:
                 m.error_message = ""
             n = data[pos]
             pos += 1
-            if not 0 < n < 128:
+            if not n or n > 127:
                 n, pos = long_length(data, pos, n)
             budget -= n
             if budget < 0:
@@ -499,14 +499,14 @@ class DescribeQuorumResponse:
                 topic_list.append(topic)
                 n = data[pos]
                 pos += 1
-                if not 0 < n < 128:
+                if not n or n > 127:
                     n, pos = long_string_length(data, pos, n)
                 end = pos + n - 1
                 topic.topic_name = data[pos:end].decode()
                 pos = end
                 n = data[pos]
                 pos += 1
-                if not 0 < n < 128:
+                if not n or n > 127:
                     n, pos = long_length(data, pos, n)
                 budget -= n
                 if budget < 0:
@@ -524,7 +524,7 @@ class DescribeQuorumResponse:
                         pos += 1
                         if n > 127:
                             n, pos = long_nullable_string_length(data, pos, n)
-                        if n == 0:
+                        if not n:
                             partition.error_message = None
                         else:
                             end = pos + n - 1
@@ -539,7 +539,7 @@ class DescribeQuorumResponse:
                         n,
                     ) = _unpack_iiqB(data, pos)
                     pos += 17
-                    if not 0 < n < 128:
+                    if not n or n > 127:
                         n, pos = long_length(data, pos, n)
                     budget -= n
                     if budget < 0:
@@ -576,7 +576,7 @@ class DescribeQuorumResponse:
                             current_voter.unknown_tagged_fields = ()
                     n = data[pos]
                     pos += 1
-                    if not 0 < n < 128:
+                    if not n or n > 127:
                         n, pos = long_length(data, pos, n)
                     budget -= n
                     if budget < 0:
@@ -626,7 +626,7 @@ class DescribeQuorumResponse:
             if version >= 2:
                 n = data[pos]
                 pos += 1
-                if not 0 < n < 128:
+                if not n or n > 127:
                     n, pos = long_length(data, pos, n)
                 budget -= n
                 if budget < 0:
@@ -639,7 +639,7 @@ class DescribeQuorumResponse:
                     node_list.append(node)
                     node.node_id, n = _unpack_iB(data, pos)
                     pos += 5
-                    if not 0 < n < 128:
+                    if not n or n > 127:
                         n, pos = long_length(data, pos, n)
                     budget -= n
                     if budget < 0:
@@ -652,14 +652,14 @@ class DescribeQuorumResponse:
                         listener_list.append(listener)
                         n = data[pos]
                         pos += 1
-                        if not 0 < n < 128:
+                        if not n or n > 127:
                             n, pos = long_string_length(data, pos, n)
                         end = pos + n - 1
                         listener.name = data[pos:end].decode()
                         pos = end
                         n = data[pos]
                         pos += 1
-                        if not 0 < n < 128:
+                        if not n or n > 127:
                             n, pos = long_string_length(data, pos, n)
                         end = pos + n - 1
                         listener.host = data[pos:end].decode()

@@ -152,7 +152,7 @@ class DescribeShareGroupOffsetsRequest:
             budget = size if size < 4_000_000 else 4_000_000  # limits.MAX_ELEMENTS
             n = data[pos]
             pos += 1
-            if not 0 < n < 128:
+            if not n or n > 127:
                 n, pos = long_length(data, pos, n)
             budget -= n
             if budget < 0:
@@ -165,7 +165,7 @@ class DescribeShareGroupOffsetsRequest:
                 group_list.append(group)
                 n = data[pos]
                 pos += 1
-                if not 0 < n < 128:
+                if not n or n > 127:
                     n, pos = long_string_length(data, pos, n)
                 end = pos + n - 1
                 group.group_id = data[pos:end].decode()
@@ -174,7 +174,7 @@ class DescribeShareGroupOffsetsRequest:
                 pos += 1
                 if n > 127:
                     n, pos = read_uvarint_tail(data, pos, n)
-                if n == 0:
+                if not n:
                     group.topics = None
                 else:
                     budget -= n
@@ -188,14 +188,14 @@ class DescribeShareGroupOffsetsRequest:
                         topic_list.append(topic)
                         n = data[pos]
                         pos += 1
-                        if not 0 < n < 128:
+                        if not n or n > 127:
                             n, pos = long_string_length(data, pos, n)
                         end = pos + n - 1
                         topic.topic_name = data[pos:end].decode()
                         pos = end
                         n = data[pos]
                         pos += 1
-                        if not 0 < n < 128:
+                        if not n or n > 127:
                             n, pos = long_length(data, pos, n)
                         budget -= n
                         if budget < 0:
@@ -391,7 +391,7 @@ class DescribeShareGroupOffsetsResponse:
             budget = size if size < 4_000_000 else 4_000_000  # limits.MAX_ELEMENTS
             m.throttle_time_ms, n = _unpack_iB(data, pos)
             pos += 5
-            if not 0 < n < 128:
+            if not n or n > 127:
                 n, pos = long_length(data, pos, n)
             budget -= n
             if budget < 0:
@@ -404,14 +404,14 @@ class DescribeShareGroupOffsetsResponse:
                 group_list.append(group)
                 n = data[pos]
                 pos += 1
-                if not 0 < n < 128:
+                if not n or n > 127:
                     n, pos = long_string_length(data, pos, n)
                 end = pos + n - 1
                 group.group_id = data[pos:end].decode()
                 pos = end
                 n = data[pos]
                 pos += 1
-                if not 0 < n < 128:
+                if not n or n > 127:
                     n, pos = long_length(data, pos, n)
                 budget -= n
                 if budget < 0:
@@ -424,14 +424,14 @@ class DescribeShareGroupOffsetsResponse:
                     topic_list.append(topic)
                     n = data[pos]
                     pos += 1
-                    if not 0 < n < 128:
+                    if not n or n > 127:
                         n, pos = long_string_length(data, pos, n)
                     end = pos + n - 1
                     topic.topic_name = data[pos:end].decode()
                     pos = end
                     topic.topic_id, n = _unpack_UB(data, pos)
                     pos += 17
-                    if not 0 < n < 128:
+                    if not n or n > 127:
                         n, pos = long_length(data, pos, n)
                     budget -= n
                     if budget < 0:
@@ -457,7 +457,7 @@ class DescribeShareGroupOffsetsResponse:
                         pos += 3
                         if n > 127:
                             n, pos = long_nullable_string_length(data, pos, n)
-                        if n == 0:
+                        if not n:
                             partition.error_message = None
                         else:
                             end = pos + n - 1
@@ -479,7 +479,7 @@ class DescribeShareGroupOffsetsResponse:
                 pos += 3
                 if n > 127:
                     n, pos = long_nullable_string_length(data, pos, n)
-                if n == 0:
+                if not n:
                     group.error_message = None
                 else:
                     end = pos + n - 1

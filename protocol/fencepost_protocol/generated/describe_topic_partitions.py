@@ -147,7 +147,7 @@ class DescribeTopicPartitionsRequest:
             budget = size if size < 4_000_000 else 4_000_000  # limits.MAX_ELEMENTS
             n = data[pos]
             pos += 1
-            if not 0 < n < 128:
+            if not n or n > 127:
                 n, pos = long_length(data, pos, n)
             budget -= n
             if budget < 0:
@@ -160,7 +160,7 @@ class DescribeTopicPartitionsRequest:
                 topic_list.append(topic)
                 n = data[pos]
                 pos += 1
-                if not 0 < n < 128:
+                if not n or n > 127:
                     n, pos = long_string_length(data, pos, n)
                 end = pos + n - 1
                 topic.name = data[pos:end].decode()
@@ -179,7 +179,7 @@ class DescribeTopicPartitionsRequest:
                 m.cursor = cursor = new(DescribeTopicPartitionsRequestCursor)
                 n = data[pos]
                 pos += 1
-                if not 0 < n < 128:
+                if not n or n > 127:
                     n, pos = long_string_length(data, pos, n)
                 end = pos + n - 1
                 cursor.topic_name = data[pos:end].decode()
@@ -403,7 +403,7 @@ class DescribeTopicPartitionsResponse:
             budget = size if size < 4_000_000 else 4_000_000  # limits.MAX_ELEMENTS
             m.throttle_time_ms, n = _unpack_iB(data, pos)
             pos += 5
-            if not 0 < n < 128:
+            if not n or n > 127:
                 n, pos = long_length(data, pos, n)
             budget -= n
             if budget < 0:
@@ -418,7 +418,7 @@ class DescribeTopicPartitionsResponse:
                 pos += 3
                 if n > 127:
                     n, pos = long_nullable_string_length(data, pos, n)
-                if n == 0:
+                if not n:
                     topic.name = None
                 else:
                     end = pos + n - 1
@@ -426,7 +426,7 @@ class DescribeTopicPartitionsResponse:
                     pos = end
                 topic.topic_id, topic.is_internal, n = _unpack_UtB(data, pos)
                 pos += 18
-                if not 0 < n < 128:
+                if not n or n > 127:
                     n, pos = long_length(data, pos, n)
                 budget -= n
                 if budget < 0:
@@ -445,7 +445,7 @@ class DescribeTopicPartitionsResponse:
                         n,
                     ) = _unpack_hiiiB(data, pos)
                     pos += 15
-                    if not 0 < n < 128:
+                    if not n or n > 127:
                         n, pos = long_length(data, pos, n)
                     budget -= n
                     if budget < 0:
@@ -453,7 +453,7 @@ class DescribeTopicPartitionsResponse:
                     partition.replica_nodes, pos = read_int32_array(data, pos, n - 1)
                     n = data[pos]
                     pos += 1
-                    if not 0 < n < 128:
+                    if not n or n > 127:
                         n, pos = long_length(data, pos, n)
                     budget -= n
                     if budget < 0:
@@ -463,7 +463,7 @@ class DescribeTopicPartitionsResponse:
                     pos += 1
                     if n > 127:
                         n, pos = read_uvarint_tail(data, pos, n)
-                    if n == 0:
+                    if not n:
                         partition.eligible_leader_replicas = None
                     else:
                         budget -= n
@@ -474,7 +474,7 @@ class DescribeTopicPartitionsResponse:
                     pos += 1
                     if n > 127:
                         n, pos = read_uvarint_tail(data, pos, n)
-                    if n == 0:
+                    if not n:
                         partition.last_known_elr = None
                     else:
                         budget -= n
@@ -483,7 +483,7 @@ class DescribeTopicPartitionsResponse:
                         partition.last_known_elr, pos = read_int32_array(data, pos, n - 1)
                     n = data[pos]
                     pos += 1
-                    if not 0 < n < 128:
+                    if not n or n > 127:
                         n, pos = long_length(data, pos, n)
                     budget -= n
                     if budget < 0:
@@ -509,7 +509,7 @@ class DescribeTopicPartitionsResponse:
                 m.next_cursor = cursor = new(DescribeTopicPartitionsResponseCursor)
                 n = data[pos]
                 pos += 1
-                if not 0 < n < 128:
+                if not n or n > 127:
                     n, pos = long_string_length(data, pos, n)
                 end = pos + n - 1
                 cursor.topic_name = data[pos:end].decode()

@@ -120,7 +120,7 @@ class DescribeTransactionsRequest:
             budget = size if size < 4_000_000 else 4_000_000  # limits.MAX_ELEMENTS
             n = data[pos]
             pos += 1
-            if not 0 < n < 128:
+            if not n or n > 127:
                 n, pos = long_length(data, pos, n)
             budget -= n
             if budget < 0:
@@ -490,7 +490,7 @@ class DescribeTransactionsResponse:
             budget = size if size < 4_000_000 else 4_000_000  # limits.MAX_ELEMENTS
             m.throttle_time_ms, n = _unpack_iB(data, pos)
             pos += 5
-            if not 0 < n < 128:
+            if not n or n > 127:
                 n, pos = long_length(data, pos, n)
             budget -= n
             if budget < 0:
@@ -503,14 +503,14 @@ class DescribeTransactionsResponse:
                 transaction_state_list.append(transaction_state)
                 transaction_state.error_code, n = _unpack_hB(data, pos)
                 pos += 3
-                if not 0 < n < 128:
+                if not n or n > 127:
                     n, pos = long_string_length(data, pos, n)
                 end = pos + n - 1
                 transaction_state.transactional_id = data[pos:end].decode()
                 pos = end
                 n = data[pos]
                 pos += 1
-                if not 0 < n < 128:
+                if not n or n > 127:
                     n, pos = long_string_length(data, pos, n)
                 end = pos + n - 1
                 transaction_state.transaction_state = data[pos:end].decode()
@@ -523,7 +523,7 @@ class DescribeTransactionsResponse:
                     n,
                 ) = _unpack_iqqhB(data, pos)
                 pos += 23
-                if not 0 < n < 128:
+                if not n or n > 127:
                     n, pos = long_length(data, pos, n)
                 budget -= n
                 if budget < 0:
@@ -536,14 +536,14 @@ class DescribeTransactionsResponse:
                     topic_list.append(topic)
                     n = data[pos]
                     pos += 1
-                    if not 0 < n < 128:
+                    if not n or n > 127:
                         n, pos = long_string_length(data, pos, n)
                     end = pos + n - 1
                     topic.topic = data[pos:end].decode()
                     pos = end
                     n = data[pos]
                     pos += 1
-                    if not 0 < n < 128:
+                    if not n or n > 127:
                         n, pos = long_length(data, pos, n)
                     budget -= n
                     if budget < 0:
@@ -574,7 +574,7 @@ class DescribeTransactionsResponse:
                                 n,
                             ) = _unpack_qqqiB(data, pos)
                             pos += 29
-                            if not 0 < n < 128:
+                            if not n or n > 127:
                                 n, pos = long_length(data, pos, n)
                             budget -= n
                             if budget < 0:
@@ -587,7 +587,7 @@ class DescribeTransactionsResponse:
                                 marker_list.append(marker)
                                 n = data[pos]
                                 pos += 1
-                                if not 0 < n < 128:
+                                if not n or n > 127:
                                     n, pos = long_string_length(data, pos, n)
                                 end = pos + n - 1
                                 marker.topic = data[pos:end].decode()
@@ -606,7 +606,7 @@ class DescribeTransactionsResponse:
                                     marker.unknown_tagged_fields = ()
                             n = data[pos]
                             pos += 1
-                            if not 0 < n < 128:
+                            if not n or n > 127:
                                 n, pos = long_length(data, pos, n)
                             budget -= n
                             if budget < 0:
@@ -627,7 +627,7 @@ class DescribeTransactionsResponse:
                                     pos += 1
                                     if n > 127:
                                         n, pos = long_nullable_string_length(data, pos, n)
-                                    if n == 0:
+                                    if not n:
                                         explained_client.client_id = None
                                     else:
                                         end = pos + n - 1
@@ -635,7 +635,7 @@ class DescribeTransactionsResponse:
                                         pos = end
                                     n = data[pos]
                                     pos += 1
-                                    if not 0 < n < 128:
+                                    if not n or n > 127:
                                         n, pos = long_string_length(data, pos, n)
                                     end = pos + n - 1
                                     explained_client.address = data[pos:end].decode()
@@ -662,7 +662,7 @@ class DescribeTransactionsResponse:
                                 pos += 1
                                 if n > 127:
                                     n, pos = long_nullable_string_length(data, pos, n)
-                                if n == 0:
+                                if not n:
                                     explained_client.client_id = None
                                 else:
                                     end = pos + n - 1
@@ -670,7 +670,7 @@ class DescribeTransactionsResponse:
                                     pos = end
                                 n = data[pos]
                                 pos += 1
-                                if not 0 < n < 128:
+                                if not n or n > 127:
                                     n, pos = long_string_length(data, pos, n)
                                 end = pos + n - 1
                                 explained_client.address = data[pos:end].decode()

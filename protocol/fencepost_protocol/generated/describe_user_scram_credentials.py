@@ -110,7 +110,7 @@ class DescribeUserScramCredentialsRequest:
             pos += 1
             if n > 127:
                 n, pos = read_uvarint_tail(data, pos, n)
-            if n == 0:
+            if not n:
                 m.users = None
             else:
                 budget -= n
@@ -124,7 +124,7 @@ class DescribeUserScramCredentialsRequest:
                     user_list.append(user)
                     n = data[pos]
                     pos += 1
-                    if not 0 < n < 128:
+                    if not n or n > 127:
                         n, pos = long_string_length(data, pos, n)
                     end = pos + n - 1
                     user.name = data[pos:end].decode()
@@ -275,7 +275,7 @@ class DescribeUserScramCredentialsResponse:
             pos += 7
             if n > 127:
                 n, pos = long_nullable_string_length(data, pos, n)
-            if n == 0:
+            if not n:
                 m.error_message = None
             else:
                 end = pos + n - 1
@@ -283,7 +283,7 @@ class DescribeUserScramCredentialsResponse:
                 pos = end
             n = data[pos]
             pos += 1
-            if not 0 < n < 128:
+            if not n or n > 127:
                 n, pos = long_length(data, pos, n)
             budget -= n
             if budget < 0:
@@ -296,7 +296,7 @@ class DescribeUserScramCredentialsResponse:
                 result_list.append(result)
                 n = data[pos]
                 pos += 1
-                if not 0 < n < 128:
+                if not n or n > 127:
                     n, pos = long_string_length(data, pos, n)
                 end = pos + n - 1
                 result.user = data[pos:end].decode()
@@ -305,7 +305,7 @@ class DescribeUserScramCredentialsResponse:
                 pos += 3
                 if n > 127:
                     n, pos = long_nullable_string_length(data, pos, n)
-                if n == 0:
+                if not n:
                     result.error_message = None
                 else:
                     end = pos + n - 1
@@ -313,7 +313,7 @@ class DescribeUserScramCredentialsResponse:
                     pos = end
                 n = data[pos]
                 pos += 1
-                if not 0 < n < 128:
+                if not n or n > 127:
                     n, pos = long_length(data, pos, n)
                 budget -= n
                 if budget < 0:

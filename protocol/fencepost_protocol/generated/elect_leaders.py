@@ -154,7 +154,7 @@ class ElectLeadersRequest:
                 pos += 2
                 if n > 127:
                     n, pos = read_uvarint_tail(data, pos, n)
-                if n == 0:
+                if not n:
                     m.topic_partitions = None
                 else:
                     budget -= n
@@ -168,14 +168,14 @@ class ElectLeadersRequest:
                         topic_partition_list.append(topic_partition)
                         n = data[pos]
                         pos += 1
-                        if not 0 < n < 128:
+                        if not n or n > 127:
                             n, pos = long_string_length(data, pos, n)
                         end = pos + n - 1
                         topic_partition.topic = data[pos:end].decode()
                         pos = end
                         n = data[pos]
                         pos += 1
-                        if not 0 < n < 128:
+                        if not n or n > 127:
                             n, pos = long_length(data, pos, n)
                         budget -= n
                         if budget < 0:
@@ -378,7 +378,7 @@ class ElectLeadersResponse:
                 budget = size if size < 4_000_000 else 4_000_000  # limits.MAX_ELEMENTS
                 m.throttle_time_ms, m.error_code, n = _unpack_ihB(data, pos)
                 pos += 7
-                if not 0 < n < 128:
+                if not n or n > 127:
                     n, pos = long_length(data, pos, n)
                 budget -= n
                 if budget < 0:
@@ -391,14 +391,14 @@ class ElectLeadersResponse:
                     replica_election_result_list.append(replica_election_result)
                     n = data[pos]
                     pos += 1
-                    if not 0 < n < 128:
+                    if not n or n > 127:
                         n, pos = long_string_length(data, pos, n)
                     end = pos + n - 1
                     replica_election_result.topic = data[pos:end].decode()
                     pos = end
                     n = data[pos]
                     pos += 1
-                    if not 0 < n < 128:
+                    if not n or n > 127:
                         n, pos = long_length(data, pos, n)
                     budget -= n
                     if budget < 0:
@@ -417,7 +417,7 @@ class ElectLeadersResponse:
                         pos += 7
                         if n > 127:
                             n, pos = long_nullable_string_length(data, pos, n)
-                        if n == 0:
+                        if not n:
                             partition_result.error_message = None
                         else:
                             end = pos + n - 1

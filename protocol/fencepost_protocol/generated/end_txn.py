@@ -169,7 +169,7 @@ class EndTxnRequest:
                 budget = size if size < 4_000_000 else 4_000_000  # limits.MAX_ELEMENTS
                 n = data[pos]
                 pos += 1
-                if not 0 < n < 128:
+                if not n or n > 127:
                     n, pos = long_string_length(data, pos, n)
                 end = pos + n - 1
                 m.transactional_id = data[pos:end].decode()
@@ -188,7 +188,7 @@ class EndTxnRequest:
                             pos += 1
                             if n > 127:
                                 n, pos = read_uvarint_tail(data, pos, n)
-                            if n == 0:
+                            if not n:
                                 m.topics = None
                             else:
                                 budget -= n
@@ -202,14 +202,14 @@ class EndTxnRequest:
                                     topic_list.append(topic)
                                     n = data[pos]
                                     pos += 1
-                                    if not 0 < n < 128:
+                                    if not n or n > 127:
                                         n, pos = long_string_length(data, pos, n)
                                     end = pos + n - 1
                                     topic.name = data[pos:end].decode()
                                     pos = end
                                     n = data[pos]
                                     pos += 1
-                                    if not 0 < n < 128:
+                                    if not n or n > 127:
                                         n, pos = long_length(data, pos, n)
                                     budget -= n
                                     if budget < 0:

@@ -99,7 +99,7 @@ class EnvelopeRequest:
             m = new(EnvelopeRequest)
             n = data[pos]
             pos += 1
-            if not 0 < n < 128:
+            if not n or n > 127:
                 n, pos = long_length(data, pos, n)
             end = pos + n - 1
             m.request_data = data[pos:end]
@@ -108,7 +108,7 @@ class EnvelopeRequest:
             pos += 1
             if n > 127:
                 n, pos = read_uvarint_tail(data, pos, n)
-            if n == 0:
+            if not n:
                 m.request_principal = None
             else:
                 end = pos + n - 1
@@ -116,7 +116,7 @@ class EnvelopeRequest:
                 pos = end
             n = data[pos]
             pos += 1
-            if not 0 < n < 128:
+            if not n or n > 127:
                 n, pos = long_length(data, pos, n)
             end = pos + n - 1
             m.client_host_address = data[pos:end]
@@ -193,7 +193,7 @@ class EnvelopeResponse:
             pos += 1
             if n > 127:
                 n, pos = read_uvarint_tail(data, pos, n)
-            if n == 0:
+            if not n:
                 m.response_data = None
             else:
                 end = pos + n - 1

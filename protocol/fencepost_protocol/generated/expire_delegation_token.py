@@ -93,7 +93,7 @@ class ExpireDelegationTokenRequest:
             if version >= 2:
                 n = data[pos]
                 pos += 1
-                if not 0 < n < 128:
+                if not n or n > 127:
                     n, pos = long_length(data, pos, n)
                 end = pos + n - 1
                 m.hmac = data[pos:end]

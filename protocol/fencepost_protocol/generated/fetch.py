@@ -409,7 +409,7 @@ class FetchRequest:
                     n,
                 ) = _unpack_iiibiiB(data, pos)
                 pos += 22
-                if not 0 < n < 128:
+                if not n or n > 127:
                     n, pos = long_length(data, pos, n)
                 budget -= n
                 if budget < 0:
@@ -423,7 +423,7 @@ class FetchRequest:
                     if version <= 12:
                         n = data[pos]
                         pos += 1
-                        if not 0 < n < 128:
+                        if not n or n > 127:
                             n, pos = long_string_length(data, pos, n)
                         end = pos + n - 1
                         topic.topic = data[pos:end].decode()
@@ -437,7 +437,7 @@ class FetchRequest:
                         topic.topic_id = ZERO_UUID
                     n = data[pos]
                     pos += 1
-                    if not 0 < n < 128:
+                    if not n or n > 127:
                         n, pos = long_length(data, pos, n)
                     budget -= n
                     if budget < 0:
@@ -489,7 +489,7 @@ class FetchRequest:
                         topic.unknown_tagged_fields = ()
                 n = data[pos]
                 pos += 1
-                if not 0 < n < 128:
+                if not n or n > 127:
                     n, pos = long_length(data, pos, n)
                 budget -= n
                 if budget < 0:
@@ -503,7 +503,7 @@ class FetchRequest:
                     if version <= 12:
                         n = data[pos]
                         pos += 1
-                        if not 0 < n < 128:
+                        if not n or n > 127:
                             n, pos = long_string_length(data, pos, n)
                         end = pos + n - 1
                         forgotten_topic.topic = data[pos:end].decode()
@@ -517,7 +517,7 @@ class FetchRequest:
                         forgotten_topic.topic_id = ZERO_UUID
                     n = data[pos]
                     pos += 1
-                    if not 0 < n < 128:
+                    if not n or n > 127:
                         n, pos = long_length(data, pos, n)
                     budget -= n
                     if budget < 0:
@@ -531,7 +531,7 @@ class FetchRequest:
                         forgotten_topic.unknown_tagged_fields = ()
                 n = data[pos]
                 pos += 1
-                if not 0 < n < 128:
+                if not n or n > 127:
                     n, pos = long_string_length(data, pos, n)
                 end = pos + n - 1
                 m.rack_id = data[pos:end].decode()
@@ -551,7 +551,7 @@ class FetchRequest:
                             pos += 1
                             if n > 127:
                                 n, pos = long_nullable_string_length(data, pos, n)
-                            if n == 0:
+                            if not n:
                                 m.cluster_id = None
                             else:
                                 end = pos + n - 1
@@ -1291,7 +1291,7 @@ class FetchResponse:
                 budget = size if size < 4_000_000 else 4_000_000  # limits.MAX_ELEMENTS
                 m.throttle_time_ms, m.error_code, m.session_id, n = _unpack_ihiB(buf, pos)
                 pos += 11
-                if not 0 < n < 128:
+                if not n or n > 127:
                     n, pos = long_length(buf, pos, n)
                 budget -= n
                 if budget < 0:
@@ -1305,7 +1305,7 @@ class FetchResponse:
                     if version <= 12:
                         n = buf[pos]
                         pos += 1
-                        if not 0 < n < 128:
+                        if not n or n > 127:
                             n, pos = long_string_length(buf, pos, n)
                         end = pos + n - 1
                         response.topic = buf[pos:end].tobytes().decode()
@@ -1319,7 +1319,7 @@ class FetchResponse:
                         response.topic_id = ZERO_UUID
                     n = buf[pos]
                     pos += 1
-                    if not 0 < n < 128:
+                    if not n or n > 127:
                         n, pos = long_length(buf, pos, n)
                     budget -= n
                     if budget < 0:
@@ -1341,7 +1341,7 @@ class FetchResponse:
                         pos += 31
                         if n > 127:
                             n, pos = read_uvarint_tail(buf, pos, n)
-                        if n == 0:
+                        if not n:
                             partition.aborted_transactions = None
                         else:
                             budget -= n
@@ -1366,8 +1366,13 @@ class FetchResponse:
                         partition.preferred_read_replica, n = _unpack_iB(buf, pos)
                         pos += 5
                         if n > 127:
-                            n, pos = read_uvarint_tail(buf, pos, n)
-                        if n == 0:
+                            more = buf[pos]
+                            if more < 128:
+                                n = n & 127 | more << 7
+                                pos += 1
+                            else:
+                                n, pos = read_uvarint_tail(buf, pos, n)
+                        if not n:
                             partition.records = None
                         else:
                             end = pos + n - 1
@@ -1445,7 +1450,7 @@ class FetchResponse:
                                 raise ValueError(TAG_NOT_IN_VERSION)
                             n = buf[pos]
                             pos += 1
-                            if not 0 < n < 128:
+                            if not n or n > 127:
                                 n, pos = long_length(buf, pos, n)
                             budget -= n
                             if budget < 0:
@@ -1458,7 +1463,7 @@ class FetchResponse:
                                 node_endpoint_list.append(node_endpoint)
                                 node_endpoint.node_id, n = _unpack_iB(buf, pos)
                                 pos += 5
-                                if not 0 < n < 128:
+                                if not n or n > 127:
                                     n, pos = long_string_length(buf, pos, n)
                                 end = pos + n - 1
                                 node_endpoint.host = buf[pos:end].tobytes().decode()
@@ -1467,7 +1472,7 @@ class FetchResponse:
                                 pos += 5
                                 if n > 127:
                                     n, pos = long_nullable_string_length(buf, pos, n)
-                                if n == 0:
+                                if not n:
                                     node_endpoint.rack = None
                                 else:
                                     end = pos + n - 1

@@ -214,7 +214,7 @@ class FetchSnapshotRequest:
             budget = size if size < 4_000_000 else 4_000_000  # limits.MAX_ELEMENTS
             m.replica_id, m.max_bytes, n = _unpack_iiB(data, pos)
             pos += 9
-            if not 0 < n < 128:
+            if not n or n > 127:
                 n, pos = long_length(data, pos, n)
             budget -= n
             if budget < 0:
@@ -227,14 +227,14 @@ class FetchSnapshotRequest:
                 topic_list.append(topic)
                 n = data[pos]
                 pos += 1
-                if not 0 < n < 128:
+                if not n or n > 127:
                     n, pos = long_string_length(data, pos, n)
                 end = pos + n - 1
                 topic.name = data[pos:end].decode()
                 pos = end
                 n = data[pos]
                 pos += 1
-                if not 0 < n < 128:
+                if not n or n > 127:
                     n, pos = long_length(data, pos, n)
                 budget -= n
                 if budget < 0:
@@ -297,7 +297,7 @@ class FetchSnapshotRequest:
                         pos += 1
                         if n > 127:
                             n, pos = long_nullable_string_length(data, pos, n)
-                        if n == 0:
+                        if not n:
                             m.cluster_id = None
                         else:
                             end = pos + n - 1
@@ -629,7 +629,7 @@ class FetchSnapshotResponse:
             budget = size if size < 4_000_000 else 4_000_000  # limits.MAX_ELEMENTS
             m.throttle_time_ms, m.error_code, n = _unpack_ihB(buf, pos)
             pos += 7
-            if not 0 < n < 128:
+            if not n or n > 127:
                 n, pos = long_length(buf, pos, n)
             budget -= n
             if budget < 0:
@@ -642,14 +642,14 @@ class FetchSnapshotResponse:
                 topic_list.append(topic)
                 n = buf[pos]
                 pos += 1
-                if not 0 < n < 128:
+                if not n or n > 127:
                     n, pos = long_string_length(buf, pos, n)
                 end = pos + n - 1
                 topic.name = buf[pos:end].tobytes().decode()
                 pos = end
                 n = buf[pos]
                 pos += 1
-                if not 0 < n < 128:
+                if not n or n > 127:
                     n, pos = long_length(buf, pos, n)
                 budget -= n
                 if budget < 0:
@@ -675,7 +675,7 @@ class FetchSnapshotResponse:
                         snapshot_id.unknown_tagged_fields = ()
                     partition.size, partition.position, n = _unpack_qqB(buf, pos)
                     pos += 17
-                    if not 0 < n < 128:
+                    if not n or n > 127:
                         n, pos = long_length(buf, pos, n)
                     end = pos + n - 1
                     partition.unaligned_records = buf[pos:end]
@@ -726,7 +726,7 @@ class FetchSnapshotResponse:
                             raise ValueError(TAG_NOT_IN_VERSION)
                         n = buf[pos]
                         pos += 1
-                        if not 0 < n < 128:
+                        if not n or n > 127:
                             n, pos = long_length(buf, pos, n)
                         budget -= n
                         if budget < 0:
@@ -739,7 +739,7 @@ class FetchSnapshotResponse:
                             node_endpoint_list.append(node_endpoint)
                             node_endpoint.node_id, n = _unpack_iB(buf, pos)
                             pos += 5
-                            if not 0 < n < 128:
+                            if not n or n > 127:
                                 n, pos = long_string_length(buf, pos, n)
                             end = pos + n - 1
                             node_endpoint.host = buf[pos:end].tobytes().decode()

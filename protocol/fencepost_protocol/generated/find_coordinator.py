@@ -127,7 +127,7 @@ class FindCoordinatorRequest:
                 if version <= 3:
                     n = data[pos]
                     pos += 1
-                    if not 0 < n < 128:
+                    if not n or n > 127:
                         n, pos = long_string_length(data, pos, n)
                     end = pos + n - 1
                     m.key = data[pos:end].decode()
@@ -139,7 +139,7 @@ class FindCoordinatorRequest:
                 if version >= 4:
                     n = data[pos]
                     pos += 1
-                    if not 0 < n < 128:
+                    if not n or n > 127:
                         n, pos = long_length(data, pos, n)
                     budget -= n
                     if budget < 0:
@@ -347,7 +347,7 @@ class FindCoordinatorResponse:
                     pos += 3
                     if n > 127:
                         n, pos = long_nullable_string_length(data, pos, n)
-                    if n == 0:
+                    if not n:
                         m.error_message = None
                     else:
                         end = pos + n - 1
@@ -355,7 +355,7 @@ class FindCoordinatorResponse:
                         pos = end
                     m.node_id, n = _unpack_iB(data, pos)
                     pos += 5
-                    if not 0 < n < 128:
+                    if not n or n > 127:
                         n, pos = long_string_length(data, pos, n)
                     end = pos + n - 1
                     m.host = data[pos:end].decode()
@@ -371,7 +371,7 @@ class FindCoordinatorResponse:
                 if version >= 4:
                     n = data[pos]
                     pos += 1
-                    if not 0 < n < 128:
+                    if not n or n > 127:
                         n, pos = long_length(data, pos, n)
                     budget -= n
                     if budget < 0:
@@ -384,14 +384,14 @@ class FindCoordinatorResponse:
                         coordinator_list.append(coordinator)
                         n = data[pos]
                         pos += 1
-                        if not 0 < n < 128:
+                        if not n or n > 127:
                             n, pos = long_string_length(data, pos, n)
                         end = pos + n - 1
                         coordinator.key = data[pos:end].decode()
                         pos = end
                         coordinator.node_id, n = _unpack_iB(data, pos)
                         pos += 5
-                        if not 0 < n < 128:
+                        if not n or n > 127:
                             n, pos = long_string_length(data, pos, n)
                         end = pos + n - 1
                         coordinator.host = data[pos:end].decode()
@@ -400,7 +400,7 @@ class FindCoordinatorResponse:
                         pos += 7
                         if n > 127:
                             n, pos = long_nullable_string_length(data, pos, n)
-                        if n == 0:
+                        if not n:
                             coordinator.error_message = None
                         else:
                             end = pos + n - 1

@@ -180,7 +180,7 @@ class GetTelemetrySubscriptionsResponse:
                 n,
             ) = _unpack_ihUiB(data, pos)
             pos += 27
-            if not 0 < n < 128:
+            if not n or n > 127:
                 n, pos = long_length(data, pos, n)
             budget -= n
             if budget < 0:
@@ -193,7 +193,7 @@ class GetTelemetrySubscriptionsResponse:
                 n,
             ) = _unpack_iitB(data, pos)
             pos += 10
-            if not 0 < n < 128:
+            if not n or n > 127:
                 n, pos = long_length(data, pos, n)
             budget -= n
             if budget < 0:

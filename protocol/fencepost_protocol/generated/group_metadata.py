@@ -306,7 +306,7 @@ class GroupMetadataValue:
                 budget = size if size < 4_000_000 else 4_000_000  # limits.MAX_ELEMENTS
                 n = data[pos]
                 pos += 1
-                if not 0 < n < 128:
+                if not n or n > 127:
                     n, pos = long_string_length(data, pos, n)
                 end = pos + n - 1
                 m.protocol_type = data[pos:end].decode()
@@ -315,7 +315,7 @@ class GroupMetadataValue:
                 pos += 5
                 if n > 127:
                     n, pos = long_nullable_string_length(data, pos, n)
-                if n == 0:
+                if not n:
                     m.protocol = None
                 else:
                     end = pos + n - 1
@@ -325,7 +325,7 @@ class GroupMetadataValue:
                 pos += 1
                 if n > 127:
                     n, pos = long_nullable_string_length(data, pos, n)
-                if n == 0:
+                if not n:
                     m.leader = None
                 else:
                     end = pos + n - 1
@@ -333,7 +333,7 @@ class GroupMetadataValue:
                     pos = end
                 m.current_state_timestamp, n = _unpack_qB(data, pos)
                 pos += 9
-                if not 0 < n < 128:
+                if not n or n > 127:
                     n, pos = long_length(data, pos, n)
                 budget -= n
                 if budget < 0:
@@ -346,7 +346,7 @@ class GroupMetadataValue:
                     member_list.append(member)
                     n = data[pos]
                     pos += 1
-                    if not 0 < n < 128:
+                    if not n or n > 127:
                         n, pos = long_string_length(data, pos, n)
                     end = pos + n - 1
                     member.member_id = data[pos:end].decode()
@@ -355,7 +355,7 @@ class GroupMetadataValue:
                     pos += 1
                     if n > 127:
                         n, pos = long_nullable_string_length(data, pos, n)
-                    if n == 0:
+                    if not n:
                         member.group_instance_id = None
                     else:
                         end = pos + n - 1
@@ -363,28 +363,28 @@ class GroupMetadataValue:
                         pos = end
                     n = data[pos]
                     pos += 1
-                    if not 0 < n < 128:
+                    if not n or n > 127:
                         n, pos = long_string_length(data, pos, n)
                     end = pos + n - 1
                     member.client_id = data[pos:end].decode()
                     pos = end
                     n = data[pos]
                     pos += 1
-                    if not 0 < n < 128:
+                    if not n or n > 127:
                         n, pos = long_string_length(data, pos, n)
                     end = pos + n - 1
                     member.client_host = data[pos:end].decode()
                     pos = end
                     member.rebalance_timeout, member.session_timeout, n = _unpack_iiB(data, pos)
                     pos += 9
-                    if not 0 < n < 128:
+                    if not n or n > 127:
                         n, pos = long_length(data, pos, n)
                     end = pos + n - 1
                     member.subscription = data[pos:end]
                     pos = end
                     n = data[pos]
                     pos += 1
-                    if not 0 < n < 128:
+                    if not n or n > 127:
                         n, pos = long_length(data, pos, n)
                     end = pos + n - 1
                     member.assignment = data[pos:end]

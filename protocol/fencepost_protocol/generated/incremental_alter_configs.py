@@ -192,7 +192,7 @@ class IncrementalAlterConfigsRequest:
                 budget = size if size < 4_000_000 else 4_000_000  # limits.MAX_ELEMENTS
                 n = data[pos]
                 pos += 1
-                if not 0 < n < 128:
+                if not n or n > 127:
                     n, pos = long_length(data, pos, n)
                 budget -= n
                 if budget < 0:
@@ -205,14 +205,14 @@ class IncrementalAlterConfigsRequest:
                     resource_list.append(resource)
                     resource.resource_type, n = _unpack_bB(data, pos)
                     pos += 2
-                    if not 0 < n < 128:
+                    if not n or n > 127:
                         n, pos = long_string_length(data, pos, n)
                     end = pos + n - 1
                     resource.resource_name = data[pos:end].decode()
                     pos = end
                     n = data[pos]
                     pos += 1
-                    if not 0 < n < 128:
+                    if not n or n > 127:
                         n, pos = long_length(data, pos, n)
                     budget -= n
                     if budget < 0:
@@ -225,7 +225,7 @@ class IncrementalAlterConfigsRequest:
                         config_list.append(config)
                         n = data[pos]
                         pos += 1
-                        if not 0 < n < 128:
+                        if not n or n > 127:
                             n, pos = long_string_length(data, pos, n)
                         end = pos + n - 1
                         config.name = data[pos:end].decode()
@@ -234,7 +234,7 @@ class IncrementalAlterConfigsRequest:
                         pos += 2
                         if n > 127:
                             n, pos = long_nullable_string_length(data, pos, n)
-                        if n == 0:
+                        if not n:
                             config.value = None
                         else:
                             end = pos + n - 1
@@ -425,7 +425,7 @@ class IncrementalAlterConfigsResponse:
                 budget = size if size < 4_000_000 else 4_000_000  # limits.MAX_ELEMENTS
                 m.throttle_time_ms, n = _unpack_iB(data, pos)
                 pos += 5
-                if not 0 < n < 128:
+                if not n or n > 127:
                     n, pos = long_length(data, pos, n)
                 budget -= n
                 if budget < 0:
@@ -440,7 +440,7 @@ class IncrementalAlterConfigsResponse:
                     pos += 3
                     if n > 127:
                         n, pos = long_nullable_string_length(data, pos, n)
-                    if n == 0:
+                    if not n:
                         response.error_message = None
                     else:
                         end = pos + n - 1
@@ -448,7 +448,7 @@ class IncrementalAlterConfigsResponse:
                         pos = end
                     response.resource_type, n = _unpack_bB(data, pos)
                     pos += 2
-                    if not 0 < n < 128:
+                    if not n or n > 127:
                         n, pos = long_string_length(data, pos, n)
                     end = pos + n - 1
                     response.resource_name = data[pos:end].decode()

@@ -149,7 +149,7 @@ class InitProducerIdRequest:
                 pos += 1
                 if n > 127:
                     n, pos = long_nullable_string_length(data, pos, n)
-                if n == 0:
+                if not n:
                     m.transactional_id = None
                 else:
                     end = pos + n - 1

@@ -142,14 +142,14 @@ class InitializeShareGroupStateRequest:
             budget = size if size < 4_000_000 else 4_000_000  # limits.MAX_ELEMENTS
             n = data[pos]
             pos += 1
-            if not 0 < n < 128:
+            if not n or n > 127:
                 n, pos = long_string_length(data, pos, n)
             end = pos + n - 1
             m.group_id = data[pos:end].decode()
             pos = end
             n = data[pos]
             pos += 1
-            if not 0 < n < 128:
+            if not n or n > 127:
                 n, pos = long_length(data, pos, n)
             budget -= n
             if budget < 0:
@@ -162,7 +162,7 @@ class InitializeShareGroupStateRequest:
                 topic_list.append(topic)
                 topic.topic_id, n = _unpack_UB(data, pos)
                 pos += 17
-                if not 0 < n < 128:
+                if not n or n > 127:
                     n, pos = long_length(data, pos, n)
                 budget -= n
                 if budget < 0:
@@ -300,7 +300,7 @@ class InitializeShareGroupStateResponse:
             budget = size if size < 4_000_000 else 4_000_000  # limits.MAX_ELEMENTS
             n = data[pos]
             pos += 1
-            if not 0 < n < 128:
+            if not n or n > 127:
                 n, pos = long_length(data, pos, n)
             budget -= n
             if budget < 0:
@@ -313,7 +313,7 @@ class InitializeShareGroupStateResponse:
                 result_list.append(result)
                 result.topic_id, n = _unpack_UB(data, pos)
                 pos += 17
-                if not 0 < n < 128:
+                if not n or n > 127:
                     n, pos = long_length(data, pos, n)
                 budget -= n
                 if budget < 0:
@@ -328,7 +328,7 @@ class InitializeShareGroupStateResponse:
                     pos += 7
                     if n > 127:
                         n, pos = long_nullable_string_length(data, pos, n)
-                    if n == 0:
+                    if not n:
                         partition.error_message = None
                     else:
                         end = pos + n - 1

@@ -229,14 +229,14 @@ class JoinGroupRequest:
                 budget = size if size < 4_000_000 else 4_000_000  # limits.MAX_ELEMENTS
                 n = data[pos]
                 pos += 1
-                if not 0 < n < 128:
+                if not n or n > 127:
                     n, pos = long_string_length(data, pos, n)
                 end = pos + n - 1
                 m.group_id = data[pos:end].decode()
                 pos = end
                 m.session_timeout_ms, m.rebalance_timeout_ms, n = _unpack_iiB(data, pos)
                 pos += 9
-                if not 0 < n < 128:
+                if not n or n > 127:
                     n, pos = long_string_length(data, pos, n)
                 end = pos + n - 1
                 m.member_id = data[pos:end].decode()
@@ -245,7 +245,7 @@ class JoinGroupRequest:
                 pos += 1
                 if n > 127:
                     n, pos = long_nullable_string_length(data, pos, n)
-                if n == 0:
+                if not n:
                     m.group_instance_id = None
                 else:
                     end = pos + n - 1
@@ -253,14 +253,14 @@ class JoinGroupRequest:
                     pos = end
                 n = data[pos]
                 pos += 1
-                if not 0 < n < 128:
+                if not n or n > 127:
                     n, pos = long_string_length(data, pos, n)
                 end = pos + n - 1
                 m.protocol_type = data[pos:end].decode()
                 pos = end
                 n = data[pos]
                 pos += 1
-                if not 0 < n < 128:
+                if not n or n > 127:
                     n, pos = long_length(data, pos, n)
                 budget -= n
                 if budget < 0:
@@ -273,14 +273,14 @@ class JoinGroupRequest:
                     protocol_list.append(protocol)
                     n = data[pos]
                     pos += 1
-                    if not 0 < n < 128:
+                    if not n or n > 127:
                         n, pos = long_string_length(data, pos, n)
                     end = pos + n - 1
                     protocol.name = data[pos:end].decode()
                     pos = end
                     n = data[pos]
                     pos += 1
-                    if not 0 < n < 128:
+                    if not n or n > 127:
                         n, pos = long_length(data, pos, n)
                     end = pos + n - 1
                     protocol.metadata = data[pos:end]
@@ -296,7 +296,7 @@ class JoinGroupRequest:
                     pos += 1
                     if n > 127:
                         n, pos = long_nullable_string_length(data, pos, n)
-                    if n == 0:
+                    if not n:
                         m.reason = None
                     else:
                         end = pos + n - 1
@@ -583,7 +583,7 @@ class JoinGroupResponse:
                     pos += 1
                     if n > 127:
                         n, pos = long_nullable_string_length(data, pos, n)
-                    if n == 0:
+                    if not n:
                         m.protocol_type = None
                     else:
                         end = pos + n - 1
@@ -595,7 +595,7 @@ class JoinGroupResponse:
                 pos += 1
                 if n > 127:
                     n, pos = long_nullable_string_length(data, pos, n)
-                if n == 0:
+                if not n:
                     if not (version >= 7):
                         raise ValueError(NULL_REFUSED)
                     m.protocol_name = None
@@ -605,7 +605,7 @@ class JoinGroupResponse:
                     pos = end
                 n = data[pos]
                 pos += 1
-                if not 0 < n < 128:
+                if not n or n > 127:
                     n, pos = long_string_length(data, pos, n)
                 end = pos + n - 1
                 m.leader = data[pos:end].decode()
@@ -617,14 +617,14 @@ class JoinGroupResponse:
                     m.skip_assignment = False
                 n = data[pos]
                 pos += 1
-                if not 0 < n < 128:
+                if not n or n > 127:
                     n, pos = long_string_length(data, pos, n)
                 end = pos + n - 1
                 m.member_id = data[pos:end].decode()
                 pos = end
                 n = data[pos]
                 pos += 1
-                if not 0 < n < 128:
+                if not n or n > 127:
                     n, pos = long_length(data, pos, n)
                 budget -= n
                 if budget < 0:
@@ -637,7 +637,7 @@ class JoinGroupResponse:
                     member_list.append(member)
                     n = data[pos]
                     pos += 1
-                    if not 0 < n < 128:
+                    if not n or n > 127:
                         n, pos = long_string_length(data, pos, n)
                     end = pos + n - 1
                     member.member_id = data[pos:end].decode()
@@ -646,7 +646,7 @@ class JoinGroupResponse:
                     pos += 1
                     if n > 127:
                         n, pos = long_nullable_string_length(data, pos, n)
-                    if n == 0:
+                    if not n:
                         member.group_instance_id = None
                     else:
                         end = pos + n - 1
@@ -654,7 +654,7 @@ class JoinGroupResponse:
                         pos = end
                     n = data[pos]
                     pos += 1
-                    if not 0 < n < 128:
+                    if not n or n > 127:
                         n, pos = long_length(data, pos, n)
                     end = pos + n - 1
                     member.metadata = data[pos:end]

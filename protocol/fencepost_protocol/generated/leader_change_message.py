@@ -124,7 +124,7 @@ class LeaderChangeMessage:
             budget = size if size < 4_000_000 else 4_000_000  # limits.MAX_ELEMENTS
             m.version, m.leader_id, n = _unpack_hiB(buf, pos)
             pos += 7
-            if not 0 < n < 128:
+            if not n or n > 127:
                 n, pos = long_length(buf, pos, n)
             budget -= n
             if budget < 0:
@@ -150,7 +150,7 @@ class LeaderChangeMessage:
                     voter.unknown_tagged_fields = ()
             n = buf[pos]
             pos += 1
-            if not 0 < n < 128:
+            if not n or n > 127:
                 n, pos = long_length(buf, pos, n)
             budget -= n
             if budget < 0:

@@ -91,7 +91,7 @@ class ListConfigResourcesRequest:
             if version >= 1:
                 n = buf[pos]
                 pos += 1
-                if not 0 < n < 128:
+                if not n or n > 127:
                     n, pos = long_length(buf, pos, n)
                 budget -= n
                 if budget < 0:
@@ -192,7 +192,7 @@ class ListConfigResourcesResponse:
             budget = size if size < 4_000_000 else 4_000_000  # limits.MAX_ELEMENTS
             m.throttle_time_ms, m.error_code, n = _unpack_ihB(data, pos)
             pos += 7
-            if not 0 < n < 128:
+            if not n or n > 127:
                 n, pos = long_length(data, pos, n)
             budget -= n
             if budget < 0:
@@ -205,7 +205,7 @@ class ListConfigResourcesResponse:
                 config_resource_list.append(config_resource)
                 n = data[pos]
                 pos += 1
-                if not 0 < n < 128:
+                if not n or n > 127:
                     n, pos = long_string_length(data, pos, n)
                 end = pos + n - 1
                 config_resource.resource_name = data[pos:end].decode()

@@ -114,7 +114,7 @@ class ListGroupsRequest:
                 if version >= 4:
                     n = data[pos]
                     pos += 1
-                    if not 0 < n < 128:
+                    if not n or n > 127:
                         n, pos = long_length(data, pos, n)
                     budget -= n
                     if budget < 0:
@@ -125,7 +125,7 @@ class ListGroupsRequest:
                 if version >= 5:
                     n = data[pos]
                     pos += 1
-                    if not 0 < n < 128:
+                    if not n or n > 127:
                         n, pos = long_length(data, pos, n)
                     budget -= n
                     if budget < 0:
@@ -268,7 +268,7 @@ class ListGroupsResponse:
                 budget = size if size < 4_000_000 else 4_000_000  # limits.MAX_ELEMENTS
                 m.throttle_time_ms, m.error_code, n = _unpack_ihB(data, pos)
                 pos += 7
-                if not 0 < n < 128:
+                if not n or n > 127:
                     n, pos = long_length(data, pos, n)
                 budget -= n
                 if budget < 0:
@@ -281,14 +281,14 @@ class ListGroupsResponse:
                     group_list.append(group)
                     n = data[pos]
                     pos += 1
-                    if not 0 < n < 128:
+                    if not n or n > 127:
                         n, pos = long_string_length(data, pos, n)
                     end = pos + n - 1
                     group.group_id = data[pos:end].decode()
                     pos = end
                     n = data[pos]
                     pos += 1
-                    if not 0 < n < 128:
+                    if not n or n > 127:
                         n, pos = long_string_length(data, pos, n)
                     end = pos + n - 1
                     group.protocol_type = data[pos:end].decode()
@@ -296,7 +296,7 @@ class ListGroupsResponse:
                     if version >= 4:
                         n = data[pos]
                         pos += 1
-                        if not 0 < n < 128:
+                        if not n or n > 127:
                             n, pos = long_string_length(data, pos, n)
                         end = pos + n - 1
                         group.group_state = data[pos:end].decode()
@@ -306,7 +306,7 @@ class ListGroupsResponse:
                     if version >= 5:
                         n = data[pos]
                         pos += 1
-                        if not 0 < n < 128:
+                        if not n or n > 127:
                             n, pos = long_string_length(data, pos, n)
                         end = pos + n - 1
                         group.group_type = data[pos:end].decode()

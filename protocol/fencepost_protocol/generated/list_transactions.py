@@ -126,7 +126,7 @@ class ListTransactionsRequest:
             budget = size if size < 4_000_000 else 4_000_000  # limits.MAX_ELEMENTS
             n = data[pos]
             pos += 1
-            if not 0 < n < 128:
+            if not n or n > 127:
                 n, pos = long_length(data, pos, n)
             budget -= n
             if budget < 0:
@@ -134,7 +134,7 @@ class ListTransactionsRequest:
             m.state_filters, pos = read_compact_string_array(data, pos, n - 1)
             n = data[pos]
             pos += 1
-            if not 0 < n < 128:
+            if not n or n > 127:
                 n, pos = long_length(data, pos, n)
             budget -= n
             if budget < 0:
@@ -150,7 +150,7 @@ class ListTransactionsRequest:
                 pos += 1
                 if n > 127:
                     n, pos = long_nullable_string_length(data, pos, n)
-                if n == 0:
+                if not n:
                     m.transactional_id_pattern = None
                 else:
                     end = pos + n - 1
@@ -267,7 +267,7 @@ class ListTransactionsResponse:
             budget = size if size < 4_000_000 else 4_000_000  # limits.MAX_ELEMENTS
             m.throttle_time_ms, m.error_code, n = _unpack_ihB(data, pos)
             pos += 7
-            if not 0 < n < 128:
+            if not n or n > 127:
                 n, pos = long_length(data, pos, n)
             budget -= n
             if budget < 0:
@@ -275,7 +275,7 @@ class ListTransactionsResponse:
             m.unknown_state_filters, pos = read_compact_string_array(data, pos, n - 1)
             n = data[pos]
             pos += 1
-            if not 0 < n < 128:
+            if not n or n > 127:
                 n, pos = long_length(data, pos, n)
             budget -= n
             if budget < 0:
@@ -288,14 +288,14 @@ class ListTransactionsResponse:
                 transaction_state_list.append(transaction_state)
                 n = data[pos]
                 pos += 1
-                if not 0 < n < 128:
+                if not n or n > 127:
                     n, pos = long_string_length(data, pos, n)
                 end = pos + n - 1
                 transaction_state.transactional_id = data[pos:end].decode()
                 pos = end
                 transaction_state.producer_id, n = _unpack_qB(data, pos)
                 pos += 9
-                if not 0 < n < 128:
+                if not n or n > 127:
                     n, pos = long_string_length(data, pos, n)
                 end = pos + n - 1
                 transaction_state.transaction_state = data[pos:end].decode()

@@ -186,7 +186,7 @@ class MetadataRequest:
                 pos += 1
                 if n > 127:
                     n, pos = read_uvarint_tail(data, pos, n)
-                if n == 0:
+                if not n:
                     m.topics = None
                 else:
                     budget -= n
@@ -207,7 +207,7 @@ class MetadataRequest:
                         pos += 1
                         if n > 127:
                             n, pos = long_nullable_string_length(data, pos, n)
-                        if n == 0:
+                        if not n:
                             if not (version >= 10):
                                 raise ValueError(NULL_REFUSED)
                             topic.name = None
@@ -582,7 +582,7 @@ class MetadataResponse:
                 budget = size if size < 4_000_000 else 4_000_000  # limits.MAX_ELEMENTS
                 m.throttle_time_ms, n = _unpack_iB(data, pos)
                 pos += 5
-                if not 0 < n < 128:
+                if not n or n > 127:
                     n, pos = long_length(data, pos, n)
                 budget -= n
                 if budget < 0:
@@ -595,7 +595,7 @@ class MetadataResponse:
                     broker_list.append(broker)
                     broker.node_id, n = _unpack_iB(data, pos)
                     pos += 5
-                    if not 0 < n < 128:
+                    if not n or n > 127:
                         n, pos = long_string_length(data, pos, n)
                     end = pos + n - 1
                     broker.host = data[pos:end].decode()
@@ -604,7 +604,7 @@ class MetadataResponse:
                     pos += 5
                     if n > 127:
                         n, pos = long_nullable_string_length(data, pos, n)
-                    if n == 0:
+                    if not n:
                         broker.rack = None
                     else:
                         end = pos + n - 1
@@ -620,7 +620,7 @@ class MetadataResponse:
                 pos += 1
                 if n > 127:
                     n, pos = long_nullable_string_length(data, pos, n)
-                if n == 0:
+                if not n:
                     m.cluster_id = None
                 else:
                     end = pos + n - 1
@@ -628,7 +628,7 @@ class MetadataResponse:
                     pos = end
                 m.controller_id, n = _unpack_iB(data, pos)
                 pos += 5
-                if not 0 < n < 128:
+                if not n or n > 127:
                     n, pos = long_length(data, pos, n)
                 budget -= n
                 if budget < 0:
@@ -643,7 +643,7 @@ class MetadataResponse:
                     pos += 3
                     if n > 127:
                         n, pos = long_nullable_string_length(data, pos, n)
-                    if n == 0:
+                    if not n:
                         if not (version >= 12):
                             raise ValueError(NULL_REFUSED)
                         topic.name = None
@@ -658,7 +658,7 @@ class MetadataResponse:
                         topic.topic_id = ZERO_UUID
                     topic.is_internal, n = _unpack_tB(data, pos)
                     pos += 2
-                    if not 0 < n < 128:
+                    if not n or n > 127:
                         n, pos = long_length(data, pos, n)
                     budget -= n
                     if budget < 0:
@@ -677,7 +677,7 @@ class MetadataResponse:
                             n,
                         ) = _unpack_hiiiB(data, pos)
                         pos += 15
-                        if not 0 < n < 128:
+                        if not n or n > 127:
                             n, pos = long_length(data, pos, n)
                         budget -= n
                         if budget < 0:
@@ -685,7 +685,7 @@ class MetadataResponse:
                         partition.replica_nodes, pos = read_int32_array(data, pos, n - 1)
                         n = data[pos]
                         pos += 1
-                        if not 0 < n < 128:
+                        if not n or n > 127:
                             n, pos = long_length(data, pos, n)
                         budget -= n
                         if budget < 0:
@@ -693,7 +693,7 @@ class MetadataResponse:
                         partition.isr_nodes, pos = read_int32_array(data, pos, n - 1)
                         n = data[pos]
                         pos += 1
-                        if not 0 < n < 128:
+                        if not n or n > 127:
                             n, pos = long_length(data, pos, n)
                         budget -= n
                         if budget < 0:

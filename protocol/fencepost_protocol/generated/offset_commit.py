@@ -329,14 +329,14 @@ class OffsetCommitRequest:
                 m.retention_time_ms = -1
                 n = data[pos]
                 pos += 1
-                if not 0 < n < 128:
+                if not n or n > 127:
                     n, pos = long_string_length(data, pos, n)
                 end = pos + n - 1
                 m.group_id = data[pos:end].decode()
                 pos = end
                 m.generation_id_or_member_epoch, n = _unpack_iB(data, pos)
                 pos += 5
-                if not 0 < n < 128:
+                if not n or n > 127:
                     n, pos = long_string_length(data, pos, n)
                 end = pos + n - 1
                 m.member_id = data[pos:end].decode()
@@ -345,7 +345,7 @@ class OffsetCommitRequest:
                 pos += 1
                 if n > 127:
                     n, pos = long_nullable_string_length(data, pos, n)
-                if n == 0:
+                if not n:
                     m.group_instance_id = None
                 else:
                     end = pos + n - 1
@@ -353,7 +353,7 @@ class OffsetCommitRequest:
                     pos = end
                 n = data[pos]
                 pos += 1
-                if not 0 < n < 128:
+                if not n or n > 127:
                     n, pos = long_length(data, pos, n)
                 budget -= n
                 if budget < 0:
@@ -367,7 +367,7 @@ class OffsetCommitRequest:
                     if version <= 9:
                         n = data[pos]
                         pos += 1
-                        if not 0 < n < 128:
+                        if not n or n > 127:
                             n, pos = long_string_length(data, pos, n)
                         end = pos + n - 1
                         topic.name = data[pos:end].decode()
@@ -381,7 +381,7 @@ class OffsetCommitRequest:
                         topic.topic_id = ZERO_UUID
                     n = data[pos]
                     pos += 1
-                    if not 0 < n < 128:
+                    if not n or n > 127:
                         n, pos = long_length(data, pos, n)
                     budget -= n
                     if budget < 0:
@@ -401,7 +401,7 @@ class OffsetCommitRequest:
                         pos += 17
                         if n > 127:
                             n, pos = long_nullable_string_length(data, pos, n)
-                        if n == 0:
+                        if not n:
                             partition.committed_metadata = None
                         else:
                             end = pos + n - 1
@@ -637,7 +637,7 @@ class OffsetCommitResponse:
                 budget = size if size < 4_000_000 else 4_000_000  # limits.MAX_ELEMENTS
                 m.throttle_time_ms, n = _unpack_iB(data, pos)
                 pos += 5
-                if not 0 < n < 128:
+                if not n or n > 127:
                     n, pos = long_length(data, pos, n)
                 budget -= n
                 if budget < 0:
@@ -651,7 +651,7 @@ class OffsetCommitResponse:
                     if version <= 9:
                         n = data[pos]
                         pos += 1
-                        if not 0 < n < 128:
+                        if not n or n > 127:
                             n, pos = long_string_length(data, pos, n)
                         end = pos + n - 1
                         topic.name = data[pos:end].decode()
@@ -665,7 +665,7 @@ class OffsetCommitResponse:
                         topic.topic_id = ZERO_UUID
                     n = data[pos]
                     pos += 1
-                    if not 0 < n < 128:
+                    if not n or n > 127:
                         n, pos = long_length(data, pos, n)
                     budget -= n
                     if budget < 0:
@@ -831,7 +831,7 @@ class OffsetCommitValue:
                 m.expire_timestamp = -1
                 m.offset, m.leader_epoch, n = _unpack_qiB(data, pos)
                 pos += 13
-                if not 0 < n < 128:
+                if not n or n > 127:
                     n, pos = long_string_length(data, pos, n)
                 end = pos + n - 1
                 m.metadata = data[pos:end].decode()

@@ -275,7 +275,7 @@ class OffsetFetchRequest:
                 if version <= 7:
                     n = data[pos]
                     pos += 1
-                    if not 0 < n < 128:
+                    if not n or n > 127:
                         n, pos = long_string_length(data, pos, n)
                     end = pos + n - 1
                     m.group_id = data[pos:end].decode()
@@ -284,7 +284,7 @@ class OffsetFetchRequest:
                     pos += 1
                     if n > 127:
                         n, pos = read_uvarint_tail(data, pos, n)
-                    if n == 0:
+                    if not n:
                         m.topics = None
                     else:
                         budget -= n
@@ -298,14 +298,14 @@ class OffsetFetchRequest:
                             topic_list.append(topic)
                             n = data[pos]
                             pos += 1
-                            if not 0 < n < 128:
+                            if not n or n > 127:
                                 n, pos = long_string_length(data, pos, n)
                             end = pos + n - 1
                             topic.name = data[pos:end].decode()
                             pos = end
                             n = data[pos]
                             pos += 1
-                            if not 0 < n < 128:
+                            if not n or n > 127:
                                 n, pos = long_length(data, pos, n)
                             budget -= n
                             if budget < 0:
@@ -323,7 +323,7 @@ class OffsetFetchRequest:
                 if version >= 8:
                     n = data[pos]
                     pos += 1
-                    if not 0 < n < 128:
+                    if not n or n > 127:
                         n, pos = long_length(data, pos, n)
                     budget -= n
                     if budget < 0:
@@ -336,7 +336,7 @@ class OffsetFetchRequest:
                         group_list.append(group)
                         n = data[pos]
                         pos += 1
-                        if not 0 < n < 128:
+                        if not n or n > 127:
                             n, pos = long_string_length(data, pos, n)
                         end = pos + n - 1
                         group.group_id = data[pos:end].decode()
@@ -346,7 +346,7 @@ class OffsetFetchRequest:
                             pos += 1
                             if n > 127:
                                 n, pos = long_nullable_string_length(data, pos, n)
-                            if n == 0:
+                            if not n:
                                 group.member_id = None
                             else:
                                 end = pos + n - 1
@@ -361,7 +361,7 @@ class OffsetFetchRequest:
                         pos += 1
                         if n > 127:
                             n, pos = read_uvarint_tail(data, pos, n)
-                        if n == 0:
+                        if not n:
                             group.topics = None
                         else:
                             budget -= n
@@ -376,7 +376,7 @@ class OffsetFetchRequest:
                                 if version <= 9:
                                     n = data[pos]
                                     pos += 1
-                                    if not 0 < n < 128:
+                                    if not n or n > 127:
                                         n, pos = long_string_length(data, pos, n)
                                     end = pos + n - 1
                                     offset_fetch_request_topics.name = data[pos:end].decode()
@@ -390,7 +390,7 @@ class OffsetFetchRequest:
                                     offset_fetch_request_topics.topic_id = ZERO_UUID
                                 n = data[pos]
                                 pos += 1
-                                if not 0 < n < 128:
+                                if not n or n > 127:
                                     n, pos = long_length(data, pos, n)
                                 budget -= n
                                 if budget < 0:
@@ -749,7 +749,7 @@ class OffsetFetchResponse:
                 if version <= 7:
                     n = data[pos]
                     pos += 1
-                    if not 0 < n < 128:
+                    if not n or n > 127:
                         n, pos = long_length(data, pos, n)
                     budget -= n
                     if budget < 0:
@@ -762,14 +762,14 @@ class OffsetFetchResponse:
                         topic_list.append(topic)
                         n = data[pos]
                         pos += 1
-                        if not 0 < n < 128:
+                        if not n or n > 127:
                             n, pos = long_string_length(data, pos, n)
                         end = pos + n - 1
                         topic.name = data[pos:end].decode()
                         pos = end
                         n = data[pos]
                         pos += 1
-                        if not 0 < n < 128:
+                        if not n or n > 127:
                             n, pos = long_length(data, pos, n)
                         budget -= n
                         if budget < 0:
@@ -789,7 +789,7 @@ class OffsetFetchResponse:
                             pos += 17
                             if n > 127:
                                 n, pos = long_nullable_string_length(data, pos, n)
-                            if n == 0:
+                            if not n:
                                 offset_fetch_response_partition.metadata = None
                             else:
                                 end = pos + n - 1
@@ -815,7 +815,7 @@ class OffsetFetchResponse:
                 if version >= 8:
                     n = data[pos]
                     pos += 1
-                    if not 0 < n < 128:
+                    if not n or n > 127:
                         n, pos = long_length(data, pos, n)
                     budget -= n
                     if budget < 0:
@@ -828,14 +828,14 @@ class OffsetFetchResponse:
                         group_list.append(group)
                         n = data[pos]
                         pos += 1
-                        if not 0 < n < 128:
+                        if not n or n > 127:
                             n, pos = long_string_length(data, pos, n)
                         end = pos + n - 1
                         group.group_id = data[pos:end].decode()
                         pos = end
                         n = data[pos]
                         pos += 1
-                        if not 0 < n < 128:
+                        if not n or n > 127:
                             n, pos = long_length(data, pos, n)
                         budget -= n
                         if budget < 0:
@@ -849,7 +849,7 @@ class OffsetFetchResponse:
                             if version <= 9:
                                 n = data[pos]
                                 pos += 1
-                                if not 0 < n < 128:
+                                if not n or n > 127:
                                     n, pos = long_string_length(data, pos, n)
                                 end = pos + n - 1
                                 offset_fetch_response_topics.name = data[pos:end].decode()
@@ -863,7 +863,7 @@ class OffsetFetchResponse:
                                 offset_fetch_response_topics.topic_id = ZERO_UUID
                             n = data[pos]
                             pos += 1
-                            if not 0 < n < 128:
+                            if not n or n > 127:
                                 n, pos = long_length(data, pos, n)
                             budget -= n
                             if budget < 0:
@@ -883,7 +883,7 @@ class OffsetFetchResponse:
                                 pos += 17
                                 if n > 127:
                                     n, pos = long_nullable_string_length(data, pos, n)
-                                if n == 0:
+                                if not n:
                                     partition.metadata = None
                                 else:
                                     end = pos + n - 1

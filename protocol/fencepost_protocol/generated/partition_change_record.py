@@ -211,7 +211,7 @@ class PartitionChangeRecord:
                         pos += 1
                         if n > 127:
                             n, pos = read_uvarint_tail(buf, pos, n)
-                        if n == 0:
+                        if not n:
                             m.isr = None
                         else:
                             budget -= n
@@ -226,7 +226,7 @@ class PartitionChangeRecord:
                         pos += 1
                         if n > 127:
                             n, pos = read_uvarint_tail(buf, pos, n)
-                        if n == 0:
+                        if not n:
                             m.replicas = None
                         else:
                             budget -= n
@@ -238,7 +238,7 @@ class PartitionChangeRecord:
                         pos += 1
                         if n > 127:
                             n, pos = read_uvarint_tail(buf, pos, n)
-                        if n == 0:
+                        if not n:
                             m.removing_replicas = None
                         else:
                             budget -= n
@@ -250,7 +250,7 @@ class PartitionChangeRecord:
                         pos += 1
                         if n > 127:
                             n, pos = read_uvarint_tail(buf, pos, n)
-                        if n == 0:
+                        if not n:
                             m.adding_replicas = None
                         else:
                             budget -= n
@@ -267,7 +267,7 @@ class PartitionChangeRecord:
                         pos += 1
                         if n > 127:
                             n, pos = read_uvarint_tail(buf, pos, n)
-                        if n == 0:
+                        if not n:
                             m.eligible_leader_replicas = None
                         else:
                             budget -= n
@@ -281,7 +281,7 @@ class PartitionChangeRecord:
                         pos += 1
                         if n > 127:
                             n, pos = read_uvarint_tail(buf, pos, n)
-                        if n == 0:
+                        if not n:
                             m.last_known_elr = None
                         else:
                             budget -= n
@@ -295,7 +295,7 @@ class PartitionChangeRecord:
                         pos += 1
                         if n > 127:
                             n, pos = read_uvarint_tail(buf, pos, n)
-                        if n == 0:
+                        if not n:
                             m.directories = None
                         else:
                             budget -= n

@@ -177,7 +177,7 @@ class PartitionRecord:
             budget = size if size < 4_000_000 else 4_000_000  # limits.MAX_ELEMENTS
             m.partition_id, m.topic_id, n = _unpack_iUB(buf, pos)
             pos += 21
-            if not 0 < n < 128:
+            if not n or n > 127:
                 n, pos = long_length(buf, pos, n)
             budget -= n
             if budget < 0:
@@ -185,7 +185,7 @@ class PartitionRecord:
             m.replicas, pos = read_int32_array(buf, pos, n - 1)
             n = buf[pos]
             pos += 1
-            if not 0 < n < 128:
+            if not n or n > 127:
                 n, pos = long_length(buf, pos, n)
             budget -= n
             if budget < 0:
@@ -193,7 +193,7 @@ class PartitionRecord:
             m.isr, pos = read_int32_array(buf, pos, n - 1)
             n = buf[pos]
             pos += 1
-            if not 0 < n < 128:
+            if not n or n > 127:
                 n, pos = long_length(buf, pos, n)
             budget -= n
             if budget < 0:
@@ -201,7 +201,7 @@ class PartitionRecord:
             m.removing_replicas, pos = read_int32_array(buf, pos, n - 1)
             n = buf[pos]
             pos += 1
-            if not 0 < n < 128:
+            if not n or n > 127:
                 n, pos = long_length(buf, pos, n)
             budget -= n
             if budget < 0:
@@ -212,7 +212,7 @@ class PartitionRecord:
             if version >= 1:
                 n = buf[pos]
                 pos += 1
-                if not 0 < n < 128:
+                if not n or n > 127:
                     n, pos = long_length(buf, pos, n)
                 budget -= n
                 if budget < 0:
@@ -241,7 +241,7 @@ class PartitionRecord:
                         pos += 1
                         if n > 127:
                             n, pos = read_uvarint_tail(buf, pos, n)
-                        if n == 0:
+                        if not n:
                             m.eligible_leader_replicas = None
                         else:
                             budget -= n
@@ -255,7 +255,7 @@ class PartitionRecord:
                         pos += 1
                         if n > 127:
                             n, pos = read_uvarint_tail(buf, pos, n)
-                        if n == 0:
+                        if not n:
                             m.last_known_elr = None
                         else:
                             budget -= n

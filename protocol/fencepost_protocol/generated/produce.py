@@ -321,7 +321,7 @@ class ProduceRequest:
                 pos += 1
                 if n > 127:
                     n, pos = long_nullable_string_length(buf, pos, n)
-                if n == 0:
+                if not n:
                     m.transactional_id = None
                 else:
                     end = pos + n - 1
@@ -329,7 +329,7 @@ class ProduceRequest:
                     pos = end
                 m.acks, m.timeout_ms, n = _unpack_hiB(buf, pos)
                 pos += 7
-                if not 0 < n < 128:
+                if not n or n > 127:
                     n, pos = long_length(buf, pos, n)
                 budget -= n
                 if budget < 0:
@@ -343,7 +343,7 @@ class ProduceRequest:
                     if version <= 12:
                         n = buf[pos]
                         pos += 1
-                        if not 0 < n < 128:
+                        if not n or n > 127:
                             n, pos = long_string_length(buf, pos, n)
                         end = pos + n - 1
                         topic_produce_data.name = buf[pos:end].tobytes().decode()
@@ -357,7 +357,7 @@ class ProduceRequest:
                         topic_produce_data.topic_id = ZERO_UUID
                     n = buf[pos]
                     pos += 1
-                    if not 0 < n < 128:
+                    if not n or n > 127:
                         n, pos = long_length(buf, pos, n)
                     budget -= n
                     if budget < 0:
@@ -371,8 +371,13 @@ class ProduceRequest:
                         partition_produce_data.index, n = _unpack_iB(buf, pos)
                         pos += 5
                         if n > 127:
-                            n, pos = read_uvarint_tail(buf, pos, n)
-                        if n == 0:
+                            more = buf[pos]
+                            if more < 128:
+                                n = n & 127 | more << 7
+                                pos += 1
+                            else:
+                                n, pos = read_uvarint_tail(buf, pos, n)
+                        if not n:
                             partition_produce_data.records = None
                         else:
                             end = pos + n - 1
@@ -758,7 +763,7 @@ class ProduceResponse:
                 budget = size if size < 4_000_000 else 4_000_000  # limits.MAX_ELEMENTS
                 n = data[pos]
                 pos += 1
-                if not 0 < n < 128:
+                if not n or n > 127:
                     n, pos = long_length(data, pos, n)
                 budget -= n
                 if budget < 0:
@@ -772,7 +777,7 @@ class ProduceResponse:
                     if version <= 12:
                         n = data[pos]
                         pos += 1
-                        if not 0 < n < 128:
+                        if not n or n > 127:
                             n, pos = long_string_length(data, pos, n)
                         end = pos + n - 1
                         response.name = data[pos:end].decode()
@@ -786,7 +791,7 @@ class ProduceResponse:
                         response.topic_id = ZERO_UUID
                     n = data[pos]
                     pos += 1
-                    if not 0 < n < 128:
+                    if not n or n > 127:
                         n, pos = long_length(data, pos, n)
                     budget -= n
                     if budget < 0:
@@ -806,7 +811,7 @@ class ProduceResponse:
                             n,
                         ) = _unpack_ihqqqB(data, pos)
                         pos += 31
-                        if not 0 < n < 128:
+                        if not n or n > 127:
                             n, pos = long_length(data, pos, n)
                         budget -= n
                         if budget < 0:
@@ -821,7 +826,7 @@ class ProduceResponse:
                             pos += 5
                             if n > 127:
                                 n, pos = long_nullable_string_length(data, pos, n)
-                            if n == 0:
+                            if not n:
                                 record_error.batch_index_error_message = None
                             else:
                                 end = pos + n - 1
@@ -837,7 +842,7 @@ class ProduceResponse:
                         pos += 1
                         if n > 127:
                             n, pos = long_nullable_string_length(data, pos, n)
-                        if n == 0:
+                        if not n:
                             partition_response.error_message = None
                         else:
                             end = pos + n - 1
@@ -891,7 +896,7 @@ class ProduceResponse:
                                 raise ValueError(TAG_NOT_IN_VERSION)
                             n = data[pos]
                             pos += 1
-                            if not 0 < n < 128:
+                            if not n or n > 127:
                                 n, pos = long_length(data, pos, n)
                             budget -= n
                             if budget < 0:
@@ -904,7 +909,7 @@ class ProduceResponse:
                                 node_endpoint_list.append(node_endpoint)
                                 node_endpoint.node_id, n = _unpack_iB(data, pos)
                                 pos += 5
-                                if not 0 < n < 128:
+                                if not n or n > 127:
                                     n, pos = long_string_length(data, pos, n)
                                 end = pos + n - 1
                                 node_endpoint.host = data[pos:end].decode()
@@ -913,7 +918,7 @@ class ProduceResponse:
                                 pos += 5
                                 if n > 127:
                                     n, pos = long_nullable_string_length(data, pos, n)
-                                if n == 0:
+                                if not n:
                                     node_endpoint.rack = None
                                 else:
                                     end = pos + n - 1

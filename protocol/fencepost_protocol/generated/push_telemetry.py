@@ -104,7 +104,7 @@ class PushTelemetryRequest:
                 n,
             ) = _unpack_UitbB(data, pos)
             pos += 23
-            if not 0 < n < 128:
+            if not n or n > 127:
                 n, pos = long_length(data, pos, n)
             end = pos + n - 1
             m.metrics = data[pos:end]

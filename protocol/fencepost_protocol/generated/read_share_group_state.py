@@ -142,14 +142,14 @@ class ReadShareGroupStateRequest:
             budget = size if size < 4_000_000 else 4_000_000  # limits.MAX_ELEMENTS
             n = data[pos]
             pos += 1
-            if not 0 < n < 128:
+            if not n or n > 127:
                 n, pos = long_string_length(data, pos, n)
             end = pos + n - 1
             m.group_id = data[pos:end].decode()
             pos = end
             n = data[pos]
             pos += 1
-            if not 0 < n < 128:
+            if not n or n > 127:
                 n, pos = long_length(data, pos, n)
             budget -= n
             if budget < 0:
@@ -162,7 +162,7 @@ class ReadShareGroupStateRequest:
                 topic_list.append(topic)
                 topic.topic_id, n = _unpack_UB(data, pos)
                 pos += 17
-                if not 0 < n < 128:
+                if not n or n > 127:
                     n, pos = long_length(data, pos, n)
                 budget -= n
                 if budget < 0:
@@ -337,7 +337,7 @@ class ReadShareGroupStateResponse:
             budget = size if size < 4_000_000 else 4_000_000  # limits.MAX_ELEMENTS
             n = data[pos]
             pos += 1
-            if not 0 < n < 128:
+            if not n or n > 127:
                 n, pos = long_length(data, pos, n)
             budget -= n
             if budget < 0:
@@ -350,7 +350,7 @@ class ReadShareGroupStateResponse:
                 result_list.append(result)
                 result.topic_id, n = _unpack_UB(data, pos)
                 pos += 17
-                if not 0 < n < 128:
+                if not n or n > 127:
                     n, pos = long_length(data, pos, n)
                 budget -= n
                 if budget < 0:
@@ -365,7 +365,7 @@ class ReadShareGroupStateResponse:
                     pos += 7
                     if n > 127:
                         n, pos = long_nullable_string_length(data, pos, n)
-                    if n == 0:
+                    if not n:
                         partition.error_message = None
                     else:
                         end = pos + n - 1
@@ -373,7 +373,7 @@ class ReadShareGroupStateResponse:
                         pos = end
                     partition.state_epoch, partition.start_offset, n = _unpack_iqB(data, pos)
                     pos += 13
-                    if not 0 < n < 128:
+                    if not n or n > 127:
                         n, pos = long_length(data, pos, n)
                     budget -= n
                     if budget < 0:

@@ -244,7 +244,7 @@ class RegisterBrokerRecord:
                 m.is_migrating_zk_broker = False
             m.incarnation_id, m.broker_epoch, n = _unpack_UqB(data, pos)
             pos += 25
-            if not 0 < n < 128:
+            if not n or n > 127:
                 n, pos = long_length(data, pos, n)
             budget -= n
             if budget < 0:
@@ -257,14 +257,14 @@ class RegisterBrokerRecord:
                 end_point_list.append(end_point)
                 n = data[pos]
                 pos += 1
-                if not 0 < n < 128:
+                if not n or n > 127:
                     n, pos = long_string_length(data, pos, n)
                 end = pos + n - 1
                 end_point.name = data[pos:end].decode()
                 pos = end
                 n = data[pos]
                 pos += 1
-                if not 0 < n < 128:
+                if not n or n > 127:
                     n, pos = long_string_length(data, pos, n)
                 end = pos + n - 1
                 end_point.host = data[pos:end].decode()
@@ -277,7 +277,7 @@ class RegisterBrokerRecord:
                     end_point.unknown_tagged_fields = ()
             n = data[pos]
             pos += 1
-            if not 0 < n < 128:
+            if not n or n > 127:
                 n, pos = long_length(data, pos, n)
             budget -= n
             if budget < 0:
@@ -290,7 +290,7 @@ class RegisterBrokerRecord:
                 feature_list.append(feature)
                 n = data[pos]
                 pos += 1
-                if not 0 < n < 128:
+                if not n or n > 127:
                     n, pos = long_string_length(data, pos, n)
                 end = pos + n - 1
                 feature.name = data[pos:end].decode()
@@ -309,7 +309,7 @@ class RegisterBrokerRecord:
             pos += 1
             if n > 127:
                 n, pos = long_nullable_string_length(data, pos, n)
-            if n == 0:
+            if not n:
                 m.rack = None
             else:
                 end = pos + n - 1
@@ -337,7 +337,7 @@ class RegisterBrokerRecord:
                             raise ValueError(TAG_NOT_IN_VERSION)
                         n = data[pos]
                         pos += 1
-                        if not 0 < n < 128:
+                        if not n or n > 127:
                             n, pos = long_length(data, pos, n)
                         budget -= n
                         if budget < 0:
@@ -350,7 +350,7 @@ class RegisterBrokerRecord:
                         pos += 1
                         if n > 127:
                             n, pos = read_uvarint_tail(data, pos, n)
-                        if n == 0:
+                        if not n:
                             m.cordoned_log_dirs = None
                         else:
                             budget -= n

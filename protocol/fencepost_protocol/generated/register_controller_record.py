@@ -163,7 +163,7 @@ class RegisterControllerRecord:
             budget = size if size < 4_000_000 else 4_000_000  # limits.MAX_ELEMENTS
             m.controller_id, m.incarnation_id, m.zk_migration_ready, n = _unpack_iUtB(data, pos)
             pos += 22
-            if not 0 < n < 128:
+            if not n or n > 127:
                 n, pos = long_length(data, pos, n)
             budget -= n
             if budget < 0:
@@ -176,14 +176,14 @@ class RegisterControllerRecord:
                 end_point_list.append(end_point)
                 n = data[pos]
                 pos += 1
-                if not 0 < n < 128:
+                if not n or n > 127:
                     n, pos = long_string_length(data, pos, n)
                 end = pos + n - 1
                 end_point.name = data[pos:end].decode()
                 pos = end
                 n = data[pos]
                 pos += 1
-                if not 0 < n < 128:
+                if not n or n > 127:
                     n, pos = long_string_length(data, pos, n)
                 end = pos + n - 1
                 end_point.host = data[pos:end].decode()
@@ -196,7 +196,7 @@ class RegisterControllerRecord:
                     end_point.unknown_tagged_fields = ()
             n = data[pos]
             pos += 1
-            if not 0 < n < 128:
+            if not n or n > 127:
                 n, pos = long_length(data, pos, n)
             budget -= n
             if budget < 0:
@@ -209,7 +209,7 @@ class RegisterControllerRecord:
                 feature_list.append(feature)
                 n = data[pos]
                 pos += 1
-                if not 0 < n < 128:
+                if not n or n > 127:
                     n, pos = long_string_length(data, pos, n)
                 end = pos + n - 1
                 feature.name = data[pos:end].decode()

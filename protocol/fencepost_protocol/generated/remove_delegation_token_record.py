@@ -73,7 +73,7 @@ class RemoveDelegationTokenRecord:
             m = new(RemoveDelegationTokenRecord)
             n = data[pos]
             pos += 1
-            if not 0 < n < 128:
+            if not n or n > 127:
                 n, pos = long_string_length(data, pos, n)
             end = pos + n - 1
             m.token_id = data[pos:end].decode()

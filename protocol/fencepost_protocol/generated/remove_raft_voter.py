@@ -93,7 +93,7 @@ class RemoveRaftVoterRequest:
             pos += 1
             if n > 127:
                 n, pos = long_nullable_string_length(data, pos, n)
-            if n == 0:
+            if not n:
                 m.cluster_id = None
             else:
                 end = pos + n - 1
@@ -171,7 +171,7 @@ class RemoveRaftVoterResponse:
             pos += 7
             if n > 127:
                 n, pos = long_nullable_string_length(data, pos, n)
-            if n == 0:
+            if not n:
                 m.error_message = None
             else:
                 end = pos + n - 1

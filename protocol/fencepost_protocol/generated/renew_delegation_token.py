@@ -94,7 +94,7 @@ class RenewDelegationTokenRequest:
             if version >= 2:
                 n = data[pos]
                 pos += 1
-                if not 0 < n < 128:
+                if not n or n > 127:
                     n, pos = long_length(data, pos, n)
                 end = pos + n - 1
                 m.hmac = data[pos:end]

@@ -92,7 +92,7 @@ class SaslAuthenticateRequest:
             if version >= 2:
                 n = data[pos]
                 pos += 1
-                if not 0 < n < 128:
+                if not n or n > 127:
                     n, pos = long_length(data, pos, n)
                 end = pos + n - 1
                 m.auth_bytes = data[pos:end]
@@ -205,7 +205,7 @@ class SaslAuthenticateResponse:
                 pos += 3
                 if n > 127:
                     n, pos = long_nullable_string_length(data, pos, n)
-                if n == 0:
+                if not n:
                     m.error_message = None
                 else:
                     end = pos + n - 1
@@ -213,7 +213,7 @@ class SaslAuthenticateResponse:
                     pos = end
                 n = data[pos]
                 pos += 1
-                if not 0 < n < 128:
+                if not n or n > 127:
                     n, pos = long_length(data, pos, n)
                 end = pos + n - 1
                 m.auth_bytes = data[pos:end]

@@ -206,7 +206,7 @@ class ShareAcknowledgeRequest:
             pos += 1
             if n > 127:
                 n, pos = long_nullable_string_length(data, pos, n)
-            if n == 0:
+            if not n:
                 m.group_id = None
             else:
                 end = pos + n - 1
@@ -216,7 +216,7 @@ class ShareAcknowledgeRequest:
             pos += 1
             if n > 127:
                 n, pos = long_nullable_string_length(data, pos, n)
-            if n == 0:
+            if not n:
                 m.member_id = None
             else:
                 end = pos + n - 1
@@ -231,7 +231,7 @@ class ShareAcknowledgeRequest:
                 m.is_renew_ack = False
             n = data[pos]
             pos += 1
-            if not 0 < n < 128:
+            if not n or n > 127:
                 n, pos = long_length(data, pos, n)
             budget -= n
             if budget < 0:
@@ -244,7 +244,7 @@ class ShareAcknowledgeRequest:
                 topic_list.append(topic)
                 topic.topic_id, n = _unpack_UB(data, pos)
                 pos += 17
-                if not 0 < n < 128:
+                if not n or n > 127:
                     n, pos = long_length(data, pos, n)
                 budget -= n
                 if budget < 0:
@@ -257,7 +257,7 @@ class ShareAcknowledgeRequest:
                     partition_list.append(partition)
                     partition.partition_index, n = _unpack_iB(data, pos)
                     pos += 5
-                    if not 0 < n < 128:
+                    if not n or n > 127:
                         n, pos = long_length(data, pos, n)
                     budget -= n
                     if budget < 0:
@@ -274,7 +274,7 @@ class ShareAcknowledgeRequest:
                             n,
                         ) = _unpack_qqB(data, pos)
                         pos += 17
-                        if not 0 < n < 128:
+                        if not n or n > 127:
                             n, pos = long_length(data, pos, n)
                         budget -= n
                         if budget < 0:
@@ -500,7 +500,7 @@ class ShareAcknowledgeResponse:
             pos += 7
             if n > 127:
                 n, pos = long_nullable_string_length(data, pos, n)
-            if n == 0:
+            if not n:
                 m.error_message = None
             else:
                 end = pos + n - 1
@@ -513,7 +513,7 @@ class ShareAcknowledgeResponse:
                 m.acquisition_lock_timeout_ms = 0
             n = data[pos]
             pos += 1
-            if not 0 < n < 128:
+            if not n or n > 127:
                 n, pos = long_length(data, pos, n)
             budget -= n
             if budget < 0:
@@ -526,7 +526,7 @@ class ShareAcknowledgeResponse:
                 response_list.append(response)
                 response.topic_id, n = _unpack_UB(data, pos)
                 pos += 17
-                if not 0 < n < 128:
+                if not n or n > 127:
                     n, pos = long_length(data, pos, n)
                 budget -= n
                 if budget < 0:
@@ -541,7 +541,7 @@ class ShareAcknowledgeResponse:
                     pos += 7
                     if n > 127:
                         n, pos = long_nullable_string_length(data, pos, n)
-                    if n == 0:
+                    if not n:
                         partition.error_message = None
                     else:
                         end = pos + n - 1
@@ -572,7 +572,7 @@ class ShareAcknowledgeResponse:
                     response.unknown_tagged_fields = ()
             n = data[pos]
             pos += 1
-            if not 0 < n < 128:
+            if not n or n > 127:
                 n, pos = long_length(data, pos, n)
             budget -= n
             if budget < 0:
@@ -585,7 +585,7 @@ class ShareAcknowledgeResponse:
                 node_endpoint_list.append(node_endpoint)
                 node_endpoint.node_id, n = _unpack_iB(data, pos)
                 pos += 5
-                if not 0 < n < 128:
+                if not n or n > 127:
                     n, pos = long_string_length(data, pos, n)
                 end = pos + n - 1
                 node_endpoint.host = data[pos:end].decode()
@@ -594,7 +594,7 @@ class ShareAcknowledgeResponse:
                 pos += 5
                 if n > 127:
                     n, pos = long_nullable_string_length(data, pos, n)
-                if n == 0:
+                if not n:
                     node_endpoint.rack = None
                 else:
                     end = pos + n - 1

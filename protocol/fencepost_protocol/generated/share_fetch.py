@@ -273,7 +273,7 @@ class ShareFetchRequest:
             pos += 1
             if n > 127:
                 n, pos = long_nullable_string_length(data, pos, n)
-            if n == 0:
+            if not n:
                 m.group_id = None
             else:
                 end = pos + n - 1
@@ -283,7 +283,7 @@ class ShareFetchRequest:
             pos += 1
             if n > 127:
                 n, pos = long_nullable_string_length(data, pos, n)
-            if n == 0:
+            if not n:
                 m.member_id = None
             else:
                 end = pos + n - 1
@@ -306,7 +306,7 @@ class ShareFetchRequest:
                 m.is_renew_ack = False
             n = data[pos]
             pos += 1
-            if not 0 < n < 128:
+            if not n or n > 127:
                 n, pos = long_length(data, pos, n)
             budget -= n
             if budget < 0:
@@ -319,7 +319,7 @@ class ShareFetchRequest:
                 topic_list.append(topic)
                 topic.topic_id, n = _unpack_UB(data, pos)
                 pos += 17
-                if not 0 < n < 128:
+                if not n or n > 127:
                     n, pos = long_length(data, pos, n)
                 budget -= n
                 if budget < 0:
@@ -332,7 +332,7 @@ class ShareFetchRequest:
                     partition_list.append(partition)
                     partition.partition_index, n = _unpack_iB(data, pos)
                     pos += 5
-                    if not 0 < n < 128:
+                    if not n or n > 127:
                         n, pos = long_length(data, pos, n)
                     budget -= n
                     if budget < 0:
@@ -349,7 +349,7 @@ class ShareFetchRequest:
                             n,
                         ) = _unpack_qqB(data, pos)
                         pos += 17
-                        if not 0 < n < 128:
+                        if not n or n > 127:
                             n, pos = long_length(data, pos, n)
                         budget -= n
                         if budget < 0:
@@ -375,7 +375,7 @@ class ShareFetchRequest:
                     topic.unknown_tagged_fields = ()
             n = data[pos]
             pos += 1
-            if not 0 < n < 128:
+            if not n or n > 127:
                 n, pos = long_length(data, pos, n)
             budget -= n
             if budget < 0:
@@ -388,7 +388,7 @@ class ShareFetchRequest:
                 forgotten_topic_list.append(forgotten_topic)
                 forgotten_topic.topic_id, n = _unpack_UB(data, pos)
                 pos += 17
-                if not 0 < n < 128:
+                if not n or n > 127:
                     n, pos = long_length(data, pos, n)
                 budget -= n
                 if budget < 0:
@@ -807,7 +807,7 @@ class ShareFetchResponse:
             pos += 7
             if n > 127:
                 n, pos = long_nullable_string_length(buf, pos, n)
-            if n == 0:
+            if not n:
                 m.error_message = None
             else:
                 end = pos + n - 1
@@ -815,7 +815,7 @@ class ShareFetchResponse:
                 pos = end
             m.acquisition_lock_timeout_ms, n = _unpack_iB(buf, pos)
             pos += 5
-            if not 0 < n < 128:
+            if not n or n > 127:
                 n, pos = long_length(buf, pos, n)
             budget -= n
             if budget < 0:
@@ -828,7 +828,7 @@ class ShareFetchResponse:
                 response_list.append(response)
                 response.topic_id, n = _unpack_UB(buf, pos)
                 pos += 17
-                if not 0 < n < 128:
+                if not n or n > 127:
                     n, pos = long_length(buf, pos, n)
                 budget -= n
                 if budget < 0:
@@ -843,7 +843,7 @@ class ShareFetchResponse:
                     pos += 7
                     if n > 127:
                         n, pos = long_nullable_string_length(buf, pos, n)
-                    if n == 0:
+                    if not n:
                         partition.error_message = None
                     else:
                         end = pos + n - 1
@@ -853,7 +853,7 @@ class ShareFetchResponse:
                     pos += 3
                     if n > 127:
                         n, pos = long_nullable_string_length(buf, pos, n)
-                    if n == 0:
+                    if not n:
                         partition.acknowledge_error_message = None
                     else:
                         end = pos + n - 1
@@ -872,14 +872,14 @@ class ShareFetchResponse:
                         leader_id_and_epoch.unknown_tagged_fields = ()
                     n = buf[pos]
                     pos += 1
-                    if not 0 < n < 128:
+                    if not n or n > 127:
                         n, pos = long_length(buf, pos, n)
                     end = pos + n - 1
                     partition.records = buf[pos:end]
                     pos = end
                     n = buf[pos]
                     pos += 1
-                    if not 0 < n < 128:
+                    if not n or n > 127:
                         n, pos = long_length(buf, pos, n)
                     budget -= n
                     if budget < 0:
@@ -915,7 +915,7 @@ class ShareFetchResponse:
                     response.unknown_tagged_fields = ()
             n = buf[pos]
             pos += 1
-            if not 0 < n < 128:
+            if not n or n > 127:
                 n, pos = long_length(buf, pos, n)
             budget -= n
             if budget < 0:
@@ -928,7 +928,7 @@ class ShareFetchResponse:
                 node_endpoint_list.append(node_endpoint)
                 node_endpoint.node_id, n = _unpack_iB(buf, pos)
                 pos += 5
-                if not 0 < n < 128:
+                if not n or n > 127:
                     n, pos = long_string_length(buf, pos, n)
                 end = pos + n - 1
                 node_endpoint.host = buf[pos:end].tobytes().decode()
@@ -937,7 +937,7 @@ class ShareFetchResponse:
                 pos += 5
                 if n > 127:
                     n, pos = long_nullable_string_length(buf, pos, n)
-                if n == 0:
+                if not n:
                     node_endpoint.rack = None
                 else:
                     end = pos + n - 1

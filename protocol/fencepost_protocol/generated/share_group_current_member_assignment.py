@@ -181,7 +181,7 @@ class ShareGroupCurrentMemberAssignmentValue:
             budget = size if size < 4_000_000 else 4_000_000  # limits.MAX_ELEMENTS
             m.member_epoch, m.previous_member_epoch, m.state, n = _unpack_iibB(buf, pos)
             pos += 10
-            if not 0 < n < 128:
+            if not n or n > 127:
                 n, pos = long_length(buf, pos, n)
             budget -= n
             if budget < 0:
@@ -194,7 +194,7 @@ class ShareGroupCurrentMemberAssignmentValue:
                 assigned_partition_list.append(assigned_partition)
                 assigned_partition.topic_id, n = _unpack_UB(buf, pos)
                 pos += 17
-                if not 0 < n < 128:
+                if not n or n > 127:
                     n, pos = long_length(buf, pos, n)
                 budget -= n
                 if budget < 0:

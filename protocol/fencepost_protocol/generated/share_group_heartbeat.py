@@ -134,14 +134,14 @@ class ShareGroupHeartbeatRequest:
             budget = size if size < 4_000_000 else 4_000_000  # limits.MAX_ELEMENTS
             n = data[pos]
             pos += 1
-            if not 0 < n < 128:
+            if not n or n > 127:
                 n, pos = long_string_length(data, pos, n)
             end = pos + n - 1
             m.group_id = data[pos:end].decode()
             pos = end
             n = data[pos]
             pos += 1
-            if not 0 < n < 128:
+            if not n or n > 127:
                 n, pos = long_string_length(data, pos, n)
             end = pos + n - 1
             m.member_id = data[pos:end].decode()
@@ -150,7 +150,7 @@ class ShareGroupHeartbeatRequest:
             pos += 5
             if n > 127:
                 n, pos = long_nullable_string_length(data, pos, n)
-            if n == 0:
+            if not n:
                 m.rack_id = None
             else:
                 end = pos + n - 1
@@ -160,7 +160,7 @@ class ShareGroupHeartbeatRequest:
             pos += 1
             if n > 127:
                 n, pos = read_uvarint_tail(data, pos, n)
-            if n == 0:
+            if not n:
                 m.subscribed_topic_names = None
             else:
                 budget -= n
@@ -311,7 +311,7 @@ class ShareGroupHeartbeatResponse:
             pos += 7
             if n > 127:
                 n, pos = long_nullable_string_length(data, pos, n)
-            if n == 0:
+            if not n:
                 m.error_message = None
             else:
                 end = pos + n - 1
@@ -321,7 +321,7 @@ class ShareGroupHeartbeatResponse:
             pos += 1
             if n > 127:
                 n, pos = long_nullable_string_length(data, pos, n)
-            if n == 0:
+            if not n:
                 m.member_id = None
             else:
                 end = pos + n - 1
@@ -335,7 +335,7 @@ class ShareGroupHeartbeatResponse:
                 m.assignment = assignment = new(Assignment)
                 n = data[pos]
                 pos += 1
-                if not 0 < n < 128:
+                if not n or n > 127:
                     n, pos = long_length(data, pos, n)
                 budget -= n
                 if budget < 0:
@@ -348,7 +348,7 @@ class ShareGroupHeartbeatResponse:
                     topic_partition_list.append(topic_partition)
                     topic_partition.topic_id, n = _unpack_UB(data, pos)
                     pos += 17
-                    if not 0 < n < 128:
+                    if not n or n > 127:
                         n, pos = long_length(data, pos, n)
                     budget -= n
                     if budget < 0:

@@ -231,7 +231,7 @@ class ShareGroupStatePartitionMetadataValue:
             budget = size if size < 4_000_000 else 4_000_000  # limits.MAX_ELEMENTS
             n = data[pos]
             pos += 1
-            if not 0 < n < 128:
+            if not n or n > 127:
                 n, pos = long_length(data, pos, n)
             budget -= n
             if budget < 0:
@@ -244,14 +244,14 @@ class ShareGroupStatePartitionMetadataValue:
                 initializing_topic_list.append(initializing_topic)
                 initializing_topic.topic_id, n = _unpack_UB(data, pos)
                 pos += 17
-                if not 0 < n < 128:
+                if not n or n > 127:
                     n, pos = long_string_length(data, pos, n)
                 end = pos + n - 1
                 initializing_topic.topic_name = data[pos:end].decode()
                 pos = end
                 n = data[pos]
                 pos += 1
-                if not 0 < n < 128:
+                if not n or n > 127:
                     n, pos = long_length(data, pos, n)
                 budget -= n
                 if budget < 0:
@@ -265,7 +265,7 @@ class ShareGroupStatePartitionMetadataValue:
                     initializing_topic.unknown_tagged_fields = ()
             n = data[pos]
             pos += 1
-            if not 0 < n < 128:
+            if not n or n > 127:
                 n, pos = long_length(data, pos, n)
             budget -= n
             if budget < 0:
@@ -278,14 +278,14 @@ class ShareGroupStatePartitionMetadataValue:
                 initializing_topic_list.append(initializing_topic)
                 initializing_topic.topic_id, n = _unpack_UB(data, pos)
                 pos += 17
-                if not 0 < n < 128:
+                if not n or n > 127:
                     n, pos = long_string_length(data, pos, n)
                 end = pos + n - 1
                 initializing_topic.topic_name = data[pos:end].decode()
                 pos = end
                 n = data[pos]
                 pos += 1
-                if not 0 < n < 128:
+                if not n or n > 127:
                     n, pos = long_length(data, pos, n)
                 budget -= n
                 if budget < 0:
@@ -299,7 +299,7 @@ class ShareGroupStatePartitionMetadataValue:
                     initializing_topic.unknown_tagged_fields = ()
             n = data[pos]
             pos += 1
-            if not 0 < n < 128:
+            if not n or n > 127:
                 n, pos = long_length(data, pos, n)
             budget -= n
             if budget < 0:
@@ -312,7 +312,7 @@ class ShareGroupStatePartitionMetadataValue:
                 deleting_topic_list.append(deleting_topic)
                 deleting_topic.topic_id, n = _unpack_UB(data, pos)
                 pos += 17
-                if not 0 < n < 128:
+                if not n or n > 127:
                     n, pos = long_string_length(data, pos, n)
                 end = pos + n - 1
                 deleting_topic.topic_name = data[pos:end].decode()

@@ -172,7 +172,7 @@ class ShareGroupTargetAssignmentMemberValue:
             budget = size if size < 4_000_000 else 4_000_000  # limits.MAX_ELEMENTS
             n = buf[pos]
             pos += 1
-            if not 0 < n < 128:
+            if not n or n > 127:
                 n, pos = long_length(buf, pos, n)
             budget -= n
             if budget < 0:
@@ -185,7 +185,7 @@ class ShareGroupTargetAssignmentMemberValue:
                 topic_partition_list.append(topic_partition)
                 topic_partition.topic_id, n = _unpack_UB(buf, pos)
                 pos += 17
-                if not 0 < n < 128:
+                if not n or n > 127:
                     n, pos = long_length(buf, pos, n)
                 budget -= n
                 if budget < 0:

@@ -213,7 +213,7 @@ class ShareSnapshotValue:
                 n,
             ) = _unpack_iiiqqqB(buf, pos)
             pos += 37
-            if not 0 < n < 128:
+            if not n or n > 127:
                 n, pos = long_length(buf, pos, n)
             budget -= n
             if budget < 0:

@@ -190,7 +190,7 @@ class ShareUpdateValue:
             budget = size if size < 4_000_000 else 4_000_000  # limits.MAX_ELEMENTS
             m.snapshot_epoch, m.leader_epoch, m.start_offset, n = _unpack_iiqB(buf, pos)
             pos += 17
-            if not 0 < n < 128:
+            if not n or n > 127:
                 n, pos = long_length(buf, pos, n)
             budget -= n
             if budget < 0:

@@ -415,7 +415,7 @@ class StreamsGroupCurrentMemberAssignmentValue:
             budget = size if size < 4_000_000 else 4_000_000  # limits.MAX_ELEMENTS
             m.member_epoch, m.previous_member_epoch, m.state, n = _unpack_iibB(data, pos)
             pos += 10
-            if not 0 < n < 128:
+            if not n or n > 127:
                 n, pos = long_length(data, pos, n)
             budget -= n
             if budget < 0:
@@ -428,14 +428,14 @@ class StreamsGroupCurrentMemberAssignmentValue:
                 active_task_list.append(active_task)
                 n = data[pos]
                 pos += 1
-                if not 0 < n < 128:
+                if not n or n > 127:
                     n, pos = long_string_length(data, pos, n)
                 end = pos + n - 1
                 active_task.subtopology_id = data[pos:end].decode()
                 pos = end
                 n = data[pos]
                 pos += 1
-                if not 0 < n < 128:
+                if not n or n > 127:
                     n, pos = long_length(data, pos, n)
                 budget -= n
                 if budget < 0:
@@ -455,7 +455,7 @@ class StreamsGroupCurrentMemberAssignmentValue:
                             pos += 1
                             if n > 127:
                                 n, pos = read_uvarint_tail(data, pos, n)
-                            if n == 0:
+                            if not n:
                                 active_task.assignment_epochs = None
                             else:
                                 budget -= n
@@ -469,7 +469,7 @@ class StreamsGroupCurrentMemberAssignmentValue:
                             raise ValueError(TAG_SIZE_WRONG)
             n = data[pos]
             pos += 1
-            if not 0 < n < 128:
+            if not n or n > 127:
                 n, pos = long_length(data, pos, n)
             budget -= n
             if budget < 0:
@@ -482,14 +482,14 @@ class StreamsGroupCurrentMemberAssignmentValue:
                 active_task_list.append(active_task)
                 n = data[pos]
                 pos += 1
-                if not 0 < n < 128:
+                if not n or n > 127:
                     n, pos = long_string_length(data, pos, n)
                 end = pos + n - 1
                 active_task.subtopology_id = data[pos:end].decode()
                 pos = end
                 n = data[pos]
                 pos += 1
-                if not 0 < n < 128:
+                if not n or n > 127:
                     n, pos = long_length(data, pos, n)
                 budget -= n
                 if budget < 0:
@@ -509,7 +509,7 @@ class StreamsGroupCurrentMemberAssignmentValue:
                             pos += 1
                             if n > 127:
                                 n, pos = read_uvarint_tail(data, pos, n)
-                            if n == 0:
+                            if not n:
                                 active_task.assignment_epochs = None
                             else:
                                 budget -= n
@@ -523,7 +523,7 @@ class StreamsGroupCurrentMemberAssignmentValue:
                             raise ValueError(TAG_SIZE_WRONG)
             n = data[pos]
             pos += 1
-            if not 0 < n < 128:
+            if not n or n > 127:
                 n, pos = long_length(data, pos, n)
             budget -= n
             if budget < 0:
@@ -536,14 +536,14 @@ class StreamsGroupCurrentMemberAssignmentValue:
                 active_task_list.append(active_task)
                 n = data[pos]
                 pos += 1
-                if not 0 < n < 128:
+                if not n or n > 127:
                     n, pos = long_string_length(data, pos, n)
                 end = pos + n - 1
                 active_task.subtopology_id = data[pos:end].decode()
                 pos = end
                 n = data[pos]
                 pos += 1
-                if not 0 < n < 128:
+                if not n or n > 127:
                     n, pos = long_length(data, pos, n)
                 budget -= n
                 if budget < 0:
@@ -563,7 +563,7 @@ class StreamsGroupCurrentMemberAssignmentValue:
                             pos += 1
                             if n > 127:
                                 n, pos = read_uvarint_tail(data, pos, n)
-                            if n == 0:
+                            if not n:
                                 active_task.assignment_epochs = None
                             else:
                                 budget -= n
@@ -577,7 +577,7 @@ class StreamsGroupCurrentMemberAssignmentValue:
                             raise ValueError(TAG_SIZE_WRONG)
             n = data[pos]
             pos += 1
-            if not 0 < n < 128:
+            if not n or n > 127:
                 n, pos = long_length(data, pos, n)
             budget -= n
             if budget < 0:
@@ -590,14 +590,14 @@ class StreamsGroupCurrentMemberAssignmentValue:
                 active_task_list.append(active_task)
                 n = data[pos]
                 pos += 1
-                if not 0 < n < 128:
+                if not n or n > 127:
                     n, pos = long_string_length(data, pos, n)
                 end = pos + n - 1
                 active_task.subtopology_id = data[pos:end].decode()
                 pos = end
                 n = data[pos]
                 pos += 1
-                if not 0 < n < 128:
+                if not n or n > 127:
                     n, pos = long_length(data, pos, n)
                 budget -= n
                 if budget < 0:
@@ -617,7 +617,7 @@ class StreamsGroupCurrentMemberAssignmentValue:
                             pos += 1
                             if n > 127:
                                 n, pos = read_uvarint_tail(data, pos, n)
-                            if n == 0:
+                            if not n:
                                 active_task.assignment_epochs = None
                             else:
                                 budget -= n
@@ -631,7 +631,7 @@ class StreamsGroupCurrentMemberAssignmentValue:
                             raise ValueError(TAG_SIZE_WRONG)
             n = data[pos]
             pos += 1
-            if not 0 < n < 128:
+            if not n or n > 127:
                 n, pos = long_length(data, pos, n)
             budget -= n
             if budget < 0:
@@ -644,14 +644,14 @@ class StreamsGroupCurrentMemberAssignmentValue:
                 active_task_list.append(active_task)
                 n = data[pos]
                 pos += 1
-                if not 0 < n < 128:
+                if not n or n > 127:
                     n, pos = long_string_length(data, pos, n)
                 end = pos + n - 1
                 active_task.subtopology_id = data[pos:end].decode()
                 pos = end
                 n = data[pos]
                 pos += 1
-                if not 0 < n < 128:
+                if not n or n > 127:
                     n, pos = long_length(data, pos, n)
                 budget -= n
                 if budget < 0:
@@ -671,7 +671,7 @@ class StreamsGroupCurrentMemberAssignmentValue:
                             pos += 1
                             if n > 127:
                                 n, pos = read_uvarint_tail(data, pos, n)
-                            if n == 0:
+                            if not n:
                                 active_task.assignment_epochs = None
                             else:
                                 budget -= n
@@ -685,7 +685,7 @@ class StreamsGroupCurrentMemberAssignmentValue:
                             raise ValueError(TAG_SIZE_WRONG)
             n = data[pos]
             pos += 1
-            if not 0 < n < 128:
+            if not n or n > 127:
                 n, pos = long_length(data, pos, n)
             budget -= n
             if budget < 0:
@@ -698,14 +698,14 @@ class StreamsGroupCurrentMemberAssignmentValue:
                 active_task_list.append(active_task)
                 n = data[pos]
                 pos += 1
-                if not 0 < n < 128:
+                if not n or n > 127:
                     n, pos = long_string_length(data, pos, n)
                 end = pos + n - 1
                 active_task.subtopology_id = data[pos:end].decode()
                 pos = end
                 n = data[pos]
                 pos += 1
-                if not 0 < n < 128:
+                if not n or n > 127:
                     n, pos = long_length(data, pos, n)
                 budget -= n
                 if budget < 0:
@@ -725,7 +725,7 @@ class StreamsGroupCurrentMemberAssignmentValue:
                             pos += 1
                             if n > 127:
                                 n, pos = read_uvarint_tail(data, pos, n)
-                            if n == 0:
+                            if not n:
                                 active_task.assignment_epochs = None
                             else:
                                 budget -= n

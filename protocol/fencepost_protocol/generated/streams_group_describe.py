@@ -102,7 +102,7 @@ class StreamsGroupDescribeRequest:
             budget = size if size < 4_000_000 else 4_000_000  # limits.MAX_ELEMENTS
             n = data[pos]
             pos += 1
-            if not 0 < n < 128:
+            if not n or n > 127:
                 n, pos = long_length(data, pos, n)
             budget -= n
             if budget < 0:
@@ -779,7 +779,7 @@ class StreamsGroupDescribeResponse:
             budget = size if size < 4_000_000 else 4_000_000  # limits.MAX_ELEMENTS
             m.throttle_time_ms, n = _unpack_iB(data, pos)
             pos += 5
-            if not 0 < n < 128:
+            if not n or n > 127:
                 n, pos = long_length(data, pos, n)
             budget -= n
             if budget < 0:
@@ -794,7 +794,7 @@ class StreamsGroupDescribeResponse:
                 pos += 3
                 if n > 127:
                     n, pos = long_nullable_string_length(data, pos, n)
-                if n == 0:
+                if not n:
                     group.error_message = None
                 else:
                     end = pos + n - 1
@@ -802,14 +802,14 @@ class StreamsGroupDescribeResponse:
                     pos = end
                 n = data[pos]
                 pos += 1
-                if not 0 < n < 128:
+                if not n or n > 127:
                     n, pos = long_string_length(data, pos, n)
                 end = pos + n - 1
                 group.group_id = data[pos:end].decode()
                 pos = end
                 n = data[pos]
                 pos += 1
-                if not 0 < n < 128:
+                if not n or n > 127:
                     n, pos = long_string_length(data, pos, n)
                 end = pos + n - 1
                 group.group_state = data[pos:end].decode()
@@ -824,7 +824,7 @@ class StreamsGroupDescribeResponse:
                     pos += 5
                     if n > 127:
                         n, pos = read_uvarint_tail(data, pos, n)
-                    if n == 0:
+                    if not n:
                         topology.subtopologies = None
                     else:
                         budget -= n
@@ -838,14 +838,14 @@ class StreamsGroupDescribeResponse:
                             subtopology_list.append(subtopology)
                             n = data[pos]
                             pos += 1
-                            if not 0 < n < 128:
+                            if not n or n > 127:
                                 n, pos = long_string_length(data, pos, n)
                             end = pos + n - 1
                             subtopology.subtopology_id = data[pos:end].decode()
                             pos = end
                             n = data[pos]
                             pos += 1
-                            if not 0 < n < 128:
+                            if not n or n > 127:
                                 n, pos = long_length(data, pos, n)
                             budget -= n
                             if budget < 0:
@@ -853,7 +853,7 @@ class StreamsGroupDescribeResponse:
                             subtopology.source_topics, pos = read_compact_string_array(data, pos, n - 1)
                             n = data[pos]
                             pos += 1
-                            if not 0 < n < 128:
+                            if not n or n > 127:
                                 n, pos = long_length(data, pos, n)
                             budget -= n
                             if budget < 0:
@@ -861,7 +861,7 @@ class StreamsGroupDescribeResponse:
                             subtopology.repartition_sink_topics, pos = read_compact_string_array(data, pos, n - 1)
                             n = data[pos]
                             pos += 1
-                            if not 0 < n < 128:
+                            if not n or n > 127:
                                 n, pos = long_length(data, pos, n)
                             budget -= n
                             if budget < 0:
@@ -874,7 +874,7 @@ class StreamsGroupDescribeResponse:
                                 state_changelog_topic_list.append(state_changelog_topic)
                                 n = data[pos]
                                 pos += 1
-                                if not 0 < n < 128:
+                                if not n or n > 127:
                                     n, pos = long_string_length(data, pos, n)
                                 end = pos + n - 1
                                 state_changelog_topic.name = data[pos:end].decode()
@@ -885,7 +885,7 @@ class StreamsGroupDescribeResponse:
                                     n,
                                 ) = _unpack_ihB(data, pos)
                                 pos += 7
-                                if not 0 < n < 128:
+                                if not n or n > 127:
                                     n, pos = long_length(data, pos, n)
                                 budget -= n
                                 if budget < 0:
@@ -898,14 +898,14 @@ class StreamsGroupDescribeResponse:
                                     client_tag_list.append(client_tag)
                                     n = data[pos]
                                     pos += 1
-                                    if not 0 < n < 128:
+                                    if not n or n > 127:
                                         n, pos = long_string_length(data, pos, n)
                                     end = pos + n - 1
                                     client_tag.key = data[pos:end].decode()
                                     pos = end
                                     n = data[pos]
                                     pos += 1
-                                    if not 0 < n < 128:
+                                    if not n or n > 127:
                                         n, pos = long_string_length(data, pos, n)
                                     end = pos + n - 1
                                     client_tag.value = data[pos:end].decode()
@@ -924,7 +924,7 @@ class StreamsGroupDescribeResponse:
                                     state_changelog_topic.unknown_tagged_fields = ()
                             n = data[pos]
                             pos += 1
-                            if not 0 < n < 128:
+                            if not n or n > 127:
                                 n, pos = long_length(data, pos, n)
                             budget -= n
                             if budget < 0:
@@ -937,7 +937,7 @@ class StreamsGroupDescribeResponse:
                                 state_changelog_topic_list.append(state_changelog_topic)
                                 n = data[pos]
                                 pos += 1
-                                if not 0 < n < 128:
+                                if not n or n > 127:
                                     n, pos = long_string_length(data, pos, n)
                                 end = pos + n - 1
                                 state_changelog_topic.name = data[pos:end].decode()
@@ -948,7 +948,7 @@ class StreamsGroupDescribeResponse:
                                     n,
                                 ) = _unpack_ihB(data, pos)
                                 pos += 7
-                                if not 0 < n < 128:
+                                if not n or n > 127:
                                     n, pos = long_length(data, pos, n)
                                 budget -= n
                                 if budget < 0:
@@ -961,14 +961,14 @@ class StreamsGroupDescribeResponse:
                                     client_tag_list.append(client_tag)
                                     n = data[pos]
                                     pos += 1
-                                    if not 0 < n < 128:
+                                    if not n or n > 127:
                                         n, pos = long_string_length(data, pos, n)
                                     end = pos + n - 1
                                     client_tag.key = data[pos:end].decode()
                                     pos = end
                                     n = data[pos]
                                     pos += 1
-                                    if not 0 < n < 128:
+                                    if not n or n > 127:
                                         n, pos = long_string_length(data, pos, n)
                                     end = pos + n - 1
                                     client_tag.value = data[pos:end].decode()
@@ -999,7 +999,7 @@ class StreamsGroupDescribeResponse:
                         topology.unknown_tagged_fields = ()
                 n = data[pos]
                 pos += 1
-                if not 0 < n < 128:
+                if not n or n > 127:
                     n, pos = long_length(data, pos, n)
                 budget -= n
                 if budget < 0:
@@ -1012,7 +1012,7 @@ class StreamsGroupDescribeResponse:
                     member_list.append(member)
                     n = data[pos]
                     pos += 1
-                    if not 0 < n < 128:
+                    if not n or n > 127:
                         n, pos = long_string_length(data, pos, n)
                     end = pos + n - 1
                     member.member_id = data[pos:end].decode()
@@ -1021,7 +1021,7 @@ class StreamsGroupDescribeResponse:
                     pos += 5
                     if n > 127:
                         n, pos = long_nullable_string_length(data, pos, n)
-                    if n == 0:
+                    if not n:
                         member.instance_id = None
                     else:
                         end = pos + n - 1
@@ -1031,7 +1031,7 @@ class StreamsGroupDescribeResponse:
                     pos += 1
                     if n > 127:
                         n, pos = long_nullable_string_length(data, pos, n)
-                    if n == 0:
+                    if not n:
                         member.rack_id = None
                     else:
                         end = pos + n - 1
@@ -1039,21 +1039,21 @@ class StreamsGroupDescribeResponse:
                         pos = end
                     n = data[pos]
                     pos += 1
-                    if not 0 < n < 128:
+                    if not n or n > 127:
                         n, pos = long_string_length(data, pos, n)
                     end = pos + n - 1
                     member.client_id = data[pos:end].decode()
                     pos = end
                     n = data[pos]
                     pos += 1
-                    if not 0 < n < 128:
+                    if not n or n > 127:
                         n, pos = long_string_length(data, pos, n)
                     end = pos + n - 1
                     member.client_host = data[pos:end].decode()
                     pos = end
                     member.topology_epoch, n = _unpack_iB(data, pos)
                     pos += 5
-                    if not 0 < n < 128:
+                    if not n or n > 127:
                         n, pos = long_string_length(data, pos, n)
                     end = pos + n - 1
                     member.process_id = data[pos:end].decode()
@@ -1066,7 +1066,7 @@ class StreamsGroupDescribeResponse:
                         member.user_endpoint = endpoint = new(Endpoint)
                         n = data[pos]
                         pos += 1
-                        if not 0 < n < 128:
+                        if not n or n > 127:
                             n, pos = long_string_length(data, pos, n)
                         end = pos + n - 1
                         endpoint.host = data[pos:end].decode()
@@ -1079,7 +1079,7 @@ class StreamsGroupDescribeResponse:
                             endpoint.unknown_tagged_fields = ()
                     n = data[pos]
                     pos += 1
-                    if not 0 < n < 128:
+                    if not n or n > 127:
                         n, pos = long_length(data, pos, n)
                     budget -= n
                     if budget < 0:
@@ -1092,14 +1092,14 @@ class StreamsGroupDescribeResponse:
                         client_tag_list.append(client_tag)
                         n = data[pos]
                         pos += 1
-                        if not 0 < n < 128:
+                        if not n or n > 127:
                             n, pos = long_string_length(data, pos, n)
                         end = pos + n - 1
                         client_tag.key = data[pos:end].decode()
                         pos = end
                         n = data[pos]
                         pos += 1
-                        if not 0 < n < 128:
+                        if not n or n > 127:
                             n, pos = long_string_length(data, pos, n)
                         end = pos + n - 1
                         client_tag.value = data[pos:end].decode()
@@ -1112,7 +1112,7 @@ class StreamsGroupDescribeResponse:
                             client_tag.unknown_tagged_fields = ()
                     n = data[pos]
                     pos += 1
-                    if not 0 < n < 128:
+                    if not n or n > 127:
                         n, pos = long_length(data, pos, n)
                     budget -= n
                     if budget < 0:
@@ -1125,7 +1125,7 @@ class StreamsGroupDescribeResponse:
                         task_offset_list.append(task_offset)
                         n = data[pos]
                         pos += 1
-                        if not 0 < n < 128:
+                        if not n or n > 127:
                             n, pos = long_string_length(data, pos, n)
                         end = pos + n - 1
                         task_offset.subtopology_id = data[pos:end].decode()
@@ -1138,7 +1138,7 @@ class StreamsGroupDescribeResponse:
                             task_offset.unknown_tagged_fields = ()
                     n = data[pos]
                     pos += 1
-                    if not 0 < n < 128:
+                    if not n or n > 127:
                         n, pos = long_length(data, pos, n)
                     budget -= n
                     if budget < 0:
@@ -1151,7 +1151,7 @@ class StreamsGroupDescribeResponse:
                         task_offset_list.append(task_offset)
                         n = data[pos]
                         pos += 1
-                        if not 0 < n < 128:
+                        if not n or n > 127:
                             n, pos = long_string_length(data, pos, n)
                         end = pos + n - 1
                         task_offset.subtopology_id = data[pos:end].decode()
@@ -1165,7 +1165,7 @@ class StreamsGroupDescribeResponse:
                     member.assignment = assignment = new(Assignment)
                     n = data[pos]
                     pos += 1
-                    if not 0 < n < 128:
+                    if not n or n > 127:
                         n, pos = long_length(data, pos, n)
                     budget -= n
                     if budget < 0:
@@ -1178,14 +1178,14 @@ class StreamsGroupDescribeResponse:
                         active_task_list.append(active_task)
                         n = data[pos]
                         pos += 1
-                        if not 0 < n < 128:
+                        if not n or n > 127:
                             n, pos = long_string_length(data, pos, n)
                         end = pos + n - 1
                         active_task.subtopology_id = data[pos:end].decode()
                         pos = end
                         n = data[pos]
                         pos += 1
-                        if not 0 < n < 128:
+                        if not n or n > 127:
                             n, pos = long_length(data, pos, n)
                         budget -= n
                         if budget < 0:
@@ -1199,7 +1199,7 @@ class StreamsGroupDescribeResponse:
                             active_task.unknown_tagged_fields = ()
                     n = data[pos]
                     pos += 1
-                    if not 0 < n < 128:
+                    if not n or n > 127:
                         n, pos = long_length(data, pos, n)
                     budget -= n
                     if budget < 0:
@@ -1212,14 +1212,14 @@ class StreamsGroupDescribeResponse:
                         active_task_list.append(active_task)
                         n = data[pos]
                         pos += 1
-                        if not 0 < n < 128:
+                        if not n or n > 127:
                             n, pos = long_string_length(data, pos, n)
                         end = pos + n - 1
                         active_task.subtopology_id = data[pos:end].decode()
                         pos = end
                         n = data[pos]
                         pos += 1
-                        if not 0 < n < 128:
+                        if not n or n > 127:
                             n, pos = long_length(data, pos, n)
                         budget -= n
                         if budget < 0:
@@ -1233,7 +1233,7 @@ class StreamsGroupDescribeResponse:
                             active_task.unknown_tagged_fields = ()
                     n = data[pos]
                     pos += 1
-                    if not 0 < n < 128:
+                    if not n or n > 127:
                         n, pos = long_length(data, pos, n)
                     budget -= n
                     if budget < 0:
@@ -1246,14 +1246,14 @@ class StreamsGroupDescribeResponse:
                         active_task_list.append(active_task)
                         n = data[pos]
                         pos += 1
-                        if not 0 < n < 128:
+                        if not n or n > 127:
                             n, pos = long_string_length(data, pos, n)
                         end = pos + n - 1
                         active_task.subtopology_id = data[pos:end].decode()
                         pos = end
                         n = data[pos]
                         pos += 1
-                        if not 0 < n < 128:
+                        if not n or n > 127:
                             n, pos = long_length(data, pos, n)
                         budget -= n
                         if budget < 0:
@@ -1274,7 +1274,7 @@ class StreamsGroupDescribeResponse:
                     member.target_assignment = assignment = new(Assignment)
                     n = data[pos]
                     pos += 1
-                    if not 0 < n < 128:
+                    if not n or n > 127:
                         n, pos = long_length(data, pos, n)
                     budget -= n
                     if budget < 0:
@@ -1287,14 +1287,14 @@ class StreamsGroupDescribeResponse:
                         active_task_list.append(active_task)
                         n = data[pos]
                         pos += 1
-                        if not 0 < n < 128:
+                        if not n or n > 127:
                             n, pos = long_string_length(data, pos, n)
                         end = pos + n - 1
                         active_task.subtopology_id = data[pos:end].decode()
                         pos = end
                         n = data[pos]
                         pos += 1
-                        if not 0 < n < 128:
+                        if not n or n > 127:
                             n, pos = long_length(data, pos, n)
                         budget -= n
                         if budget < 0:
@@ -1308,7 +1308,7 @@ class StreamsGroupDescribeResponse:
                             active_task.unknown_tagged_fields = ()
                     n = data[pos]
                     pos += 1
-                    if not 0 < n < 128:
+                    if not n or n > 127:
                         n, pos = long_length(data, pos, n)
                     budget -= n
                     if budget < 0:
@@ -1321,14 +1321,14 @@ class StreamsGroupDescribeResponse:
                         active_task_list.append(active_task)
                         n = data[pos]
                         pos += 1
-                        if not 0 < n < 128:
+                        if not n or n > 127:
                             n, pos = long_string_length(data, pos, n)
                         end = pos + n - 1
                         active_task.subtopology_id = data[pos:end].decode()
                         pos = end
                         n = data[pos]
                         pos += 1
-                        if not 0 < n < 128:
+                        if not n or n > 127:
                             n, pos = long_length(data, pos, n)
                         budget -= n
                         if budget < 0:
@@ -1342,7 +1342,7 @@ class StreamsGroupDescribeResponse:
                             active_task.unknown_tagged_fields = ()
                     n = data[pos]
                     pos += 1
-                    if not 0 < n < 128:
+                    if not n or n > 127:
                         n, pos = long_length(data, pos, n)
                     budget -= n
                     if budget < 0:
@@ -1355,14 +1355,14 @@ class StreamsGroupDescribeResponse:
                         active_task_list.append(active_task)
                         n = data[pos]
                         pos += 1
-                        if not 0 < n < 128:
+                        if not n or n > 127:
                             n, pos = long_string_length(data, pos, n)
                         end = pos + n - 1
                         active_task.subtopology_id = data[pos:end].decode()
                         pos = end
                         n = data[pos]
                         pos += 1
-                        if not 0 < n < 128:
+                        if not n or n > 127:
                             n, pos = long_length(data, pos, n)
                         budget -= n
                         if budget < 0:

@@ -610,14 +610,14 @@ class StreamsGroupHeartbeatRequest:
             budget = size if size < 4_000_000 else 4_000_000  # limits.MAX_ELEMENTS
             n = data[pos]
             pos += 1
-            if not 0 < n < 128:
+            if not n or n > 127:
                 n, pos = long_string_length(data, pos, n)
             end = pos + n - 1
             m.group_id = data[pos:end].decode()
             pos = end
             n = data[pos]
             pos += 1
-            if not 0 < n < 128:
+            if not n or n > 127:
                 n, pos = long_string_length(data, pos, n)
             end = pos + n - 1
             m.member_id = data[pos:end].decode()
@@ -626,7 +626,7 @@ class StreamsGroupHeartbeatRequest:
             pos += 9
             if n > 127:
                 n, pos = long_nullable_string_length(data, pos, n)
-            if n == 0:
+            if not n:
                 m.instance_id = None
             else:
                 end = pos + n - 1
@@ -636,7 +636,7 @@ class StreamsGroupHeartbeatRequest:
             pos += 1
             if n > 127:
                 n, pos = long_nullable_string_length(data, pos, n)
-            if n == 0:
+            if not n:
                 m.rack_id = None
             else:
                 end = pos + n - 1
@@ -650,7 +650,7 @@ class StreamsGroupHeartbeatRequest:
                 m.topology = topology = new(Topology)
                 topology.epoch, n = _unpack_iB(data, pos)
                 pos += 5
-                if not 0 < n < 128:
+                if not n or n > 127:
                     n, pos = long_length(data, pos, n)
                 budget -= n
                 if budget < 0:
@@ -663,14 +663,14 @@ class StreamsGroupHeartbeatRequest:
                     subtopology_list.append(subtopology)
                     n = data[pos]
                     pos += 1
-                    if not 0 < n < 128:
+                    if not n or n > 127:
                         n, pos = long_string_length(data, pos, n)
                     end = pos + n - 1
                     subtopology.subtopology_id = data[pos:end].decode()
                     pos = end
                     n = data[pos]
                     pos += 1
-                    if not 0 < n < 128:
+                    if not n or n > 127:
                         n, pos = long_length(data, pos, n)
                     budget -= n
                     if budget < 0:
@@ -678,7 +678,7 @@ class StreamsGroupHeartbeatRequest:
                     subtopology.source_topics, pos = read_compact_string_array(data, pos, n - 1)
                     n = data[pos]
                     pos += 1
-                    if not 0 < n < 128:
+                    if not n or n > 127:
                         n, pos = long_length(data, pos, n)
                     budget -= n
                     if budget < 0:
@@ -686,7 +686,7 @@ class StreamsGroupHeartbeatRequest:
                     subtopology.source_topic_regex, pos = read_compact_string_array(data, pos, n - 1)
                     n = data[pos]
                     pos += 1
-                    if not 0 < n < 128:
+                    if not n or n > 127:
                         n, pos = long_length(data, pos, n)
                     budget -= n
                     if budget < 0:
@@ -699,7 +699,7 @@ class StreamsGroupHeartbeatRequest:
                         state_changelog_topic_list.append(state_changelog_topic)
                         n = data[pos]
                         pos += 1
-                        if not 0 < n < 128:
+                        if not n or n > 127:
                             n, pos = long_string_length(data, pos, n)
                         end = pos + n - 1
                         state_changelog_topic.name = data[pos:end].decode()
@@ -710,7 +710,7 @@ class StreamsGroupHeartbeatRequest:
                             n,
                         ) = _unpack_ihB(data, pos)
                         pos += 7
-                        if not 0 < n < 128:
+                        if not n or n > 127:
                             n, pos = long_length(data, pos, n)
                         budget -= n
                         if budget < 0:
@@ -723,14 +723,14 @@ class StreamsGroupHeartbeatRequest:
                             client_tag_list.append(client_tag)
                             n = data[pos]
                             pos += 1
-                            if not 0 < n < 128:
+                            if not n or n > 127:
                                 n, pos = long_string_length(data, pos, n)
                             end = pos + n - 1
                             client_tag.key = data[pos:end].decode()
                             pos = end
                             n = data[pos]
                             pos += 1
-                            if not 0 < n < 128:
+                            if not n or n > 127:
                                 n, pos = long_string_length(data, pos, n)
                             end = pos + n - 1
                             client_tag.value = data[pos:end].decode()
@@ -749,7 +749,7 @@ class StreamsGroupHeartbeatRequest:
                             state_changelog_topic.unknown_tagged_fields = ()
                     n = data[pos]
                     pos += 1
-                    if not 0 < n < 128:
+                    if not n or n > 127:
                         n, pos = long_length(data, pos, n)
                     budget -= n
                     if budget < 0:
@@ -757,7 +757,7 @@ class StreamsGroupHeartbeatRequest:
                     subtopology.repartition_sink_topics, pos = read_compact_string_array(data, pos, n - 1)
                     n = data[pos]
                     pos += 1
-                    if not 0 < n < 128:
+                    if not n or n > 127:
                         n, pos = long_length(data, pos, n)
                     budget -= n
                     if budget < 0:
@@ -770,7 +770,7 @@ class StreamsGroupHeartbeatRequest:
                         state_changelog_topic_list.append(state_changelog_topic)
                         n = data[pos]
                         pos += 1
-                        if not 0 < n < 128:
+                        if not n or n > 127:
                             n, pos = long_string_length(data, pos, n)
                         end = pos + n - 1
                         state_changelog_topic.name = data[pos:end].decode()
@@ -781,7 +781,7 @@ class StreamsGroupHeartbeatRequest:
                             n,
                         ) = _unpack_ihB(data, pos)
                         pos += 7
-                        if not 0 < n < 128:
+                        if not n or n > 127:
                             n, pos = long_length(data, pos, n)
                         budget -= n
                         if budget < 0:
@@ -794,14 +794,14 @@ class StreamsGroupHeartbeatRequest:
                             client_tag_list.append(client_tag)
                             n = data[pos]
                             pos += 1
-                            if not 0 < n < 128:
+                            if not n or n > 127:
                                 n, pos = long_string_length(data, pos, n)
                             end = pos + n - 1
                             client_tag.key = data[pos:end].decode()
                             pos = end
                             n = data[pos]
                             pos += 1
-                            if not 0 < n < 128:
+                            if not n or n > 127:
                                 n, pos = long_string_length(data, pos, n)
                             end = pos + n - 1
                             client_tag.value = data[pos:end].decode()
@@ -820,7 +820,7 @@ class StreamsGroupHeartbeatRequest:
                             state_changelog_topic.unknown_tagged_fields = ()
                     n = data[pos]
                     pos += 1
-                    if not 0 < n < 128:
+                    if not n or n > 127:
                         n, pos = long_length(data, pos, n)
                     budget -= n
                     if budget < 0:
@@ -833,7 +833,7 @@ class StreamsGroupHeartbeatRequest:
                         copartition_group_list.append(copartition_group)
                         n = data[pos]
                         pos += 1
-                        if not 0 < n < 128:
+                        if not n or n > 127:
                             n, pos = long_length(data, pos, n)
                         budget -= n
                         if budget < 0:
@@ -841,7 +841,7 @@ class StreamsGroupHeartbeatRequest:
                         copartition_group.source_topics, pos = read_int_array(data, pos, n - 1, "h")
                         n = data[pos]
                         pos += 1
-                        if not 0 < n < 128:
+                        if not n or n > 127:
                             n, pos = long_length(data, pos, n)
                         budget -= n
                         if budget < 0:
@@ -849,7 +849,7 @@ class StreamsGroupHeartbeatRequest:
                         copartition_group.source_topic_regex, pos = read_int_array(data, pos, n - 1, "h")
                         n = data[pos]
                         pos += 1
-                        if not 0 < n < 128:
+                        if not n or n > 127:
                             n, pos = long_length(data, pos, n)
                         budget -= n
                         if budget < 0:
@@ -877,7 +877,7 @@ class StreamsGroupHeartbeatRequest:
             pos += 1
             if n > 127:
                 n, pos = read_uvarint_tail(data, pos, n)
-            if n == 0:
+            if not n:
                 m.active_tasks = None
             else:
                 budget -= n
@@ -891,14 +891,14 @@ class StreamsGroupHeartbeatRequest:
                     active_task_list.append(active_task)
                     n = data[pos]
                     pos += 1
-                    if not 0 < n < 128:
+                    if not n or n > 127:
                         n, pos = long_string_length(data, pos, n)
                     end = pos + n - 1
                     active_task.subtopology_id = data[pos:end].decode()
                     pos = end
                     n = data[pos]
                     pos += 1
-                    if not 0 < n < 128:
+                    if not n or n > 127:
                         n, pos = long_length(data, pos, n)
                     budget -= n
                     if budget < 0:
@@ -914,7 +914,7 @@ class StreamsGroupHeartbeatRequest:
             pos += 1
             if n > 127:
                 n, pos = read_uvarint_tail(data, pos, n)
-            if n == 0:
+            if not n:
                 m.standby_tasks = None
             else:
                 budget -= n
@@ -928,14 +928,14 @@ class StreamsGroupHeartbeatRequest:
                     active_task_list.append(active_task)
                     n = data[pos]
                     pos += 1
-                    if not 0 < n < 128:
+                    if not n or n > 127:
                         n, pos = long_string_length(data, pos, n)
                     end = pos + n - 1
                     active_task.subtopology_id = data[pos:end].decode()
                     pos = end
                     n = data[pos]
                     pos += 1
-                    if not 0 < n < 128:
+                    if not n or n > 127:
                         n, pos = long_length(data, pos, n)
                     budget -= n
                     if budget < 0:
@@ -951,7 +951,7 @@ class StreamsGroupHeartbeatRequest:
             pos += 1
             if n > 127:
                 n, pos = read_uvarint_tail(data, pos, n)
-            if n == 0:
+            if not n:
                 m.warmup_tasks = None
             else:
                 budget -= n
@@ -965,14 +965,14 @@ class StreamsGroupHeartbeatRequest:
                     active_task_list.append(active_task)
                     n = data[pos]
                     pos += 1
-                    if not 0 < n < 128:
+                    if not n or n > 127:
                         n, pos = long_string_length(data, pos, n)
                     end = pos + n - 1
                     active_task.subtopology_id = data[pos:end].decode()
                     pos = end
                     n = data[pos]
                     pos += 1
-                    if not 0 < n < 128:
+                    if not n or n > 127:
                         n, pos = long_length(data, pos, n)
                     budget -= n
                     if budget < 0:
@@ -988,7 +988,7 @@ class StreamsGroupHeartbeatRequest:
             pos += 1
             if n > 127:
                 n, pos = long_nullable_string_length(data, pos, n)
-            if n == 0:
+            if not n:
                 m.process_id = None
             else:
                 end = pos + n - 1
@@ -1002,7 +1002,7 @@ class StreamsGroupHeartbeatRequest:
                 m.user_endpoint = endpoint = new(StreamsGroupHeartbeatRequestEndpoint)
                 n = data[pos]
                 pos += 1
-                if not 0 < n < 128:
+                if not n or n > 127:
                     n, pos = long_string_length(data, pos, n)
                 end = pos + n - 1
                 endpoint.host = data[pos:end].decode()
@@ -1017,7 +1017,7 @@ class StreamsGroupHeartbeatRequest:
             pos += 1
             if n > 127:
                 n, pos = read_uvarint_tail(data, pos, n)
-            if n == 0:
+            if not n:
                 m.client_tags = None
             else:
                 budget -= n
@@ -1031,14 +1031,14 @@ class StreamsGroupHeartbeatRequest:
                     client_tag_list.append(client_tag)
                     n = data[pos]
                     pos += 1
-                    if not 0 < n < 128:
+                    if not n or n > 127:
                         n, pos = long_string_length(data, pos, n)
                     end = pos + n - 1
                     client_tag.key = data[pos:end].decode()
                     pos = end
                     n = data[pos]
                     pos += 1
-                    if not 0 < n < 128:
+                    if not n or n > 127:
                         n, pos = long_string_length(data, pos, n)
                     end = pos + n - 1
                     client_tag.value = data[pos:end].decode()
@@ -1053,7 +1053,7 @@ class StreamsGroupHeartbeatRequest:
             pos += 1
             if n > 127:
                 n, pos = read_uvarint_tail(data, pos, n)
-            if n == 0:
+            if not n:
                 m.task_offsets = None
             else:
                 budget -= n
@@ -1067,7 +1067,7 @@ class StreamsGroupHeartbeatRequest:
                     task_offset_list.append(task_offset)
                     n = data[pos]
                     pos += 1
-                    if not 0 < n < 128:
+                    if not n or n > 127:
                         n, pos = long_string_length(data, pos, n)
                     end = pos + n - 1
                     task_offset.subtopology_id = data[pos:end].decode()
@@ -1082,7 +1082,7 @@ class StreamsGroupHeartbeatRequest:
             pos += 1
             if n > 127:
                 n, pos = read_uvarint_tail(data, pos, n)
-            if n == 0:
+            if not n:
                 m.task_end_offsets = None
             else:
                 budget -= n
@@ -1096,7 +1096,7 @@ class StreamsGroupHeartbeatRequest:
                     task_offset_list.append(task_offset)
                     n = data[pos]
                     pos += 1
-                    if not 0 < n < 128:
+                    if not n or n > 127:
                         n, pos = long_string_length(data, pos, n)
                     end = pos + n - 1
                     task_offset.subtopology_id = data[pos:end].decode()
@@ -1449,7 +1449,7 @@ class StreamsGroupHeartbeatResponse:
             pos += 7
             if n > 127:
                 n, pos = long_nullable_string_length(data, pos, n)
-            if n == 0:
+            if not n:
                 m.error_message = None
             else:
                 end = pos + n - 1
@@ -1457,7 +1457,7 @@ class StreamsGroupHeartbeatResponse:
                 pos = end
             n = data[pos]
             pos += 1
-            if not 0 < n < 128:
+            if not n or n > 127:
                 n, pos = long_string_length(data, pos, n)
             end = pos + n - 1
             m.member_id = data[pos:end].decode()
@@ -1472,7 +1472,7 @@ class StreamsGroupHeartbeatResponse:
             pos += 17
             if n > 127:
                 n, pos = read_uvarint_tail(data, pos, n)
-            if n == 0:
+            if not n:
                 m.status = None
             else:
                 budget -= n
@@ -1486,7 +1486,7 @@ class StreamsGroupHeartbeatResponse:
                     statu_list.append(statu)
                     statu.status_code, n = _unpack_bB(data, pos)
                     pos += 2
-                    if not 0 < n < 128:
+                    if not n or n > 127:
                         n, pos = long_string_length(data, pos, n)
                     end = pos + n - 1
                     statu.status_detail = data[pos:end].decode()
@@ -1501,7 +1501,7 @@ class StreamsGroupHeartbeatResponse:
             pos += 1
             if n > 127:
                 n, pos = read_uvarint_tail(data, pos, n)
-            if n == 0:
+            if not n:
                 m.active_tasks = None
             else:
                 budget -= n
@@ -1515,14 +1515,14 @@ class StreamsGroupHeartbeatResponse:
                     active_task_list.append(active_task)
                     n = data[pos]
                     pos += 1
-                    if not 0 < n < 128:
+                    if not n or n > 127:
                         n, pos = long_string_length(data, pos, n)
                     end = pos + n - 1
                     active_task.subtopology_id = data[pos:end].decode()
                     pos = end
                     n = data[pos]
                     pos += 1
-                    if not 0 < n < 128:
+                    if not n or n > 127:
                         n, pos = long_length(data, pos, n)
                     budget -= n
                     if budget < 0:
@@ -1538,7 +1538,7 @@ class StreamsGroupHeartbeatResponse:
             pos += 1
             if n > 127:
                 n, pos = read_uvarint_tail(data, pos, n)
-            if n == 0:
+            if not n:
                 m.standby_tasks = None
             else:
                 budget -= n
@@ -1552,14 +1552,14 @@ class StreamsGroupHeartbeatResponse:
                     active_task_list.append(active_task)
                     n = data[pos]
                     pos += 1
-                    if not 0 < n < 128:
+                    if not n or n > 127:
                         n, pos = long_string_length(data, pos, n)
                     end = pos + n - 1
                     active_task.subtopology_id = data[pos:end].decode()
                     pos = end
                     n = data[pos]
                     pos += 1
-                    if not 0 < n < 128:
+                    if not n or n > 127:
                         n, pos = long_length(data, pos, n)
                     budget -= n
                     if budget < 0:
@@ -1575,7 +1575,7 @@ class StreamsGroupHeartbeatResponse:
             pos += 1
             if n > 127:
                 n, pos = read_uvarint_tail(data, pos, n)
-            if n == 0:
+            if not n:
                 m.warmup_tasks = None
             else:
                 budget -= n
@@ -1589,14 +1589,14 @@ class StreamsGroupHeartbeatResponse:
                     active_task_list.append(active_task)
                     n = data[pos]
                     pos += 1
-                    if not 0 < n < 128:
+                    if not n or n > 127:
                         n, pos = long_string_length(data, pos, n)
                     end = pos + n - 1
                     active_task.subtopology_id = data[pos:end].decode()
                     pos = end
                     n = data[pos]
                     pos += 1
-                    if not 0 < n < 128:
+                    if not n or n > 127:
                         n, pos = long_length(data, pos, n)
                     budget -= n
                     if budget < 0:
@@ -1612,7 +1612,7 @@ class StreamsGroupHeartbeatResponse:
             pos += 5
             if n > 127:
                 n, pos = read_uvarint_tail(data, pos, n)
-            if n == 0:
+            if not n:
                 m.partitions_by_user_endpoint = None
             else:
                 budget -= n
@@ -1627,7 +1627,7 @@ class StreamsGroupHeartbeatResponse:
                     endpoint_to_partitions.user_endpoint = endpoint = new(StreamsGroupHeartbeatResponseEndpoint)
                     n = data[pos]
                     pos += 1
-                    if not 0 < n < 128:
+                    if not n or n > 127:
                         n, pos = long_string_length(data, pos, n)
                     end = pos + n - 1
                     endpoint.host = data[pos:end].decode()
@@ -1640,7 +1640,7 @@ class StreamsGroupHeartbeatResponse:
                         endpoint.unknown_tagged_fields = ()
                     n = data[pos]
                     pos += 1
-                    if not 0 < n < 128:
+                    if not n or n > 127:
                         n, pos = long_length(data, pos, n)
                     budget -= n
                     if budget < 0:
@@ -1653,14 +1653,14 @@ class StreamsGroupHeartbeatResponse:
                         active_partition_list.append(active_partition)
                         n = data[pos]
                         pos += 1
-                        if not 0 < n < 128:
+                        if not n or n > 127:
                             n, pos = long_string_length(data, pos, n)
                         end = pos + n - 1
                         active_partition.topic = data[pos:end].decode()
                         pos = end
                         n = data[pos]
                         pos += 1
-                        if not 0 < n < 128:
+                        if not n or n > 127:
                             n, pos = long_length(data, pos, n)
                         budget -= n
                         if budget < 0:
@@ -1674,7 +1674,7 @@ class StreamsGroupHeartbeatResponse:
                             active_partition.unknown_tagged_fields = ()
                     n = data[pos]
                     pos += 1
-                    if not 0 < n < 128:
+                    if not n or n > 127:
                         n, pos = long_length(data, pos, n)
                     budget -= n
                     if budget < 0:
@@ -1687,14 +1687,14 @@ class StreamsGroupHeartbeatResponse:
                         active_partition_list.append(active_partition)
                         n = data[pos]
                         pos += 1
-                        if not 0 < n < 128:
+                        if not n or n > 127:
                             n, pos = long_string_length(data, pos, n)
                         end = pos + n - 1
                         active_partition.topic = data[pos:end].decode()
                         pos = end
                         n = data[pos]
                         pos += 1
-                        if not 0 < n < 128:
+                        if not n or n > 127:
                             n, pos = long_length(data, pos, n)
                         budget -= n
                         if budget < 0:

@@ -269,7 +269,7 @@ class StreamsGroupMemberMetadataValue:
             pos += 1
             if n > 127:
                 n, pos = long_nullable_string_length(data, pos, n)
-            if n == 0:
+            if not n:
                 m.instance_id = None
             else:
                 end = pos + n - 1
@@ -279,7 +279,7 @@ class StreamsGroupMemberMetadataValue:
             pos += 1
             if n > 127:
                 n, pos = long_nullable_string_length(data, pos, n)
-            if n == 0:
+            if not n:
                 m.rack_id = None
             else:
                 end = pos + n - 1
@@ -287,21 +287,21 @@ class StreamsGroupMemberMetadataValue:
                 pos = end
             n = data[pos]
             pos += 1
-            if not 0 < n < 128:
+            if not n or n > 127:
                 n, pos = long_string_length(data, pos, n)
             end = pos + n - 1
             m.client_id = data[pos:end].decode()
             pos = end
             n = data[pos]
             pos += 1
-            if not 0 < n < 128:
+            if not n or n > 127:
                 n, pos = long_string_length(data, pos, n)
             end = pos + n - 1
             m.client_host = data[pos:end].decode()
             pos = end
             m.rebalance_timeout_ms, m.topology_epoch, n = _unpack_iiB(data, pos)
             pos += 9
-            if not 0 < n < 128:
+            if not n or n > 127:
                 n, pos = long_string_length(data, pos, n)
             end = pos + n - 1
             m.process_id = data[pos:end].decode()
@@ -314,7 +314,7 @@ class StreamsGroupMemberMetadataValue:
                 m.user_endpoint = endpoint = new(Endpoint)
                 n = data[pos]
                 pos += 1
-                if not 0 < n < 128:
+                if not n or n > 127:
                     n, pos = long_string_length(data, pos, n)
                 end = pos + n - 1
                 endpoint.host = data[pos:end].decode()
@@ -327,7 +327,7 @@ class StreamsGroupMemberMetadataValue:
                     endpoint.unknown_tagged_fields = ()
             n = data[pos]
             pos += 1
-            if not 0 < n < 128:
+            if not n or n > 127:
                 n, pos = long_length(data, pos, n)
             budget -= n
             if budget < 0:
@@ -340,14 +340,14 @@ class StreamsGroupMemberMetadataValue:
                 client_tag_list.append(client_tag)
                 n = data[pos]
                 pos += 1
-                if not 0 < n < 128:
+                if not n or n > 127:
                     n, pos = long_string_length(data, pos, n)
                 end = pos + n - 1
                 client_tag.key = data[pos:end].decode()
                 pos = end
                 n = data[pos]
                 pos += 1
-                if not 0 < n < 128:
+                if not n or n > 127:
                     n, pos = long_string_length(data, pos, n)
                 end = pos + n - 1
                 client_tag.value = data[pos:end].decode()

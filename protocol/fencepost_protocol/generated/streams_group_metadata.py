@@ -206,7 +206,7 @@ class StreamsGroupMetadataValue:
                         pos += 1
                         if n > 127:
                             n, pos = read_uvarint_tail(data, pos, n)
-                        if n == 0:
+                        if not n:
                             m.last_assignment_configs = None
                         else:
                             budget -= n
@@ -220,14 +220,14 @@ class StreamsGroupMetadataValue:
                                 last_assignment_config_list.append(last_assignment_config)
                                 n = data[pos]
                                 pos += 1
-                                if not 0 < n < 128:
+                                if not n or n > 127:
                                     n, pos = long_string_length(data, pos, n)
                                 end = pos + n - 1
                                 last_assignment_config.key = data[pos:end].decode()
                                 pos = end
                                 n = data[pos]
                                 pos += 1
-                                if not 0 < n < 128:
+                                if not n or n > 127:
                                     n, pos = long_string_length(data, pos, n)
                                 end = pos + n - 1
                                 last_assignment_config.value = data[pos:end].decode()

@@ -352,7 +352,7 @@ class StreamsGroupTopologyValue:
             budget = size if size < 4_000_000 else 4_000_000  # limits.MAX_ELEMENTS
             m.epoch, n = _unpack_iB(data, pos)
             pos += 5
-            if not 0 < n < 128:
+            if not n or n > 127:
                 n, pos = long_length(data, pos, n)
             budget -= n
             if budget < 0:
@@ -365,14 +365,14 @@ class StreamsGroupTopologyValue:
                 subtopology_list.append(subtopology)
                 n = data[pos]
                 pos += 1
-                if not 0 < n < 128:
+                if not n or n > 127:
                     n, pos = long_string_length(data, pos, n)
                 end = pos + n - 1
                 subtopology.subtopology_id = data[pos:end].decode()
                 pos = end
                 n = data[pos]
                 pos += 1
-                if not 0 < n < 128:
+                if not n or n > 127:
                     n, pos = long_length(data, pos, n)
                 budget -= n
                 if budget < 0:
@@ -380,7 +380,7 @@ class StreamsGroupTopologyValue:
                 subtopology.source_topics, pos = read_compact_string_array(data, pos, n - 1)
                 n = data[pos]
                 pos += 1
-                if not 0 < n < 128:
+                if not n or n > 127:
                     n, pos = long_length(data, pos, n)
                 budget -= n
                 if budget < 0:
@@ -388,7 +388,7 @@ class StreamsGroupTopologyValue:
                 subtopology.source_topic_regex, pos = read_compact_string_array(data, pos, n - 1)
                 n = data[pos]
                 pos += 1
-                if not 0 < n < 128:
+                if not n or n > 127:
                     n, pos = long_length(data, pos, n)
                 budget -= n
                 if budget < 0:
@@ -401,7 +401,7 @@ class StreamsGroupTopologyValue:
                     state_changelog_topic_list.append(state_changelog_topic)
                     n = data[pos]
                     pos += 1
-                    if not 0 < n < 128:
+                    if not n or n > 127:
                         n, pos = long_string_length(data, pos, n)
                     end = pos + n - 1
                     state_changelog_topic.name = data[pos:end].decode()
@@ -412,7 +412,7 @@ class StreamsGroupTopologyValue:
                         n,
                     ) = _unpack_ihB(data, pos)
                     pos += 7
-                    if not 0 < n < 128:
+                    if not n or n > 127:
                         n, pos = long_length(data, pos, n)
                     budget -= n
                     if budget < 0:
@@ -425,14 +425,14 @@ class StreamsGroupTopologyValue:
                         topic_config_list.append(topic_config)
                         n = data[pos]
                         pos += 1
-                        if not 0 < n < 128:
+                        if not n or n > 127:
                             n, pos = long_string_length(data, pos, n)
                         end = pos + n - 1
                         topic_config.key = data[pos:end].decode()
                         pos = end
                         n = data[pos]
                         pos += 1
-                        if not 0 < n < 128:
+                        if not n or n > 127:
                             n, pos = long_string_length(data, pos, n)
                         end = pos + n - 1
                         topic_config.value = data[pos:end].decode()
@@ -451,7 +451,7 @@ class StreamsGroupTopologyValue:
                         state_changelog_topic.unknown_tagged_fields = ()
                 n = data[pos]
                 pos += 1
-                if not 0 < n < 128:
+                if not n or n > 127:
                     n, pos = long_length(data, pos, n)
                 budget -= n
                 if budget < 0:
@@ -459,7 +459,7 @@ class StreamsGroupTopologyValue:
                 subtopology.repartition_sink_topics, pos = read_compact_string_array(data, pos, n - 1)
                 n = data[pos]
                 pos += 1
-                if not 0 < n < 128:
+                if not n or n > 127:
                     n, pos = long_length(data, pos, n)
                 budget -= n
                 if budget < 0:
@@ -472,7 +472,7 @@ class StreamsGroupTopologyValue:
                     state_changelog_topic_list.append(state_changelog_topic)
                     n = data[pos]
                     pos += 1
-                    if not 0 < n < 128:
+                    if not n or n > 127:
                         n, pos = long_string_length(data, pos, n)
                     end = pos + n - 1
                     state_changelog_topic.name = data[pos:end].decode()
@@ -483,7 +483,7 @@ class StreamsGroupTopologyValue:
                         n,
                     ) = _unpack_ihB(data, pos)
                     pos += 7
-                    if not 0 < n < 128:
+                    if not n or n > 127:
                         n, pos = long_length(data, pos, n)
                     budget -= n
                     if budget < 0:
@@ -496,14 +496,14 @@ class StreamsGroupTopologyValue:
                         topic_config_list.append(topic_config)
                         n = data[pos]
                         pos += 1
-                        if not 0 < n < 128:
+                        if not n or n > 127:
                             n, pos = long_string_length(data, pos, n)
                         end = pos + n - 1
                         topic_config.key = data[pos:end].decode()
                         pos = end
                         n = data[pos]
                         pos += 1
-                        if not 0 < n < 128:
+                        if not n or n > 127:
                             n, pos = long_string_length(data, pos, n)
                         end = pos + n - 1
                         topic_config.value = data[pos:end].decode()
@@ -522,7 +522,7 @@ class StreamsGroupTopologyValue:
                         state_changelog_topic.unknown_tagged_fields = ()
                 n = data[pos]
                 pos += 1
-                if not 0 < n < 128:
+                if not n or n > 127:
                     n, pos = long_length(data, pos, n)
                 budget -= n
                 if budget < 0:
@@ -535,7 +535,7 @@ class StreamsGroupTopologyValue:
                     copartition_group_list.append(copartition_group)
                     n = data[pos]
                     pos += 1
-                    if not 0 < n < 128:
+                    if not n or n > 127:
                         n, pos = long_length(data, pos, n)
                     budget -= n
                     if budget < 0:
@@ -543,7 +543,7 @@ class StreamsGroupTopologyValue:
                     copartition_group.source_topics, pos = read_int_array(data, pos, n - 1, "h")
                     n = data[pos]
                     pos += 1
-                    if not 0 < n < 128:
+                    if not n or n > 127:
                         n, pos = long_length(data, pos, n)
                     budget -= n
                     if budget < 0:
@@ -551,7 +551,7 @@ class StreamsGroupTopologyValue:
                     copartition_group.source_topic_regex, pos = read_int_array(data, pos, n - 1, "h")
                     n = data[pos]
                     pos += 1
-                    if not 0 < n < 128:
+                    if not n or n > 127:
                         n, pos = long_length(data, pos, n)
                     budget -= n
                     if budget < 0:

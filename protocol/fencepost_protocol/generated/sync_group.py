@@ -209,14 +209,14 @@ class SyncGroupRequest:
                 budget = size if size < 4_000_000 else 4_000_000  # limits.MAX_ELEMENTS
                 n = data[pos]
                 pos += 1
-                if not 0 < n < 128:
+                if not n or n > 127:
                     n, pos = long_string_length(data, pos, n)
                 end = pos + n - 1
                 m.group_id = data[pos:end].decode()
                 pos = end
                 m.generation_id, n = _unpack_iB(data, pos)
                 pos += 5
-                if not 0 < n < 128:
+                if not n or n > 127:
                     n, pos = long_string_length(data, pos, n)
                 end = pos + n - 1
                 m.member_id = data[pos:end].decode()
@@ -225,7 +225,7 @@ class SyncGroupRequest:
                 pos += 1
                 if n > 127:
                     n, pos = long_nullable_string_length(data, pos, n)
-                if n == 0:
+                if not n:
                     m.group_instance_id = None
                 else:
                     end = pos + n - 1
@@ -236,7 +236,7 @@ class SyncGroupRequest:
                     pos += 1
                     if n > 127:
                         n, pos = long_nullable_string_length(data, pos, n)
-                    if n == 0:
+                    if not n:
                         m.protocol_type = None
                     else:
                         end = pos + n - 1
@@ -246,7 +246,7 @@ class SyncGroupRequest:
                     pos += 1
                     if n > 127:
                         n, pos = long_nullable_string_length(data, pos, n)
-                    if n == 0:
+                    if not n:
                         m.protocol_name = None
                     else:
                         end = pos + n - 1
@@ -257,7 +257,7 @@ class SyncGroupRequest:
                     m.protocol_name = None
                 n = data[pos]
                 pos += 1
-                if not 0 < n < 128:
+                if not n or n > 127:
                     n, pos = long_length(data, pos, n)
                 budget -= n
                 if budget < 0:
@@ -270,14 +270,14 @@ class SyncGroupRequest:
                     assignment_list.append(assignment)
                     n = data[pos]
                     pos += 1
-                    if not 0 < n < 128:
+                    if not n or n > 127:
                         n, pos = long_string_length(data, pos, n)
                     end = pos + n - 1
                     assignment.member_id = data[pos:end].decode()
                     pos = end
                     n = data[pos]
                     pos += 1
-                    if not 0 < n < 128:
+                    if not n or n > 127:
                         n, pos = long_length(data, pos, n)
                     end = pos + n - 1
                     assignment.assignment = data[pos:end]
@@ -451,7 +451,7 @@ class SyncGroupResponse:
                     pos += 1
                     if n > 127:
                         n, pos = long_nullable_string_length(data, pos, n)
-                    if n == 0:
+                    if not n:
                         m.protocol_type = None
                     else:
                         end = pos + n - 1
@@ -461,7 +461,7 @@ class SyncGroupResponse:
                     pos += 1
                     if n > 127:
                         n, pos = long_nullable_string_length(data, pos, n)
-                    if n == 0:
+                    if not n:
                         m.protocol_name = None
                     else:
                         end = pos + n - 1
@@ -472,7 +472,7 @@ class SyncGroupResponse:
                     m.protocol_name = None
                 n = data[pos]
                 pos += 1
-                if not 0 < n < 128:
+                if not n or n > 127:
                     n, pos = long_length(data, pos, n)
                 end = pos + n - 1
                 m.assignment = data[pos:end]

@@ -81,7 +81,7 @@ class TopicRecord:
             m = new(TopicRecord)
             n = data[pos]
             pos += 1
-            if not 0 < n < 128:
+            if not n or n > 127:
                 n, pos = long_string_length(data, pos, n)
             end = pos + n - 1
             m.name = data[pos:end].decode()

@@ -277,7 +277,7 @@ class TransactionLogValue:
                 pos += 16
                 if n > 127:
                     n, pos = read_uvarint_tail(data, pos, n)
-                if n == 0:
+                if not n:
                     m.transaction_partitions = None
                 else:
                     budget -= n
@@ -291,14 +291,14 @@ class TransactionLogValue:
                         transaction_partition_list.append(transaction_partition)
                         n = data[pos]
                         pos += 1
-                        if not 0 < n < 128:
+                        if not n or n > 127:
                             n, pos = long_string_length(data, pos, n)
                         end = pos + n - 1
                         transaction_partition.topic = data[pos:end].decode()
                         pos = end
                         n = data[pos]
                         pos += 1
-                        if not 0 < n < 128:
+                        if not n or n > 127:
                             n, pos = long_length(data, pos, n)
                         budget -= n
                         if budget < 0:

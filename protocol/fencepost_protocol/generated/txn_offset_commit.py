@@ -249,21 +249,21 @@ class TxnOffsetCommitRequest:
                 budget = size if size < 4_000_000 else 4_000_000  # limits.MAX_ELEMENTS
                 n = data[pos]
                 pos += 1
-                if not 0 < n < 128:
+                if not n or n > 127:
                     n, pos = long_string_length(data, pos, n)
                 end = pos + n - 1
                 m.transactional_id = data[pos:end].decode()
                 pos = end
                 n = data[pos]
                 pos += 1
-                if not 0 < n < 128:
+                if not n or n > 127:
                     n, pos = long_string_length(data, pos, n)
                 end = pos + n - 1
                 m.group_id = data[pos:end].decode()
                 pos = end
                 m.producer_id, m.producer_epoch, m.generation_id, n = _unpack_qhiB(data, pos)
                 pos += 15
-                if not 0 < n < 128:
+                if not n or n > 127:
                     n, pos = long_string_length(data, pos, n)
                 end = pos + n - 1
                 m.member_id = data[pos:end].decode()
@@ -272,7 +272,7 @@ class TxnOffsetCommitRequest:
                 pos += 1
                 if n > 127:
                     n, pos = long_nullable_string_length(data, pos, n)
-                if n == 0:
+                if not n:
                     m.group_instance_id = None
                 else:
                     end = pos + n - 1
@@ -280,7 +280,7 @@ class TxnOffsetCommitRequest:
                     pos = end
                 n = data[pos]
                 pos += 1
-                if not 0 < n < 128:
+                if not n or n > 127:
                     n, pos = long_length(data, pos, n)
                 budget -= n
                 if budget < 0:
@@ -293,14 +293,14 @@ class TxnOffsetCommitRequest:
                     topic_list.append(topic)
                     n = data[pos]
                     pos += 1
-                    if not 0 < n < 128:
+                    if not n or n > 127:
                         n, pos = long_string_length(data, pos, n)
                     end = pos + n - 1
                     topic.name = data[pos:end].decode()
                     pos = end
                     n = data[pos]
                     pos += 1
-                    if not 0 < n < 128:
+                    if not n or n > 127:
                         n, pos = long_length(data, pos, n)
                     budget -= n
                     if budget < 0:
@@ -320,7 +320,7 @@ class TxnOffsetCommitRequest:
                         pos += 17
                         if n > 127:
                             n, pos = long_nullable_string_length(data, pos, n)
-                        if n == 0:
+                        if not n:
                             partition.committed_metadata = None
                         else:
                             end = pos + n - 1
@@ -533,7 +533,7 @@ class TxnOffsetCommitResponse:
                 budget = size if size < 4_000_000 else 4_000_000  # limits.MAX_ELEMENTS
                 m.throttle_time_ms, n = _unpack_iB(data, pos)
                 pos += 5
-                if not 0 < n < 128:
+                if not n or n > 127:
                     n, pos = long_length(data, pos, n)
                 budget -= n
                 if budget < 0:
@@ -546,14 +546,14 @@ class TxnOffsetCommitResponse:
                     topic_list.append(topic)
                     n = data[pos]
                     pos += 1
-                    if not 0 < n < 128:
+                    if not n or n > 127:
                         n, pos = long_string_length(data, pos, n)
                     end = pos + n - 1
                     topic.name = data[pos:end].decode()
                     pos = end
                     n = data[pos]
                     pos += 1
-                    if not 0 < n < 128:
+                    if not n or n > 127:
                         n, pos = long_length(data, pos, n)
                     budget -= n
                     if budget < 0:

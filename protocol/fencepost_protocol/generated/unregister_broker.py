@@ -142,7 +142,7 @@ class UnregisterBrokerResponse:
             pos += 7
             if n > 127:
                 n, pos = long_nullable_string_length(data, pos, n)
-            if n == 0:
+            if not n:
                 m.error_message = None
             else:
                 end = pos + n - 1

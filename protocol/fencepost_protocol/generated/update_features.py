@@ -137,7 +137,7 @@ class UpdateFeaturesRequest:
             budget = size if size < 4_000_000 else 4_000_000  # limits.MAX_ELEMENTS
             m.timeout_ms, n = _unpack_iB(data, pos)
             pos += 5
-            if not 0 < n < 128:
+            if not n or n > 127:
                 n, pos = long_length(data, pos, n)
             budget -= n
             if budget < 0:
@@ -150,7 +150,7 @@ class UpdateFeaturesRequest:
                 feature_update_list.append(feature_update)
                 n = data[pos]
                 pos += 1
-                if not 0 < n < 128:
+                if not n or n > 127:
                     n, pos = long_string_length(data, pos, n)
                 end = pos + n - 1
                 feature_update.feature = data[pos:end].decode()
@@ -297,7 +297,7 @@ class UpdateFeaturesResponse:
             pos += 7
             if n > 127:
                 n, pos = long_nullable_string_length(data, pos, n)
-            if n == 0:
+            if not n:
                 m.error_message = None
             else:
                 end = pos + n - 1
@@ -306,7 +306,7 @@ class UpdateFeaturesResponse:
             if version <= 1:
                 n = data[pos]
                 pos += 1
-                if not 0 < n < 128:
+                if not n or n > 127:
                     n, pos = long_length(data, pos, n)
                 budget -= n
                 if budget < 0:
@@ -319,7 +319,7 @@ class UpdateFeaturesResponse:
                     result_list.append(result)
                     n = data[pos]
                     pos += 1
-                    if not 0 < n < 128:
+                    if not n or n > 127:
                         n, pos = long_string_length(data, pos, n)
                     end = pos + n - 1
                     result.feature = data[pos:end].decode()
@@ -328,7 +328,7 @@ class UpdateFeaturesResponse:
                     pos += 3
                     if n > 127:
                         n, pos = long_nullable_string_length(data, pos, n)
-                    if n == 0:
+                    if not n:
                         result.error_message = None
                     else:
                         end = pos + n - 1

@@ -179,7 +179,7 @@ class UpdateRaftVoterRequest:
             pos += 1
             if n > 127:
                 n, pos = long_nullable_string_length(data, pos, n)
-            if n == 0:
+            if not n:
                 m.cluster_id = None
             else:
                 end = pos + n - 1
@@ -187,7 +187,7 @@ class UpdateRaftVoterRequest:
                 pos = end
             m.current_leader_epoch, m.voter_id, m.voter_directory_id, n = _unpack_iiUB(data, pos)
             pos += 25
-            if not 0 < n < 128:
+            if not n or n > 127:
                 n, pos = long_length(data, pos, n)
             budget -= n
             if budget < 0:
@@ -200,14 +200,14 @@ class UpdateRaftVoterRequest:
                 listener_list.append(listener)
                 n = data[pos]
                 pos += 1
-                if not 0 < n < 128:
+                if not n or n > 127:
                     n, pos = long_string_length(data, pos, n)
                 end = pos + n - 1
                 listener.name = data[pos:end].decode()
                 pos = end
                 n = data[pos]
                 pos += 1
-                if not 0 < n < 128:
+                if not n or n > 127:
                     n, pos = long_string_length(data, pos, n)
                 end = pos + n - 1
                 listener.host = data[pos:end].decode()
@@ -342,7 +342,7 @@ class UpdateRaftVoterResponse:
                             n,
                         ) = _unpack_iiB(data, pos)
                         pos += 9
-                        if not 0 < n < 128:
+                        if not n or n > 127:
                             n, pos = long_string_length(data, pos, n)
                         end = pos + n - 1
                         current_leader.host = data[pos:end].decode()

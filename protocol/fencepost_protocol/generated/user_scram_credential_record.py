@@ -112,28 +112,28 @@ class UserScramCredentialRecord:
             m = new(UserScramCredentialRecord)
             n = data[pos]
             pos += 1
-            if not 0 < n < 128:
+            if not n or n > 127:
                 n, pos = long_string_length(data, pos, n)
             end = pos + n - 1
             m.name = data[pos:end].decode()
             pos = end
             m.mechanism, n = _unpack_bB(data, pos)
             pos += 2
-            if not 0 < n < 128:
+            if not n or n > 127:
                 n, pos = long_length(data, pos, n)
             end = pos + n - 1
             m.salt = data[pos:end]
             pos = end
             n = data[pos]
             pos += 1
-            if not 0 < n < 128:
+            if not n or n > 127:
                 n, pos = long_length(data, pos, n)
             end = pos + n - 1
             m.stored_key = data[pos:end]
             pos = end
             n = data[pos]
             pos += 1
-            if not 0 < n < 128:
+            if not n or n > 127:
                 n, pos = long_length(data, pos, n)
             end = pos + n - 1
             m.server_key = data[pos:end]

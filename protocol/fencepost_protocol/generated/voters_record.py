@@ -170,7 +170,7 @@ class VotersRecord:
             budget = size if size < 4_000_000 else 4_000_000  # limits.MAX_ELEMENTS
             m.version, n = _unpack_hB(data, pos)
             pos += 3
-            if not 0 < n < 128:
+            if not n or n > 127:
                 n, pos = long_length(data, pos, n)
             budget -= n
             if budget < 0:
@@ -183,7 +183,7 @@ class VotersRecord:
                 voter_list.append(voter)
                 voter.voter_id, voter.voter_directory_id, n = _unpack_iUB(data, pos)
                 pos += 21
-                if not 0 < n < 128:
+                if not n or n > 127:
                     n, pos = long_length(data, pos, n)
                 budget -= n
                 if budget < 0:
@@ -196,14 +196,14 @@ class VotersRecord:
                     endpoint_list.append(endpoint)
                     n = data[pos]
                     pos += 1
-                    if not 0 < n < 128:
+                    if not n or n > 127:
                         n, pos = long_string_length(data, pos, n)
                     end = pos + n - 1
                     endpoint.name = data[pos:end].decode()
                     pos = end
                     n = data[pos]
                     pos += 1
-                    if not 0 < n < 128:
+                    if not n or n > 127:
                         n, pos = long_string_length(data, pos, n)
                     end = pos + n - 1
                     endpoint.host = data[pos:end].decode()

@@ -23,6 +23,8 @@ from fencepost_protocol.records.reader import (
 _unpack = struct.Struct("8B").unpack_from
 _NULL: Final = 1
 """The length -1, as it is encoded."""
+_KEY_SIZES: Final = frozenset({_NULL, *range(0, 0x80, 2)})
+"""The lengths of keys that take one byte, as they are encoded."""
 _NOTHING: Final = -1 << 63
 _SMALLEST: Final = (MIN_RECORD_SIZE - 1) << 1
 """The smallest length that a record has, as it is encoded."""
@@ -34,7 +36,6 @@ def largest_timestamp_delta(view: Buffer, start: int, count: int, shift: int = 0
     The largest difference to the base timestamp is given. An ``InvalidBatchError`` says what is
     wrong; ``shift`` is added to positions in it.
     """
-    length = len(view)
     largest = _NOTHING
     pos = start
     for index in range(count):
@@ -44,12 +45,10 @@ def largest_timestamp_delta(view: Buffer, start: int, count: int, shift: int = 0
             if size < 0x80:
                 # A length of one byte: everything after it is one place earlier than named above.
                 time, offset, key_size, a, b = attributes, time, offset, key_size, a
-                last = pos + (size >> 1)
-                pos += 4
             else:
                 size = size & 0x7F | more << 7
-                last = pos + 1 + (size >> 1)
-                pos += 5
+                pos += 1
+            last = pos + (size >> 1)
             if time >= 0x80:
                 time = time & 0x7F | offset << 7
                 offset, key_size, a = key_size, a, b
@@ -58,36 +57,35 @@ def largest_timestamp_delta(view: Buffer, start: int, count: int, shift: int = 0
                 offset = offset & 0x7F | key_size << 7
                 key_size = a
                 pos += 1
-            pos += 1 + (key_size >> 1)  # which is nothing for a null
+            pos += 5 + (key_size >> 1)  # which is nothing for a null
             value_size = view[pos]
-            pos += 1
             if value_size >= 0x80:
-                value_size = value_size & 0x7F | view[pos] << 7
                 pos += 1
-            pos += value_size >> 1
+                value_size = value_size & 0x7F | view[pos] << 7
+            pos += 1 + (value_size >> 1)
             # ``last`` is the record's last byte, the header count where there are no headers. A
             # number that takes three bytes has become one of more than 14 bits.
             is_plain = (
                 pos == last
-                and not view[last]
+                and not view[pos]
                 and offset == index << 1
                 and size | time < 0x4000
-                and key_size < 0x80
                 and not size & 1
-                and (not key_size & 1 or key_size == _NULL)
+                and key_size in _KEY_SIZES
                 and (not value_size & 1 or value_size == _NULL)
             )
         except (IndexError, struct.error):  # a record of seven bytes at the end, or a wrong one
             is_plain = False
         if is_plain:
             pos += 1
-            time = time >> 1 ^ -(time & 1)
+            if time:
+                time = time >> 1 ^ -(time & 1)
         else:
             pos, time = _follow_unusual(view, begin, index, shift)
         if time > largest:
             largest = time
-    if pos != length:
-        raise left_behind(length - pos, pos + shift)
+    if pos != len(view):
+        raise left_behind(len(view) - pos, pos + shift)
     return largest
 
 

@@ -62,6 +62,10 @@ class ControlType(IntEnum):
     KRAFT_VOTERS = 6
 
 
+_ABORT: Final = ControlType.ABORT
+_COMMIT: Final = ControlType.COMMIT
+
+
 @dataclass(slots=True)
 class ControlRecord:
     """One record of a control batch."""
@@ -115,7 +119,7 @@ def build_end_txn_marker(
             NO_SEQUENCE,
             1,
             _BEFORE_TYPE,
-            ControlType.COMMIT if committed else ControlType.ABORT,
+            _COMMIT if committed else _ABORT,
             _BEFORE_EPOCH,
             coordinator_epoch,
             0,

@@ -35,6 +35,9 @@ if TYPE_CHECKING:
     from fencepost_broker.ports import Timer
 
 BY_ID_FROM: Final = 13
+_NO_ERROR: Final = ErrorCode.NONE
+_NOT_LEADER: Final = ErrorCode.NOT_LEADER_OR_FOLLOWER
+_HIGH_WATERMARK: Final = UpperBound.HIGH_WATERMARK
 _FROM_FOLLOWERS_FROM: Final = 11
 _LEADERS_FROM: Final = 16
 _BY_RACK: Final = "RackAwareReplicaSelector"
@@ -75,7 +78,7 @@ class Fetching:
         self.context = context
         self.request = request
         self.opened = opened
-        self.bound = UpperBound.HIGH_WATERMARK
+        self.bound = _HIGH_WATERMARK
         if message.isolation_level == _READ_COMMITTED:
             self.bound = UpperBound.LAST_STABLE
         self.replica = replica
@@ -94,18 +97,18 @@ class Fetching:
         topic: Topic | None
         if self.request.version >= BY_ID_FROM:
             topic = self.context.replicas.table.by_id.get(named.topic_id)
-            missing = ErrorCode.UNKNOWN_TOPIC_ID
+            if topic is None:
+                return Wanted(named, entry, None, ErrorCode.UNKNOWN_TOPIC_ID)
         else:
             topic = self.context.replicas.table.by_name.get(named.topic)
-            missing = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
-        if topic is None:
-            return Wanted(named, entry, None, missing)
+            if topic is None:
+                return Wanted(named, entry, None, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
         if not 0 <= entry.partition < len(topic.partitions):
             return Wanted(named, entry, None, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
         partition = topic.partitions[entry.partition]
         error = partition.epoch_error(entry.current_leader_epoch)
         if (
-            error is ErrorCode.NOT_LEADER_OR_FOLLOWER
+            error is _NOT_LEADER
             and partition.is_here
             and self.replica is None
             and self.request.version >= _FROM_FOLLOWERS_FROM
@@ -217,7 +220,7 @@ class Fetching:
                 return self._refuse(wanted.partition, unheard)
         return PartitionData(
             number,
-            ErrorCode.NONE,
+            _NO_ERROR,
             result.high_watermark,
             result.last_stable_offset,
             result.log_start_offset,

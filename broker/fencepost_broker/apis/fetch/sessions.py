@@ -40,6 +40,7 @@ from fencepost_protocol.generated.fetch import (
 
 from fencepost_broker.ports import Chance
 
+_NO_ERROR: Final = ErrorCode.NONE
 NO_SESSION: Final = 0
 FIRST_EPOCH: Final = 0
 FINAL_EPOCH: Final = -1
@@ -187,7 +188,7 @@ class FetchSessions:
             if message.session_epoch == FIRST_EPOCH:
                 session = self._begin(now_ms, message, by_id=by_id)
             asked = (Asked(topic, entry) for topic in message.topics for entry in topic.partitions)
-            return Opened(ErrorCode.NONE, session, tuple(asked))
+            return Opened(_NO_ERROR, session, tuple(asked))
         return self._go_on(now_ms, message, by_id=by_id)
 
     def partitions_of(self, session_id: int) -> list[Key]:

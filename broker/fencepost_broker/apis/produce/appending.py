@@ -24,7 +24,6 @@ from fencepost_broker.apis.request import NO_ANSWER, Answer, Request
 from fencepost_broker.replication.partition import Partition, Topic
 from fencepost_broker.storage.log import (
     AppendResult,
-    Origin,
     PartitionLog,
     StorageError,
     VerificationGuard,
@@ -143,8 +142,10 @@ def find_topic(context: BrokerContext, data: TopicProduceData, version: int) -> 
     ``topic_error`` tells which.
     """
     table = context.replicas.table
-    by_id = version >= _BY_ID_FROM
-    topic = table.by_id.get(data.topic_id) if by_id else table.by_name.get(data.name)
+    if version >= _BY_ID_FROM:
+        topic = table.by_id.get(data.topic_id)
+    else:
+        topic = table.by_name.get(data.name)
     return None if topic is None or topic.is_internal else topic
 
 
@@ -161,11 +162,16 @@ def append(
     topic: Topic,
     entry: PartitionProduceData,
     now_ms: int,
-    permit: Permit | None,
     acks: int,
+    unflushed: list[Unflushed],
+    unreplicated: list[Unreplicated],
+    permit: Permit | None = None,
     examined: Examined | None = None,
 ) -> AppendResult:
-    """Append one batch, or return a result with the error."""
+    """Append one batch, or return a result with the error.
+
+    What its answer has to wait for is added to ``unflushed`` and ``unreplicated``.
+    """
     if not 0 <= entry.index < len(topic.partitions):
         return AppendResult(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
     partition = topic.partitions[entry.index]
@@ -185,20 +191,26 @@ def append(
         if isinstance(permitted, AppendResult):
             return permitted
         guard = permitted
+    log = partition.log
     if examined is None:
-        result = partition.log.append_as_leader(
-            memoryview(records), partition.leader_epoch, now_ms, Origin.CLIENT, guard
+        result = log.append_as_leader(
+            memoryview(records), partition.leader_epoch, now_ms, guard=guard
         )
     else:
         result = examined(partition, entry, now_ms, guard)
-    if not (result.error or result.duplicate):
+    if result.error:
+        partition.batches_refused += 1
+        _tell_log_start(log, records, result)
+        return result
+    if not result.duplicate:
         partition.bytes_in += len(records)
         partition.batches_in += 1
         if not partition.is_plain or partition.waiters:
             partition.appended(now_ms)
-    elif result.error:
-        partition.batches_refused += 1
-        _tell_log_start(partition.log, records, result)
+    if log.log_end_offset >= log.flush_at_offset:
+        unflushed.append((log, result))
+    if not partition.is_plain and acks == ACKS_ALL:
+        unreplicated.append((partition, result, partition.leader_epoch))
     return result
 
 

@@ -15,7 +15,6 @@ from fencepost_protocol.generated.produce import ProduceRequest
 
 from fencepost_broker.apis.produce.appending import (
     ACKS,
-    ACKS_ALL,
     Examined,
     Outcome,
     Permit,
@@ -54,9 +53,8 @@ def carry_out(
     """
     version = request.version
     began_ns = perf_counter_ns()
-    refusal = ErrorCode.NONE if message.acks in ACKS else ErrorCode.INVALID_REQUIRED_ACKS
+    refusal = None if message.acks in ACKS else ErrorCode.INVALID_REQUIRED_ACKS
     now_ms = context.clock.now_ms()
-    failed = False
     count = 0
     outcomes: list[Outcome] = []
     unflushed: list[Unflushed] = []
@@ -77,27 +75,20 @@ def carry_out(
             result = (
                 AppendResult(refusal or topic_error(context, data, version))
                 if topic is None or refusal
-                else append(topic, entry, now_ms, permit, message.acks, examined)
+                else append(
+                    topic, entry, now_ms, message.acks, unflushed, unreplicated, permit, examined
+                )
             )
-            if result.error:
-                failed = True
-            elif topic is not None:
-                partition = topic.partitions[entry.index]
-                log = partition.log
-                if log.log_end_offset >= log.flush_at_offset:
-                    unflushed.append((log, result))
-                if not partition.is_plain and message.acks == ACKS_ALL:
-                    unreplicated.append((partition, result, partition.leader_epoch))
+            count += 1
             of_topic.append((entry.index, result))
-        count += len(of_topic)
         outcomes.append((data, of_topic))
     if (
         count == 1
-        and not (failed or unflushed or unreplicated)
+        and not (result.error or unflushed or unreplicated)
         and message.acks
         and not request.needs_message
     ):
-        return answer_success(request, data, of_topic[0])
+        return answer_success(request, data, entry.index, result)
     return conclude(context, request, message, outcomes, unflushed, unreplicated)
 
 
@@ -148,7 +139,7 @@ class LongRequest:
         """Append batches until the time is over; return whether all are appended."""
         context, message = self._context, self._message
         version = self._request.version
-        refusal = ErrorCode.NONE if message.acks in ACKS else ErrorCode.INVALID_REQUIRED_ACKS
+        refusal = None if message.acks in ACKS else ErrorCode.INVALID_REQUIRED_ACKS
         now_ms = context.clock.now_ms()
         has_begun = False
         while True:
@@ -161,16 +152,10 @@ class LongRequest:
                 if topic is None or refusal:
                     result = AppendResult(refusal or topic_error(context, data, version))
                 else:
-                    result = append(topic, entry, now_ms, None, message.acks)
+                    result = append(
+                        topic, entry, now_ms, message.acks, self._unflushed, self._unreplicated
+                    )
                 of_topic.append((entry.index, result))
-                if topic is None or result.error:
-                    continue
-                partition = topic.partitions[entry.index]
-                log = partition.log
-                if log.log_end_offset >= log.flush_at_offset:
-                    self._unflushed.append((log, result))
-                if not partition.is_plain and message.acks == ACKS_ALL:
-                    self._unreplicated.append((partition, result, partition.leader_epoch))
             if len(self._outcomes) == len(message.topic_data):
                 return True
             self._outcomes.append((message.topic_data[len(self._outcomes)], []))

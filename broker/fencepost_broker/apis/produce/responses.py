@@ -1,14 +1,14 @@
 """Responses to Produce, built from the logs' results.
 
 Nearly all answers are to one appended batch, and differ from each other in five numbers only. Such
-an answer is encoded once per topic, then copied and patched. That takes 0.6 us; building and
-encoding the objects takes 3 us.
+an answer is encoded once per topic, then packed again with other numbers. That takes 0.5 us;
+building and encoding the objects takes 3 us.
 """
 
 from __future__ import annotations
 
 import struct
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from fencepost_protocol.errors import ErrorCode
@@ -31,13 +31,13 @@ if TYPE_CHECKING:
     from fencepost_broker.apis.context import BrokerContext
 
 FRAMES_MAX: Final = 4096
-_CORRELATION: Final = struct.Struct(">i")
-_CORRELATION_AT: Final = 4
+_HEAD: Final = 8
+"""Size and correlation id."""
 _INDEX: Final = 0x5EED_F00D
 """A marker in place of the partition's number, by which its position is found."""
-_OUTCOME: Final = struct.Struct(">ihqqq")
+_OUTCOME: Final = "ihqqq"
 """Partition, error code, base offset, log append time, log start offset."""
-_OLD_OUTCOME: Final = struct.Struct(">ihqq")
+_OLD_OUTCOME: Final = "ihqq"
 _LOG_START_FROM: Final = 5
 _LEADERS_FROM: Final = 10
 
@@ -46,34 +46,38 @@ Outcome = tuple[int, AppendResult]
 
 
 class _Frame(NamedTuple):
-    """An encoded answer for one partition, and the position of its numbers."""
+    """An answer for one partition: what packs it, and the bytes around its numbers."""
 
-    data: bytes
-    outcome_at: int
+    pack: Callable[..., bytes]
+    size: bytes
+    between: bytes
+    rest: bytes
 
 
 _frames: dict[tuple[int, str, bytes], _Frame] = {}
 """By version and topic; all brokers of a process share them, since they hold no broker's state."""
 
 
-def answer_success(request: Request, data: TopicProduceData, outcome: Outcome) -> Pieces:
-    """Encode the answer to a request whose only batch was appended."""
+def answer_success(
+    request: Request, data: TopicProduceData, number: int, result: AppendResult
+) -> Pieces:
+    """Encode the answer to a request whose only batch was appended, to the partition ``number``."""
     version = request.version
     key = (version, data.name, data.topic_id)
-    frame = _frames.get(key) or _remember(key)
-    number, result = outcome
-    answer = bytearray(frame.data)
-    _CORRELATION.pack_into(answer, _CORRELATION_AT, request.correlation_id)
+    pack, size, between, rest = _frames.get(key) or _remember(key)
     if version >= _LOG_START_FROM:
-        _OUTCOME.pack_into(
-            answer, frame.outcome_at, number, 0, result.base_offset, result.log_append_time_ms,
-            result.log_start_offset,
-        )  # fmt: skip
-    else:
-        _OLD_OUTCOME.pack_into(
-            answer, frame.outcome_at, number, 0, result.base_offset, result.log_append_time_ms
+        return [
+            pack(
+                size, request.correlation_id, between, number, 0, result.base_offset,
+                result.log_append_time_ms, result.log_start_offset, rest,
+            )
+        ]  # fmt: skip
+    return [
+        pack(
+            size, request.correlation_id, between, number, 0, result.base_offset,
+            result.log_append_time_ms, rest,
         )
-    return [answer]
+    ]  # fmt: skip
 
 
 def answer_all(
@@ -136,7 +140,11 @@ def _remember(key: tuple[int, str, bytes]) -> _Frame:
     partition = PartitionProduceResponse(_INDEX, ErrorCode.NONE, 0, 0, 0)
     response = ProduceResponse(responses=[TopicProduceResponse(name, topic_id, [partition])])
     data = bytes(encode_response(response, version, 0))
-    frame = _Frame(data, data.rindex(_CORRELATION.pack(_INDEX)))
+    outcome = _OUTCOME if version >= _LOG_START_FROM else _OLD_OUTCOME
+    begin = data.rindex(_INDEX.to_bytes(4, "big"))
+    end = begin + struct.calcsize(f">{outcome}")
+    packed = struct.Struct(f">4si{begin - _HEAD}s{outcome}{len(data) - end}s")
+    frame = _Frame(packed.pack, data[:4], data[_HEAD:begin], data[end:])
     if len(_frames) >= FRAMES_MAX:
         _frames.clear()
     _frames[key] = frame

@@ -31,6 +31,7 @@ from fencepost_broker.coordinator.transaction.states import State
 from fencepost_broker.metadata.decision import Decision
 
 OFFSETS_TOPIC: Final = "__consumer_offsets"
+_ONGOING: Final = State.ONGOING
 _FENCED_CODE_FROM: Final = 2
 """PRODUCER_FENCED instead of INVALID_PRODUCER_EPOCH (KIP-588)."""
 _BY_BROKERS_FROM: Final = 4
@@ -76,11 +77,11 @@ def add_partitions(context: Context, now_ms: int, command: AddPartitions) -> Dec
         return Decision(Outcome(ErrorCode.INVALID_TXN_STATE))
     partitions = _with(context, transaction, command)
     if partitions is None:
-        if transaction.state is State.ONGOING:
+        if transaction.state is _ONGOING:
             return Decision(Outcome(ErrorCode.NONE))
         partitions = {}  # as in Kafka, a transaction may begin with no partitions at all
-    value = transaction.next_value(State.ONGOING, now_ms)
-    if transaction.state is not State.ONGOING:
+    value = transaction.next_value(_ONGOING, now_ms)
+    if transaction.state is not _ONGOING:
         value.transaction_start_timestamp_ms = now_ms
     value.transaction_partitions = listed(transaction, partitions)
     value.client_transaction_version = (

@@ -33,6 +33,12 @@ from fencepost_broker.coordinator.transaction.model import (
 from fencepost_broker.coordinator.transaction.states import State, may_follow
 from fencepost_broker.metadata.decision import Decision
 
+_NO_ERROR: Final = ErrorCode.NONE
+_ONGOING: Final = State.ONGOING
+_PREPARE_COMMIT: Final = State.PREPARE_COMMIT
+_PREPARE_ABORT: Final = State.PREPARE_ABORT
+_COMPLETE_COMMIT: Final = State.COMPLETE_COMMIT
+_COMPLETE_ABORT: Final = State.COMPLETE_ABORT
 _FENCED_CODE_FROM: Final = 2
 """PRODUCER_FENCED instead of INVALID_PRODUCER_EPOCH (KIP-588)."""
 _EPOCH_BUMP_FROM: Final = 5
@@ -52,7 +58,7 @@ def end_txn(context: Context, now_ms: int, command: EndTxn) -> Decision[EndTxnRe
     if bumps and transaction.is_prepared:
         # The ids are not compared: the end may have chosen a new producer id, not yet in effect.
         return _refused(ErrorCode.CONCURRENT_TRANSACTIONS)
-    is_ongoing = transaction.state is State.ONGOING
+    is_ongoing = transaction.state is _ONGOING
     is_retry = bumps and not is_ongoing and _is_retry(transaction, request)
     if transaction.client_id != request.producer_id and not is_retry:
         return _refused(ErrorCode.INVALID_PRODUCER_ID_MAPPING)
@@ -68,7 +74,7 @@ def end_txn(context: Context, now_ms: int, command: EndTxn) -> Decision[EndTxnRe
             return _refused(ErrorCode.INVALID_TXN_STATE)
         return _prepare(context, now_ms, transaction, request, bumps=True)
     # The first answer may be lost, so a repeated request succeeds; the opposite outcome fails.
-    outcome = State.COMPLETE_COMMIT if request.committed else State.COMPLETE_ABORT
+    outcome = _COMPLETE_COMMIT if request.committed else _COMPLETE_ABORT
     if transaction.state is not outcome:
         return _refused(ErrorCode.INVALID_TXN_STATE)
     if not bumps:
@@ -88,7 +94,7 @@ def _is_retry(transaction: Transaction, request: EndTxnRequest) -> bool:
     If that was the last epoch of its producer id, the next epoch is 0 of a new id. The epoch that
     only fences belongs to no producer, so a fenced producer does not get it as an answer.
     """
-    if transaction.state not in (State.COMPLETE_COMMIT, State.COMPLETE_ABORT):
+    if transaction.state not in (_COMPLETE_COMMIT, _COMPLETE_ABORT):
         return False
     epoch = transaction.logged.producer_epoch
     if request.producer_id == transaction.logged.producer_id:
@@ -118,9 +124,9 @@ def _prepare(
         if written is None:
             return _refused(ErrorCode.INVALID_TXN_STATE)
         partitions, tells = _with_left_out(context, transaction, written)
-    state = State.PREPARE_COMMIT if request.committed else State.PREPARE_ABORT
+    state = _PREPARE_COMMIT if request.committed else _PREPARE_ABORT
     value = transaction.next_value(state, now_ms)
-    if transaction.state is not State.ONGOING:
+    if transaction.state is not _ONGOING:
         value.transaction_start_timestamp_ms = now_ms
     if bumps:
         error = _bump(context, transaction, value)
@@ -158,7 +164,7 @@ def _bump(context: Context, transaction: Transaction, value: TransactionLogValue
             return ErrorCode.COORDINATOR_LOAD_IN_PROGRESS
         value.next_producer_id = producer_id
     value.producer_epoch = epoch + 1
-    return ErrorCode.NONE
+    return _NO_ERROR
 
 
 def bump_client(
@@ -229,7 +235,7 @@ def _prepared(
         transactional_id,
         value.producer_id,
         value.producer_epoch,
-        value.transaction_status == State.PREPARE_COMMIT,
+        value.transaction_status == _PREPARE_COMMIT,
         context.coordinator_epoch,
         value.client_transaction_version,
         pending_of(partitions),
@@ -239,8 +245,9 @@ def _prepared(
 
 def pending_of(partitions: Partitions) -> dict[tuple[str, int], ErrorCode]:
     """Return the initial ``SendMarkers.pending``: every partition, none with an error."""
-    none = ErrorCode.NONE
-    return {(topic, number): none for topic, numbers in partitions.items() for number in numbers}
+    return {
+        (topic, number): _NO_ERROR for topic, numbers in partitions.items() for number in numbers
+    }
 
 
 def fence(context: Context, now_ms: int, transaction: Transaction) -> Decision[Any]:
@@ -249,8 +256,8 @@ def fence(context: Context, now_ms: int, transaction: Transaction) -> Decision[A
     No producer ever gets the highest epoch, so there is always one left to fence with.
     """
     assert may_follow(transaction.state, State.PREPARE_EPOCH_FENCE)
-    assert may_follow(State.PREPARE_EPOCH_FENCE, State.PREPARE_ABORT)
-    value = transaction.next_value(State.PREPARE_ABORT, now_ms)
+    assert may_follow(State.PREPARE_EPOCH_FENCE, _PREPARE_ABORT)
+    value = transaction.next_value(_PREPARE_ABORT, now_ms)
     value.producer_epoch = min(transaction.logged.producer_epoch + 1, EPOCH_MAX)
     if transaction.is_kept:
         value.next_producer_id = transaction.client_id
@@ -267,8 +274,8 @@ def fence(context: Context, now_ms: int, transaction: Transaction) -> Decision[A
 
 def completion(context: Context, now_ms: int, transaction: Transaction) -> Any:
     """Return the CompleteX record."""
-    is_commit = transaction.state is State.PREPARE_COMMIT
-    state = State.COMPLETE_COMMIT if is_commit else State.COMPLETE_ABORT
+    is_commit = transaction.state is _PREPARE_COMMIT
+    state = _COMPLETE_COMMIT if is_commit else _COMPLETE_ABORT
     value = transaction.next_value(state, now_ms)
     value.transaction_partitions = []
     logged = transaction.logged

@@ -29,6 +29,7 @@ LAST_EPOCH: Final = EPOCH_MAX - 1
 NEVER_MS: Final = (1 << 31) - 1
 """The timeout of a transaction that does not time out (two-phase commit, KIP-939)."""
 _EPOCH_BUMP: Final = 2
+_EMPTY: Final = State.EMPTY
 
 Partitions = dict[str, dict[int, None]]
 NO_PARTITIONS: Final[Partitions] = {}
@@ -136,7 +137,7 @@ class Transaction:
         self.is_kept = is_kept = next_epoch != NO_EPOCH
         if is_kept:
             client_id, epoch = value.next_producer_id, next_epoch
-        if state is State.EMPTY:
+        if state is _EMPTY:
             self.last_epoch = NO_EPOCH  # EpochAskedFor sets it if the request had the old epoch
         elif epoch == self.client_epoch + 1 and client_id == self.client_id:
             # From version 2 on, a producer may continue after its end or fence; before, it may not.

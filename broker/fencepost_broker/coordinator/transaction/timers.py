@@ -15,6 +15,7 @@ from fencepost_broker.coordinator.transaction.model import NEVER_MS, Transaction
 from fencepost_broker.coordinator.transaction.states import State
 
 Heap = list[tuple[int, str]]
+_ONGOING: Final = State.ONGOING
 _SPARE: Final = 64
 """The number of superfluous entries that are tolerated before a cleanup."""
 
@@ -41,7 +42,7 @@ class Timers:
 
     def timeout_of(self, transaction: Transaction) -> int | None:
         """Return the time at which the open transaction is aborted; ``None`` for never."""
-        if transaction.state is not State.ONGOING:
+        if transaction.state is not _ONGOING:
             return None
         logged = transaction.logged
         timeout_ms = logged.transaction_timeout_ms
@@ -51,7 +52,7 @@ class Timers:
 
     def expiry_of(self, transaction: Transaction) -> int | None:
         """Return the time at which an unused id expires; ``None`` during a transaction."""
-        if transaction.state is State.ONGOING or transaction.is_prepared:
+        if transaction.state is _ONGOING or transaction.is_prepared:
             return None
         return transaction.logged.transaction_last_update_timestamp_ms + self._expiration_ms
 

@@ -54,6 +54,8 @@ _unpack = HEADER.unpack_from
 _pack_place = struct.Struct(">qii").pack_into
 """Base offset, batch length and leader epoch: the length is written again to save a call."""
 _NO_ERROR: Final = ErrorCode.NONE
+_CLIENT: Final = Origin.CLIENT
+_LOG_APPEND_TIME: Final = TimestampType.LOG_APPEND_TIME
 _NO_HEADER: Final[RawHeader] = (0, -1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0)
 
 
@@ -74,7 +76,10 @@ def append_as_leader(
     """
     if records.readonly:
         records = memoryview(bytearray(records))
-    header: RawHeader = _unpack(records) if len(records) >= HEADER_SIZE else _NO_HEADER
+    try:
+        header: RawHeader = _unpack(records)
+    except struct.error:  # shorter than a header
+        header = _NO_HEADER
     if not is_examined and not _is_plain(log, records, header, now_ms):
         examined = examine(records, log.config, origin, now_ms)
         if isinstance(examined, AppendResult):
@@ -125,7 +130,7 @@ def _is_plain(log: LogState, records: memoryview, header: RawHeader, now_ms: int
         or count * MIN_RECORD_SIZE > size  # or it is compressed well
         or size > log.size_max
         or max_timestamp > now_ms + log.config.message_timestamp_after_max_ms
-        or sequence < 0 <= producer_id
+        or (producer_id >= 0 and sequence < 0)
         or crc32c(records[ATTRIBUTES_OFFSET:]) != crc
         or (
             (count <= log.walked_records_max or attributes & log.counted_codecs)
@@ -251,7 +256,7 @@ def append_marker(
         timestamp_ms=now_ms,
     )
     append_time_ms = NO_TIMESTAMP
-    if log.config.message_timestamp_type is TimestampType.LOG_APPEND_TIME:
+    if log.config.message_timestamp_type is _LOG_APPEND_TIME:
         set_max_timestamp(batch, TimestampType.LOG_APPEND_TIME, now_ms)
         append_time_ms = now_ms
     marker = (coordinator_epoch, committed)
@@ -330,7 +335,7 @@ def _admit(
     """Answer a repeat or a refusal; ``None`` when the batch may be appended."""
     _, _, _, _, _, attributes, last_delta, _, _, producer_id, epoch, sequence, _ = header
     producers = log.producers
-    if origin is Origin.CLIENT:
+    if origin is _CLIENT:
         duplicate = producers.find_duplicate(producer_id, epoch, sequence, last_delta)
         if duplicate is not None:
             return AppendResult(

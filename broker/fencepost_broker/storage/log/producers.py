@@ -42,6 +42,7 @@ from fencepost_broker.storage.log.disk import CorruptFileError
 from fencepost_broker.storage.log.indexes import AbortedEntry
 from fencepost_broker.storage.log.results import Origin, ProducerDescription
 
+_CLIENT: Final = Origin.CLIENT
 _REMEMBERED_BATCHES: Final = 5
 _SNAPSHOT_VERSION: Final = 1
 _SNAPSHOT_HEAD: Final = 6
@@ -164,7 +165,7 @@ class ProducerState:
             ongoing = producer.transaction_start >= 0 and current == epoch
             if verify and not ongoing and not _is_guarded(verification, guard):
                 return _unverified(producer_id)
-        if origin is Origin.CLIENT:
+        if origin is _CLIENT:
             if verification is not None:
                 refusal = _check_verified_sequence(
                     producer_id, base_sequence, verification, known=bool(producer.batches)

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from fencepost_broker.storage.log.state import LogState
 
 _NO_ERROR: Final = ErrorCode.NONE
+_LAST_STABLE: Final = UpperBound.LAST_STABLE
 
 
 def read(
@@ -40,7 +41,7 @@ def read(
         _NO_ERROR,
         [],
         0,
-        [] if bound is UpperBound.LAST_STABLE else None,
+        [] if bound is _LAST_STABLE else None,
         log.high_watermark,
         log.last_stable_offset,
         log.log_start_offset,
@@ -56,7 +57,7 @@ def read(
         return result
     try:
         segment, position = _collect(log, result, offset, end_offset, max_bytes, min_one_batch)
-        if bound is UpperBound.LAST_STABLE and result.size:
+        if bound is _LAST_STABLE and result.size:
             upper_offset = _upper_offset(log, segment, position, end_offset)
             result.aborted = [
                 AbortedTransaction(entry.producer_id, entry.first_offset)

@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from typing import Protocol
+from typing import Final, Protocol
 
 from fencepost_broker.storage.log.checkpoints import format_epochs
 from fencepost_broker.storage.log.config import LogConfig
@@ -22,6 +22,8 @@ from fencepost_broker.storage.log.results import (
     UpperBound,
 )
 from fencepost_broker.storage.log.segment import Segment
+
+_HIGH_WATERMARK: Final = UpperBound.HIGH_WATERMARK
 
 
 class RunningCompaction(Protocol):
@@ -191,7 +193,7 @@ class LogState:
 
     def bound_offset(self, bound: UpperBound) -> int:
         """The first offset that a reader of that kind does not see."""
-        if bound is UpperBound.HIGH_WATERMARK:
+        if bound is _HIGH_WATERMARK:
             return self.high_watermark
         return self.last_stable_offset if bound is UpperBound.LAST_STABLE else self.log_end_offset
 
