@@ -44,6 +44,7 @@ ADAPTERS: Final = {
     BROKER + "storage/disk/directory_lock.py": "msvcrt for fcntl",
     BROKER + "storage/disk/files.py": "seeks for pread and pwrite, ftruncate for posix_fallocate",
     BROKER + "storage/disk/memory_chunks.py": "seeks for pread and pwrite",
+    BROKER + "storage/disk/read_memory.py": "files.py reads into new memory where maps have a size",
     "client/fencepost_client/clients/blocking/portal.py": "nothing to forget where is no fork",
     "client/fencepost_client/commands/terminal.py": "KeyboardInterrupt for handlers of signals",
 }

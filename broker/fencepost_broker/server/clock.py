@@ -9,7 +9,6 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Callable
-from time import perf_counter_ns
 from typing import Final, NamedTuple, Protocol
 
 SECOND_MS: Final = 1000
@@ -67,11 +66,11 @@ class StateClock:
         """Return state time, in milliseconds since 1970."""
         if self._stands_at_ms is not None:
             return self._stands_at_ms
-        return (perf_counter_ns() + self._apart_ns) // _NS_IN_MS + self._ahead_ms
+        return (time.perf_counter_ns() + self._apart_ns) // _NS_IN_MS + self._ahead_ms
 
     def _system_ms(self) -> int:
         """The system's time, by what was known of it at the last look."""
-        return (perf_counter_ns() + self._apart_ns) // _NS_IN_MS
+        return (time.perf_counter_ns() + self._apart_ns) // _NS_IN_MS
 
     @property
     def is_manual(self) -> bool:
@@ -219,7 +218,7 @@ def _apart_ns() -> int:
     Another process may run between the two looks: then they are taken again.
     """
     while True:
-        steady_ns = perf_counter_ns()
+        steady_ns = time.perf_counter_ns()
         apart_ns = time.time_ns() - steady_ns
-        if perf_counter_ns() - steady_ns < _NS_IN_MS:
+        if time.perf_counter_ns() - steady_ns < _NS_IN_MS:
             return apart_ns
