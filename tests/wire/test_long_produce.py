@@ -59,6 +59,17 @@ def _in_turns(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(carrying_out, "_TURN_NS", -1)
 
 
+async def test_a_topic_without_partitions_does_not_take_another_ones_answer() -> None:
+    topics = [
+        TopicProduceData("a", partition_data=[PartitionProduceData(1, batch(b"a"))]),
+        TopicProduceData("b"),
+    ]
+    async with running_broker(topics=TOPICS) as broker:
+        answer = await broker.ask(ProduceRequest(None, -1, 1000, topics), 12)
+    with_parts = [each for each in told(answer) if each[1]]
+    assert with_parts == [("a", [(1, ErrorCode.NONE, 0)])]
+
+
 async def test_the_answer_is_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
     async with running_broker(topics=TOPICS) as broker:
         at_once = told(await broker.ask(request(), 12))

@@ -55,7 +55,6 @@ def carry_out(
     began_ns = perf_counter_ns()
     refusal = None if message.acks in ACKS else ErrorCode.INVALID_REQUIRED_ACKS
     now_ms = context.clock.now_ms()
-    count = 0
     outcomes: list[Outcome] = []
     unflushed: list[Unflushed] = []
     unreplicated: list[Unreplicated] = []
@@ -79,11 +78,11 @@ def carry_out(
                     topic, entry, now_ms, message.acks, unflushed, unreplicated, permit, examined
                 )
             )
-            count += 1
             of_topic.append((entry.index, result))
         outcomes.append((data, of_topic))
     if (
-        count == 1
+        len(outcomes) == 1
+        and len(of_topic) == 1
         and not (result.error or unflushed or unreplicated)
         and message.acks
         and not request.needs_message
