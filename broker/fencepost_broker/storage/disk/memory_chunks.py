@@ -10,6 +10,7 @@ import tempfile
 from typing import Final
 
 from fencepost_broker.storage.disk.files import storage_error
+from fencepost_broker.storage.disk.read_memory import has_views
 
 CHUNK_BITS: Final = 21
 CHUNK_SIZE: Final = 1 << CHUNK_BITS
@@ -126,12 +127,10 @@ class MemoryBudget:
         self.used_bytes -= len(chunk)
         mapped = chunk.obj
         if len(chunk) == CHUNK_SIZE and isinstance(mapped, mmap.mmap):
-            try:
+            with contextlib.suppress(BufferError):  # a view of the chunk itself
                 chunk.release()
-                mapped.resize(CHUNK_SIZE)  # changes nothing, and is refused while there are views
-            except BufferError:
-                return
-            self._kept.append(memoryview(mapped))
+                if not has_views(mapped):
+                    self._kept.append(memoryview(mapped))
 
 
 class SharedChunk:

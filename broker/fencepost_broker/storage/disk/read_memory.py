@@ -20,6 +20,15 @@ BLOCK_BYTES: Final = 1 << 20
 BLOCKS_MAX: Final = 16
 
 
+def has_views(memory: mmap.mmap) -> bool:
+    """Return whether there are views of a map; if so, Python refuses to resize it."""
+    try:
+        memory.resize(len(memory))  # changes nothing
+    except BufferError:
+        return True
+    return False
+
+
 class ReadMemory:
     """Blocks of memory for the reads of one disk, on one thread."""
 
@@ -49,11 +58,8 @@ class ReadMemory:
     def _unused(self) -> mmap.mmap | None:
         """Return a block without views, a new one if need be; None if there are enough."""
         for block in self._blocks:
-            try:
-                block.resize(BLOCK_BYTES)  # changes nothing, and is refused while there are views
-            except BufferError:
-                continue
-            return block
+            if not has_views(block):
+                return block
         if len(self._blocks) == BLOCKS_MAX:
             return None
         block = mmap.mmap(-1, BLOCK_BYTES)

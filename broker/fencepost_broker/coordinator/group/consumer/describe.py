@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Final
 
 from fencepost_protocol.generated.consumer_group_describe import (
     Assignment,
@@ -24,7 +23,6 @@ from fencepost_broker.metadata.decision import Decision
 
 CLASSIC, CONSUMER = 0, 1
 """Member types (KIP-1099)."""
-_NOTHING: Final[Mapping[bytes, frozenset[int]]] = {}
 
 
 def describe_consumer_groups(

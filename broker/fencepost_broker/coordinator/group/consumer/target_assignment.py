@@ -39,12 +39,12 @@ class TargetAssignment:
         return self.by_member.get(member_id, _NOTHING)
 
     def join(self, member_id: str) -> None:
-        """Count a new member of the group, behind all others."""
+        """Add a new member of the group, after all others."""
         self.places[member_id] = self.next_place
         self._count(member_id)
 
     def leave(self, member_id: str) -> None:
-        """Count a member of the group no longer."""
+        """Remove a member of the group."""
         self._discount(member_id)
         del self.places[member_id]
 
