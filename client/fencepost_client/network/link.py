@@ -183,8 +183,9 @@ class Link(asyncio.BufferedProtocol):
             return
         if reply and self._transport is not None:
             self._transport.write(reply)
-        self._tell(events)
-        self._arm()
+        if events or reply:
+            self._tell(events)
+            self._arm()
 
     def connection_lost(self, exc: Exception | None) -> None:
         """Called by the loop."""

@@ -255,9 +255,13 @@ class Connection:
         events: list[Event] = []
         reply: Buffer = b""
         self._heard_ms = now_ms
-        under_way = self._under_way.copy()
+        under_way = self._under_way
         try:
-            for frame in self._frames.received(count):
+            frames = self._frames.received(count)
+            if not frames:  # a part of a large answer
+                return events, reply
+            under_way = under_way.copy()
+            for frame in frames:
                 request = self._request_of(frame)
                 if self.state is State.NEGOTIATING:
                     reply = self._negotiated(now_ms, request, frame, events)

@@ -22,11 +22,18 @@ _HEAD_BYTES: Final = 80
 """More than there can be before the first value: a length takes one or two bytes, a key 63."""
 _NULL: Final = 1
 _FORMS_KEPT: Final = 256
+_last_forms: dict[tuple[int, int], _Form] = {}
+"""By length and count of a batch: the form of the last such batch, which the next one mostly has."""
 
 
 class _Form(NamedTuple):
     """What batches with the same count and sizes have in common."""
 
+    count: int
+    key: int
+    """The key's length as it is encoded."""
+    length: bytes
+    """The value's."""
     unpack: Callable[[Buffer, int], tuple[Any, ...]]
     size: int
     frame: bytes
@@ -46,6 +53,23 @@ def read_regular(
     """
     if not 0 < count <= _RECORDS_MAX:
         return None
+    kind = len(batch), count
+    form = _last_forms.get(kind)
+    if form is not None:
+        found = _read(batch, form)
+        if found is not None:
+            return found
+    form = _form_at(batch, count)
+    if form is None:
+        return None
+    if len(_last_forms) >= _FORMS_KEPT:
+        _last_forms.clear()
+    _last_forms[kind] = form
+    return _read(batch, form)
+
+
+def _form_at(batch: Buffer, count: int) -> _Form | None:
+    """The form that the first record has, if all records can have it."""
     first = bytes(batch[HEADER_SIZE : HEADER_SIZE + _HEAD_BYTES]).ljust(_HEAD_BYTES, b"\0")
     size, more = first[:2]
     pos = 1
@@ -61,15 +85,21 @@ def read_regular(
     pos += 4 + (key >> 1)
     length = first[pos : pos + (1 if first[pos] < 0x80 else 2)]
     form = _form(key, length, count)
-    if form is None or HEADER_SIZE + form.size != len(batch):
-        return None
-    fields = form.unpack(batch, HEADER_SIZE - 1)
+    return None if form is None or HEADER_SIZE + form.size != len(batch) else form
+
+
+def _read(
+    batch: Buffer, form: _Form
+) -> tuple[bytes, list[bytes | None], list[bytes | None]] | None:
+    """Read a batch of the form's length; None if it has another form."""
+    count, key, length, unpack, _, expected, width, time = form
+    fields = unpack(batch, HEADER_SIZE - 1)
     step = 4 if key > _NULL else 2
     frame = bytearray().join(fields[::step])
-    times = bytes(frame[form.time :: form.width])
-    frame[form.time :: form.width] = bytes(count)
+    times = bytes(frame[time::width])
+    frame[time::width] = bytes(count)
     if (
-        frame != form.frame
+        frame != expected
         or not times.isascii()
         or (step == 4 and fields[2::4].count(length) != count)
     ):
@@ -102,4 +132,6 @@ def _form(key: int, length: bytes, count: int) -> _Form | None:
     frame += b"\0"
     key_and_length = f"{key_size}s{len(length)}s" if key_size else ""
     whole = struct.Struct(f"{width}s{key_and_length}{value_size}s" * count + "1s")
-    return _Form(whole.unpack_from, whole.size - 1, bytes(frame), width, time)
+    return _Form(
+        count, key, length, whole.unpack_from, whole.size - 1, bytes(frame), width, time
+    )

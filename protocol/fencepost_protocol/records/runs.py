@@ -57,12 +57,21 @@ class Run(NamedTuple):
     """Whether the offset deltas are known to be 0, 1, 2 and so on."""
 
 
+_last_shapes: dict[tuple[int, int], Shape] = {}
+"""By length and count of a batch's records: the shape that the last ones had, which the next ones
+mostly have."""
+
+
 def find_run(data: bytes, start: int, length: int, most: int) -> Run | None:
     """Find how many records from ``start`` on, ``most`` at most, have the shape of the first.
 
     Too few to be worth the effort are none. The records end at ``length``; after it the data must
     go on for as far as a small record's numbers reach.
     """
+    if not start:
+        shape = _last_shapes.get((length, most))
+        if shape is not None and _is_as_expected(data, most, shape):
+            return Run(0, most, shape, counts_from_0=True)
     shape = _shape_at(data, start)
     if shape is None:
         return None
@@ -71,6 +80,10 @@ def find_run(data: bytes, start: int, length: int, most: int) -> Run | None:
     if taken < _TOO_FEW or not data.startswith(size, start + stride):
         return None
     if not start and taken <= _FEW and _is_as_expected(data, taken, shape):
+        if taken * stride == length:
+            if len(_last_shapes) >= _SHAPES_KEPT:
+                _last_shapes.clear()
+            _last_shapes[length, taken] = shape
         return Run(0, taken, shape, counts_from_0=True)
     for place, allowed in shape.columns:
         wrong = data[start + place : start + taken * stride : stride].lstrip(allowed)

@@ -10,7 +10,7 @@ from fencepost_protocol.records.batch import HEADER_SIZE
 from fencepost_protocol.records.regular import read_regular
 from fencepost_protocol.records.writer import build_batch
 
-from tests.unit.records.readers import Plain, by_columns, one_by_one
+from tests.unit.records.readers import Plain, by_columns, by_spans, one_by_one
 
 BASE_MS = 1_700_000_000_000
 SIZES = [
@@ -54,6 +54,17 @@ def test_a_byte_that_is_different_is_noticed(key: bytes | None, value: bytes | N
             changed = bytes(batch)
             assert outcome(by_columns, changed) == outcome(one_by_one, changed), (place, byte)
         batch[place] = was
+
+
+def test_a_batch_as_long_as_the_last_one_may_have_another_form() -> None:
+    """The form of the last batch of a length is tried first, and must not be taken for this one's."""
+    alike = [(None, bytes(20)), (b"ab", bytes(18)), (b"", bytes(20)), (b"abcd", bytes(16))]
+    batches = [built(key, value) for key, value in alike]
+    assert len(set(map(len, batches))) == 1
+    for _ in range(2):
+        for (key, value), batch in zip(alike, batches, strict=True):
+            assert by_columns(batch) == by_spans(batch) == one_by_one(batch)
+            assert by_columns(batch)[0] == (0, BASE_MS, key, value, [])
 
 
 def test_a_null_value_may_have_a_length_of_two_bytes() -> None:
