@@ -86,7 +86,7 @@ class FetchLoop:
         if positions:
             self._first = (self._first + 1) % len(positions)
         ordered = positions[self._first :] + positions[: self._first]
-        _raise_error(ordered[:1])
+        self._raise_error(ordered[:1])
         return [each for each in ordered if each.error is None and not each.is_paused]
 
     def _taken(self, anything: bool) -> None:
@@ -95,7 +95,15 @@ class FetchLoop:
             self.run_soon()
             return
         self._news.clear()
-        _raise_error(self.fetcher.positions.values())
+        self._raise_error(self.fetcher.positions.values())
+
+    def _raise_error(self, positions: Iterable[Position]) -> None:
+        """Raise the first error, once."""
+        for position in positions:
+            if position.error is not None:
+                error, position.error = position.error, None
+                self.run_soon()  # it may be fetched again
+                raise error
 
     async def more(self, seconds: float) -> None:
         """Wait for records, or until the time is over."""
@@ -210,11 +218,3 @@ def _size_of(response: FetchResponse) -> int:
     return sum(
         len(data.records or b"") for topic in response.responses for data in topic.partitions
     )
-
-
-def _raise_error(positions: Iterable[Position]) -> None:
-    """Raise the first error, once."""
-    for position in positions:
-        if position.error is not None:
-            error, position.error = position.error, None
-            raise error

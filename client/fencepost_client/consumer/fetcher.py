@@ -28,7 +28,6 @@ from fencepost_protocol.generated.offset_for_leader_epoch import OffsetForLeader
 from fencepost_protocol.records.batch import (
     CONTROL_FLAG,
     TRANSACTIONAL_FLAG,
-    crc_is_valid,
     split_raw,
     verify_crc,
 )
@@ -309,7 +308,11 @@ class Fetcher:
         )
 
     def _keep(self, position: Position, data: PartitionData) -> None:
-        """Add the batches after those that are there, without those that must not be seen."""
+        """Add the batches after those that are there, without those that must not be seen.
+
+        The CRC of a batch with records is checked when they are taken, so that the next Fetch is
+        sent earlier.
+        """
         aborted = sorted(
             data.aborted_transactions or (), key=lambda transaction: transaction.first_offset
         )
@@ -320,16 +323,16 @@ class Fetcher:
             last_offset = header[0] + header[6]
             if last_offset < position.fetch_offset:
                 continue
-            if not crc_is_valid(batch):
-                verify_crc(batch)  # which says what is wrong
             fetched = FetchedBatch(last_offset + 1, batch, header[2], header)
             if aborted:
                 _begin_aborted(aborted, last_offset, under_abort)
             if attributes & CONTROL_FLAG:
+                verify_crc(batch)
                 fetched.records = None
                 if read_control_record(batch).type is ControlType.ABORT:
                     under_abort.discard(producer_id)
             elif attributes & TRANSACTIONAL_FLAG and producer_id in under_abort:
+                verify_crc(batch)
                 fetched.records = None
             position.add(fetched)
         position.came(begin, len(data.records or b""))

@@ -14,7 +14,7 @@ from itertools import repeat
 from typing import Any, Final, cast
 
 from fencepost_protocol.exceptions import RemoteProtocolError
-from fencepost_protocol.records.batch import Buffer, RawHeader
+from fencepost_protocol.records.batch import RawHeader, crc_is_valid, verify_crc
 from fencepost_protocol.records.columns import RecordColumns, read_columns
 from fencepost_protocol.records.spans import read_spans
 
@@ -37,7 +37,7 @@ class FetchedBatch:
     """A fetched batch; a marker or an aborted batch has no records, and moves the position."""
 
     next_offset: int
-    records: Buffer | None
+    records: memoryview | None
     leader_epoch: int = UNKNOWN
     header: RawHeader | None = None
     columns: RecordColumns | None = None
@@ -142,6 +142,17 @@ class Position:
         if batch.leader_epoch >= 0:
             self.epoch = batch.leader_epoch
 
+    def _is_intact(self, batch: memoryview) -> bool:
+        """Whether the CRC of the next batch is right; else it is fetched again after the error."""
+        if crc_is_valid(batch):
+            return True
+        try:
+            verify_crc(batch)
+        except RemoteProtocolError as error:
+            self.seek(self.offset, self.epoch, self.until)
+            self.error = unreadable(self.where, self.offset, None, error)
+        return False
+
     def take(self, limit: int, out: list[ConsumerRecord]) -> None:
         """Move records into ``out`` until it has ``limit``, and the position after them.
 
@@ -151,6 +162,8 @@ class Position:
             batch = self.ahead[0]
             if batch.records is not None:
                 if batch.columns is None:
+                    if not self._is_intact(batch.records):
+                        return
                     try:
                         batch.columns = read_columns(batch.records, header=batch.header)
                     except RemoteProtocolError as error:
@@ -179,6 +192,8 @@ class Position:
         while self.ahead and taken < limit:
             batch = self.ahead[0]
             if batch.records is not None:
+                if not self._is_intact(batch.records):
+                    return taken
                 try:
                     spans = read_spans(batch.records, header=batch.header)
                 except RemoteProtocolError as error:
@@ -199,6 +214,8 @@ class Position:
         while self.ahead and taken < limit_bytes:
             batch = self.ahead[0]
             if batch.records is not None:
+                if not self._is_intact(batch.records):
+                    return taken
                 out.append(EncodedBatch(self.where, self.offset, batch.records))
                 taken += len(batch.records)
                 self.ahead_bytes -= len(batch.records)

@@ -29,7 +29,7 @@ _last_forms: dict[tuple[int, int], _Form] = {}
 class _Form(NamedTuple):
     """What batches with the same count and sizes have in common."""
 
-    count: int
+    records: int
     key: int
     """The key's length as it is encoded."""
     length: bytes

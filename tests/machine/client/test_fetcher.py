@@ -82,15 +82,29 @@ def test_a_batch_that_was_cut_off_is_fetched_again() -> None:
     assert rig.position.fetch_offset == 2
 
 
-def test_damage_is_told_and_what_was_before_it_is_kept() -> None:
+def test_damage_is_told_after_what_was_before_it_and_is_fetched_again() -> None:
     rig = Rig()
     damaged = batch(2)
     damaged[-1] ^= 1
-    rig.fetch(batch(0), damaged)
+    rig.fetch(batch(0), damaged, batch(4))
+    assert rig.take() == [0, 1]
+    error, rig.position.error = rig.position.error, None
+    assert error is not None
+    assert error.code == ErrorCode.CORRUPT_MESSAGE
+    assert "offset 2" in str(error)
+    assert rig.position.fetch_offset == 2
+    assert not rig.position.ahead
+
+
+@pytest.mark.parametrize("hidden", [marker(0, 7, committed=False), batch(0, producer_id=7)])
+def test_damage_is_told_of_what_is_not_returned(hidden: bytearray) -> None:
+    """A marker says which records are left out, and so does a header."""
+    rig = Rig(read_committed=True)
+    hidden[-1] ^= 1
+    rig.fetch(hidden, aborted_transactions=[AbortedTransaction(7, 0)])
+    assert rig.take() == []
     assert rig.position.error is not None
     assert rig.position.error.code == ErrorCode.CORRUPT_MESSAGE
-    assert "offset 2" in str(rig.position.error)
-    assert rig.take() == [0, 1]
 
 
 def test_one_fetch_is_under_way_to_a_node() -> None:

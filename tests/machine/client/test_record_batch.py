@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -26,7 +27,7 @@ def standing_at(offset: int, *batches: bytes | bytearray) -> Position:
     position = Position(WHERE)
     position.seek(offset)
     for batch in batches:
-        position.add(FetchedBatch(read_header(batch).next_offset, batch))
+        position.add(FetchedBatch(read_header(batch).next_offset, memoryview(batch)))
     return position
 
 
@@ -140,8 +141,30 @@ def test_what_cannot_be_read_is_told_behind_what_can(way: str) -> None:
         assert position.offset == 2
         assert count() == 0, "it is not passed over"
     position.seek(4)
-    position.add(FetchedBatch(5, batch_of(b"4", base_offset=4)))
+    position.add(FetchedBatch(5, memoryview(batch_of(b"4", base_offset=4))))
     assert count() == 1
+
+
+@pytest.mark.parametrize("way", ["records", "batches", "encoded"])
+def test_a_batch_with_a_wrong_crc_is_fetched_again(way: str) -> None:
+    """It may have been damaged on its way."""
+    damaged = batch_of(b"2", b"3", base_offset=2)
+    damaged[-3] ^= 0x40
+    position = standing_at(0, batch_of(b"0", b"1"), damaged, batch_of(b"4", base_offset=4))
+    era = position.era
+    out: list[Any] = []
+    takes: dict[str, Callable[..., object]] = {
+        "records": position.take,
+        "batches": position.take_batches,
+        "encoded": position.take_encoded,
+    }
+    takes[way](1000, out)
+    assert len(out) == (2 if way == "records" else 1)
+    assert position.error is not None
+    assert "t-3 has a batch at or after offset 2" in str(position.error)
+    assert "seek" not in str(position.error), "nobody knows where it ends"
+    assert (position.offset, position.fetch_offset, position.ahead_bytes) == (2, 2, 0)
+    assert position.era > era, "answers that are under way begin behind it"
 
 
 def test_headers_that_cannot_be_read_are_told_when_they_are_asked_for() -> None:
