@@ -25,6 +25,7 @@ IMPORTABLE: Final = {
         "ENCODE_ERRORS", "decode_failure", "encode_failure", "not_in_version", "not_nullable",
         "unknown_version",
     ),
+    "fencepost_protocol.fields": ("MADE_ANEW", "Fields"),
     "fencepost_protocol.primitives": (
         "CUT_SHORT", "DECODE_ERRORS", "NULL_REFUSED", "PIECE_BYTES_MIN", "TAG_NOT_IN_VERSION",
         "TAG_SIZE_WRONG", "ZERO_UUID", "Buffer", "TaggedFields", "long_length",
@@ -38,6 +39,10 @@ IMPORTABLE: Final = {
     "fencepost_protocol.varint": ("read_uvarint_tail", "write_uvarint"),
 }  # fmt: skip
 """What a page may use without saying so; the imports are made from what it did use."""
+
+
+DECORATOR: Final = "@dataclass(init=False, repr=False, eq=False, slots=True)"
+"""The methods are written out or inherited, so that none are compiled when a program starts."""
 
 
 def header(messages: list[Message]) -> list[str]:
@@ -96,7 +101,7 @@ def _emit_imports(page: Source, body: Source) -> None:
     page.line()
     if body.packers or body.unpackers:
         page.line("import struct")
-    page.line(f"from dataclasses import dataclass{', field' if 'field' in used else ''}")
+    page.line("from dataclasses import dataclass")
     page.line("from typing import ClassVar")
     page.line()
     for module, importable in IMPORTABLE.items():
@@ -116,26 +121,42 @@ def _emit_imports(page: Source, body: Source) -> None:
 
 def _emit_fields(page: Source, message: Message, structure: Struct, names: Names) -> None:
     for each in structure.fields:
-        default = default_value(each, message, names)
-        if default == "[]":
-            default = "field(default_factory=list)"
-        elif default.endswith("()"):
-            default = f"field(default_factory={default[:-2]})"
-        page.line(f"{attribute(each)}: {annotation(each, message, names)} = {default}")
+        page.line(f"{attribute(each)}: {annotation(each, message, names)}")
         versions = (
             f"Versions {each.versions & message.valid}. "
             if (each.versions & message.valid != message.valid)
             else ""
         )
         page.docstring(versions + each.about)
-    page.line("unknown_tagged_fields: TaggedFields = ()")
+    page.line("unknown_tagged_fields: TaggedFields")
+    page.line()
+    _emit_init(page, message, structure, names)
+
+
+def _emit_init(page: Source, message: Message, structure: Struct, names: Names) -> None:
+    with page.block("def __init__("):
+        page.line("self,")
+        for each in structure.fields:
+            default = default_value(each, message, names)
+            if default.endswith(("[]", "()")):
+                default = "MADE_ANEW"
+            page.line(f"{attribute(each)}: {annotation(each, message, names)} = {default},")
+        page.line("unknown_tagged_fields: TaggedFields = (),")
+    with page.block(") -> None:"):
+        for each in structure.fields:
+            name, default = attribute(each), default_value(each, message, names)
+            if default.endswith(("[]", "()")):
+                page.line(f"self.{name} = {default} if {name} is MADE_ANEW else {name}")
+            else:
+                page.line(f"self.{name} = {name}")
+        page.line("self.unknown_tagged_fields = unknown_tagged_fields")
 
 
 def _emit_struct(page: Source, message: Message, structure: Struct, names: Names) -> None:
     page.line()
     page.line()
-    page.line("@dataclass(slots=True)")
-    with page.block(f"class {names.of(message, structure.name)}:"):
+    page.line(DECORATOR)
+    with page.block(f"class {names.of(message, structure.name)}(Fields):"):
         page.docstring(structure.about or f"Part of {message.name}.")
         page.line()
         _emit_fields(page, message, structure, names)
@@ -144,8 +165,8 @@ def _emit_struct(page: Source, message: Message, structure: Struct, names: Names
 def _emit_message(page: Source, message: Message, names: Names) -> None:
     page.line()
     page.line()
-    page.line("@dataclass(slots=True)")
-    with page.block(f"class {names.of(message, message.name)}:"):
+    page.line(DECORATOR)
+    with page.block(f"class {names.of(message, message.name)}(Fields):"):
         page.docstring(message.about)
         page.line()
         page.line(f'NAME: ClassVar[str] = "{message.name}"')

@@ -14,6 +14,7 @@ from fencepost_protocol.failures import (
     encode_failure,
     unknown_version,
 )
+from fencepost_protocol.fields import Fields
 from fencepost_protocol.primitives import (
     CUT_SHORT,
     DECODE_ERRORS,
@@ -35,8 +36,8 @@ _pack_bb = struct.Struct(">bb").pack
 new = object.__new__
 
 
-@dataclass(slots=True)
-class AccessControlEntryRecord:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class AccessControlEntryRecord(Fields):
     """Adds one ACL to the cluster metadata, where the StandardAuthorizer finds it (KIP-801)."""
 
     NAME: ClassVar[str] = "AccessControlEntryRecord"
@@ -45,23 +46,45 @@ class AccessControlEntryRecord:
     MAX_VERSION: ClassVar[int] = 0
     FLEXIBLE_FROM: ClassVar[int | None] = 0
 
-    id: bytes = ZERO_UUID
+    id: bytes
     """UUID of this ACL, the handle by which RemoveAccessControlEntryRecord deletes it."""
-    resource_type: int = 0
+    resource_type: int
     """2 topic, 3 group, 4 cluster, 5 transactional id, 6 delegation token, 7 user."""
-    resource_name: str = ""
+    resource_name: str
     """Resource name or prefix, as PatternType says; a literal * matches every name."""
-    pattern_type: int = 0
+    pattern_type: int
     """3 literal, 4 prefixed (KIP-290)."""
-    principal: str = ""
+    principal: str
     """Who it applies to, such as User:alice; User:* means everyone."""
-    host: str = ""
+    host: str
     """Client address it applies to; * means any."""
-    operation: int = 0
+    operation: int
     """Code of the operation, such as 2 all, 3 read, 4 write, 8 describe, 15 two-phase commit."""
-    permission_type: int = 0
+    permission_type: int
     """2 deny, 3 allow; a matching deny wins."""
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        id: bytes = ZERO_UUID,
+        resource_type: int = 0,
+        resource_name: str = "",
+        pattern_type: int = 0,
+        principal: str = "",
+        host: str = "",
+        operation: int = 0,
+        permission_type: int = 0,
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.id = id
+        self.resource_type = resource_type
+        self.resource_name = resource_name
+        self.pattern_type = pattern_type
+        self.principal = principal
+        self.host = host
+        self.operation = operation
+        self.permission_type = permission_type
+        self.unknown_tagged_fields = unknown_tagged_fields
 
     def encode(self, version: int, out: bytearray) -> None:
         """Append the message to ``out``; on an error ``out`` is as it was."""

@@ -15,6 +15,7 @@ from fencepost_protocol.failures import (
     encode_failure,
     unknown_version,
 )
+from fencepost_protocol.fields import Fields
 from fencepost_protocol.primitives import (
     CUT_SHORT,
     DECODE_ERRORS,
@@ -38,8 +39,8 @@ _pack_qhh = struct.Struct(">qhh").pack
 new = object.__new__
 
 
-@dataclass(slots=True)
-class AddOffsetsToTxnRequest:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class AddOffsetsToTxnRequest(Fields):
     """A producer tells its transaction coordinator that offsets of a group join the transaction;
     TxnOffsetCommit to the group coordinator follows. Not needed under transaction version 2
     (KIP-890).
@@ -51,19 +52,33 @@ class AddOffsetsToTxnRequest:
     MAX_VERSION: ClassVar[int] = 4
     FLEXIBLE_FROM: ClassVar[int | None] = 3
 
-    transactional_id: str = ""
+    transactional_id: str
     """Transactional id of the producer; decides which broker coordinates."""
-    producer_id: int = 0
+    producer_id: int
     """Id from InitProducerId; one that does not belong to the transactional id gives
     INVALID_PRODUCER_ID_MAPPING.
     """
-    producer_epoch: int = 0
+    producer_epoch: int
     """Epoch in use; older or newer gives PRODUCER_FENCED (versions 0-1: INVALID_PRODUCER_EPOCH)."""
-    group_id: str = ""
+    group_id: str
     """Group whose offsets are committed; its partition of __consumer_offsets enters the
     transaction.
     """
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        transactional_id: str = "",
+        producer_id: int = 0,
+        producer_epoch: int = 0,
+        group_id: str = "",
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.transactional_id = transactional_id
+        self.producer_id = producer_id
+        self.producer_epoch = producer_epoch
+        self.group_id = group_id
+        self.unknown_tagged_fields = unknown_tagged_fields
 
     def encode(self, version: int, out: bytearray) -> None:
         """Append the message to ``out``; on an error ``out`` is as it was."""
@@ -156,8 +171,8 @@ class AddOffsetsToTxnRequest:
             raise decode_failure("AddOffsetsToTxnRequest", version, buf, start, cause) from cause
 
 
-@dataclass(slots=True)
-class AddOffsetsToTxnResponse:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class AddOffsetsToTxnResponse(Fields):
     """Confirms that the group's offsets partition is part of the transaction."""
 
     NAME: ClassVar[str] = "AddOffsetsToTxnResponse"
@@ -166,13 +181,23 @@ class AddOffsetsToTxnResponse:
     MAX_VERSION: ClassVar[int] = 4
     FLEXIBLE_FROM: ClassVar[int | None] = 3
 
-    throttle_time_ms: int = 0
+    throttle_time_ms: int
     """Quota delay in ms that the client has to sit out itself (KIP-219); 0 when within quota."""
-    error_code: int = 0
+    error_code: int
     """NONE, or e.g. CONCURRENT_TRANSACTIONS (try again), PRODUCER_FENCED,
     INVALID_PRODUCER_ID_MAPPING, NOT_COORDINATOR.
     """
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        throttle_time_ms: int = 0,
+        error_code: int = 0,
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.throttle_time_ms = throttle_time_ms
+        self.error_code = error_code
+        self.unknown_tagged_fields = unknown_tagged_fields
 
     def encode(self, version: int, out: bytearray) -> None:
         """Append the message to ``out``; on an error ``out`` is as it was."""

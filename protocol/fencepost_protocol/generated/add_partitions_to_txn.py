@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import struct
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import ClassVar
 
 from fencepost_protocol.failures import (
@@ -16,6 +16,7 @@ from fencepost_protocol.failures import (
     not_in_version,
     unknown_version,
 )
+from fencepost_protocol.fields import MADE_ANEW, Fields
 from fencepost_protocol.primitives import (
     CUT_SHORT,
     DECODE_ERRORS,
@@ -57,41 +58,67 @@ _pack_qhi = struct.Struct(">qhi").pack
 new = object.__new__
 
 
-@dataclass(slots=True)
-class AddPartitionsToTxnTopic:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class AddPartitionsToTxnTopic(Fields):
     """Part of AddPartitionsToTxnRequest."""
 
-    name: str = ""
+    name: str
     """Topic to be written; an unknown one makes all others OPERATION_NOT_ATTEMPTED."""
-    partitions: list[int] = field(default_factory=list)
+    partitions: list[int]
     """Partition numbers to be written."""
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        name: str = "",
+        partitions: list[int] = MADE_ANEW,
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.name = name
+        self.partitions = [] if partitions is MADE_ANEW else partitions
+        self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(slots=True)
-class AddPartitionsToTxnTransaction:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class AddPartitionsToTxnTransaction(Fields):
     """Transactions to handle together, each on its own; needs the cluster action right (KIP-890).
     """
 
-    transactional_id: str = ""
+    transactional_id: str
     """Versions 4-5. Transactional id of the producer; decides which broker coordinates."""
-    producer_id: int = 0
+    producer_id: int
     """Versions 4-5. Id from InitProducerId; one that does not belong to the transactional id gives
     INVALID_PRODUCER_ID_MAPPING.
     """
-    producer_epoch: int = 0
+    producer_epoch: int
     """Versions 4-5. Epoch of the producer's batch; older or newer gives PRODUCER_FENCED."""
-    verify_only: bool = False
+    verify_only: bool
     """Versions 4-5. True adds nothing: partitions already in the transaction get NONE, missing ones
     TRANSACTION_ABORTABLE.
     """
-    topics: list[AddPartitionsToTxnTopic] = field(default_factory=list)
+    topics: list[AddPartitionsToTxnTopic]
     """Versions 4-5. Partitions to add or verify, by topic."""
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        transactional_id: str = "",
+        producer_id: int = 0,
+        producer_epoch: int = 0,
+        verify_only: bool = False,
+        topics: list[AddPartitionsToTxnTopic] = MADE_ANEW,
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.transactional_id = transactional_id
+        self.producer_id = producer_id
+        self.producer_epoch = producer_epoch
+        self.verify_only = verify_only
+        self.topics = [] if topics is MADE_ANEW else topics
+        self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(slots=True)
-class AddPartitionsToTxnRequest:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class AddPartitionsToTxnRequest(Fields):
     """Before its first write to a partition, a producer enters it into its transaction at the
     coordinator (versions 0-3). From 4 on brokers send it, to verify or to add for the producer
     (KIP-890).
@@ -103,27 +130,45 @@ class AddPartitionsToTxnRequest:
     MAX_VERSION: ClassVar[int] = 5
     FLEXIBLE_FROM: ClassVar[int | None] = 3
 
-    transactions: list[AddPartitionsToTxnTransaction] = field(default_factory=list)
+    transactions: list[AddPartitionsToTxnTransaction]
     """Versions 4-5. Transactions to handle together, each on its own; needs the cluster action
     right (KIP-890).
     """
-    v3_and_below_transactional_id: str = ""
+    v3_and_below_transactional_id: str
     """Versions 0-3. Transactional id of the producer; decides which broker coordinates."""
-    v3_and_below_producer_id: int = 0
+    v3_and_below_producer_id: int
     """Versions 0-3. Id from InitProducerId; one that does not belong to the transactional id gives
     INVALID_PRODUCER_ID_MAPPING.
     """
-    v3_and_below_producer_epoch: int = 0
+    v3_and_below_producer_epoch: int
     """Versions 0-3. Epoch in use; older or newer gives PRODUCER_FENCED (versions 0-1:
     INVALID_PRODUCER_EPOCH).
     """
-    v3_and_below_topics: list[AddPartitionsToTxnTopic] = field(default_factory=list)
+    v3_and_below_topics: list[AddPartitionsToTxnTopic]
     """Versions 0-3. Partitions to add, by topic; those already in are fine, none at all is too."""
-    group_id: str | None = None
+    group_id: str | None
     """Versions 3. Fencepost's tag 60900 (KIP-609): group whose offsets this transaction will
     commit, null for none; Apache Kafka ignores it.
     """
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        transactions: list[AddPartitionsToTxnTransaction] = MADE_ANEW,
+        v3_and_below_transactional_id: str = "",
+        v3_and_below_producer_id: int = 0,
+        v3_and_below_producer_epoch: int = 0,
+        v3_and_below_topics: list[AddPartitionsToTxnTopic] = MADE_ANEW,
+        group_id: str | None = None,
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.transactions = [] if transactions is MADE_ANEW else transactions
+        self.v3_and_below_transactional_id = v3_and_below_transactional_id
+        self.v3_and_below_producer_id = v3_and_below_producer_id
+        self.v3_and_below_producer_epoch = v3_and_below_producer_epoch
+        self.v3_and_below_topics = [] if v3_and_below_topics is MADE_ANEW else v3_and_below_topics
+        self.group_id = group_id
+        self.unknown_tagged_fields = unknown_tagged_fields
 
     def encode(self, version: int, out: bytearray) -> None:
         """Append the message to ``out``; on an error ``out`` is as it was."""
@@ -474,43 +519,73 @@ class AddPartitionsToTxnRequest:
             raise decode_failure("AddPartitionsToTxnRequest", version, buf, start, cause) from cause
 
 
-@dataclass(slots=True)
-class AddPartitionsToTxnPartitionResult:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class AddPartitionsToTxnPartitionResult(Fields):
     """Part of AddPartitionsToTxnResponse."""
 
-    partition_index: int = 0
+    partition_index: int
     """Partition number within the topic, counted from 0."""
-    partition_error_code: int = 0
+    partition_error_code: int
     """NONE, or e.g. CONCURRENT_TRANSACTIONS, PRODUCER_FENCED, INVALID_PRODUCER_ID_MAPPING,
     UNKNOWN_TOPIC_OR_PARTITION, OPERATION_NOT_ATTEMPTED (others failed).
     """
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        partition_index: int = 0,
+        partition_error_code: int = 0,
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.partition_index = partition_index
+        self.partition_error_code = partition_error_code
+        self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(slots=True)
-class AddPartitionsToTxnTopicResult:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class AddPartitionsToTxnTopicResult(Fields):
     """Part of AddPartitionsToTxnResponse."""
 
-    name: str = ""
+    name: str
     """Topic the outcome is for."""
-    results_by_partition: list[AddPartitionsToTxnPartitionResult] = field(default_factory=list)
+    results_by_partition: list[AddPartitionsToTxnPartitionResult]
     """One outcome for each partition."""
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        name: str = "",
+        results_by_partition: list[AddPartitionsToTxnPartitionResult] = MADE_ANEW,
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.name = name
+        self.results_by_partition = [] if results_by_partition is MADE_ANEW else results_by_partition
+        self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(slots=True)
-class AddPartitionsToTxnResult:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class AddPartitionsToTxnResult(Fields):
     """One result for each transaction of the request."""
 
-    transactional_id: str = ""
+    transactional_id: str
     """Versions 4-5. Transactional id the result is for."""
-    topic_results: list[AddPartitionsToTxnTopicResult] = field(default_factory=list)
+    topic_results: list[AddPartitionsToTxnTopicResult]
     """Versions 4-5. Outcome of its partitions, by topic."""
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        transactional_id: str = "",
+        topic_results: list[AddPartitionsToTxnTopicResult] = MADE_ANEW,
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.transactional_id = transactional_id
+        self.topic_results = [] if topic_results is MADE_ANEW else topic_results
+        self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(slots=True)
-class AddPartitionsToTxnResponse:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class AddPartitionsToTxnResponse(Fields):
     """Outcome for each partition. CONCURRENT_TRANSACTIONS asks to try again, since markers of the
     previous transaction are still outstanding.
     """
@@ -521,15 +596,29 @@ class AddPartitionsToTxnResponse:
     MAX_VERSION: ClassVar[int] = 5
     FLEXIBLE_FROM: ClassVar[int | None] = 3
 
-    throttle_time_ms: int = 0
+    throttle_time_ms: int
     """Quota delay in ms that the client has to sit out itself (KIP-219); 0 when within quota."""
-    error_code: int = 0
+    error_code: int
     """Versions 4-5. NONE, or a fault of the whole request such as CLUSTER_AUTHORIZATION_FAILED."""
-    results_by_transaction: list[AddPartitionsToTxnResult] = field(default_factory=list)
+    results_by_transaction: list[AddPartitionsToTxnResult]
     """Versions 4-5. One result for each transaction of the request."""
-    results_by_topic_v3_and_below: list[AddPartitionsToTxnTopicResult] = field(default_factory=list)
+    results_by_topic_v3_and_below: list[AddPartitionsToTxnTopicResult]
     """Versions 0-3. Outcome of the partitions, by topic."""
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        throttle_time_ms: int = 0,
+        error_code: int = 0,
+        results_by_transaction: list[AddPartitionsToTxnResult] = MADE_ANEW,
+        results_by_topic_v3_and_below: list[AddPartitionsToTxnTopicResult] = MADE_ANEW,
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.throttle_time_ms = throttle_time_ms
+        self.error_code = error_code
+        self.results_by_transaction = [] if results_by_transaction is MADE_ANEW else results_by_transaction
+        self.results_by_topic_v3_and_below = [] if results_by_topic_v3_and_below is MADE_ANEW else results_by_topic_v3_and_below
+        self.unknown_tagged_fields = unknown_tagged_fields
 
     def encode(self, version: int, out: bytearray) -> None:
         """Append the message to ``out``; on an error ``out`` is as it was."""

@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import struct
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import ClassVar
 
 from fencepost_protocol.failures import (
@@ -16,6 +16,7 @@ from fencepost_protocol.failures import (
     not_in_version,
     unknown_version,
 )
+from fencepost_protocol.fields import MADE_ANEW, Fields
 from fencepost_protocol.primitives import (
     CUT_SHORT,
     DECODE_ERRORS,
@@ -42,23 +43,35 @@ _pack_iiU = struct.Struct(">ii16s").pack
 new = object.__new__
 
 
-@dataclass(slots=True)
-class Listener:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class Listener(Fields):
     """Where other voters reach the controller; the default listener of the quorum must be among
     them.
     """
 
-    name: str = ""
+    name: str
     """Listener name, e.g. CONTROLLER."""
-    host: str = ""
+    host: str
     """Host name or address of the listener."""
-    port: int = 0
+    port: int
     """TCP port of the listener, unsigned 16 bits."""
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        name: str = "",
+        host: str = "",
+        port: int = 0,
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.name = name
+        self.host = host
+        self.port = port
+        self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(slots=True)
-class AddRaftVoterRequest:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class AddRaftVoterRequest(Fields):
     """An administrator gives a controller that follows the metadata log a vote (KIP-853). Needs
     alter on the cluster; brokers pass it on to the active controller.
     """
@@ -69,23 +82,41 @@ class AddRaftVoterRequest:
     MAX_VERSION: ClassVar[int] = 1
     FLEXIBLE_FROM: ClassVar[int | None] = 0
 
-    cluster_id: str | None = ""
+    cluster_id: str | None
     """Cluster that the sender means; another one gives INCONSISTENT_CLUSTER_ID, null means any."""
-    timeout_ms: int = 0
+    timeout_ms: int
     """Longest wait in ms for the change of the quorum."""
-    voter_id: int = 0
+    voter_id: int
     """Node id of the controller that is to vote."""
-    voter_directory_id: bytes = ZERO_UUID
+    voter_directory_id: bytes
     """UUID of that controller's metadata log directory."""
-    listeners: list[Listener] = field(default_factory=list)
+    listeners: list[Listener]
     """Where other voters reach the controller; the default listener of the quorum must be among
     them.
     """
-    ack_when_committed: bool = True
+    ack_when_committed: bool
     """Versions 1. False asks for an answer once the leader has written the new set of voters,
     before a majority has it.
     """
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        cluster_id: str | None = "",
+        timeout_ms: int = 0,
+        voter_id: int = 0,
+        voter_directory_id: bytes = ZERO_UUID,
+        listeners: list[Listener] = MADE_ANEW,
+        ack_when_committed: bool = True,
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.cluster_id = cluster_id
+        self.timeout_ms = timeout_ms
+        self.voter_id = voter_id
+        self.voter_directory_id = voter_directory_id
+        self.listeners = [] if listeners is MADE_ANEW else listeners
+        self.ack_when_committed = ack_when_committed
+        self.unknown_tagged_fields = unknown_tagged_fields
 
     def encode(self, version: int, out: bytearray) -> None:
         """Append the message to ``out``; on an error ``out`` is as it was."""
@@ -213,8 +244,8 @@ class AddRaftVoterRequest:
             raise decode_failure("AddRaftVoterRequest", version, buf, start, cause) from cause
 
 
-@dataclass(slots=True)
-class AddRaftVoterResponse:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class AddRaftVoterResponse(Fields):
     """Tells whether the controller votes now."""
 
     NAME: ClassVar[str] = "AddRaftVoterResponse"
@@ -223,15 +254,27 @@ class AddRaftVoterResponse:
     MAX_VERSION: ClassVar[int] = 1
     FLEXIBLE_FROM: ClassVar[int | None] = 0
 
-    throttle_time_ms: int = 0
+    throttle_time_ms: int
     """Quota delay in ms that the client has to sit out itself (KIP-219); 0 when within quota."""
-    error_code: int = 0
+    error_code: int
     """NONE, or e.g. INCONSISTENT_CLUSTER_ID, INVALID_REQUEST, DUPLICATE_VOTER, UNSUPPORTED_VERSION
     when the quorum is a static one.
     """
-    error_message: str | None = ""
+    error_message: str | None
     """Readable detail for the error; null when there is none."""
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        throttle_time_ms: int = 0,
+        error_code: int = 0,
+        error_message: str | None = "",
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.throttle_time_ms = throttle_time_ms
+        self.error_code = error_code
+        self.error_message = error_message
+        self.unknown_tagged_fields = unknown_tagged_fields
 
     def encode(self, version: int, out: bytearray) -> None:
         """Append the message to ``out``; on an error ``out`` is as it was."""

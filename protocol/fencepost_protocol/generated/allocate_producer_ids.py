@@ -15,6 +15,7 @@ from fencepost_protocol.failures import (
     encode_failure,
     unknown_version,
 )
+from fencepost_protocol.fields import Fields
 from fencepost_protocol.primitives import (
     CUT_SHORT,
     DECODE_ERRORS,
@@ -30,8 +31,8 @@ _pack_iq = struct.Struct(">iq").pack
 new = object.__new__
 
 
-@dataclass(slots=True)
-class AllocateProducerIdsRequest:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class AllocateProducerIdsRequest(Fields):
     """A broker asks the active controller for a block of producer ids, which it hands out later in
     InitProducerId (KIP-730).
     """
@@ -42,12 +43,22 @@ class AllocateProducerIdsRequest:
     MAX_VERSION: ClassVar[int] = 0
     FLEXIBLE_FROM: ClassVar[int | None] = 0
 
-    broker_id: int = 0
+    broker_id: int
     """Broker that wants the block; it must be registered."""
-    broker_epoch: int = -1
+    broker_epoch: int
     """Epoch of the broker's registration; any other value, -1 included, gives STALE_BROKER_EPOCH.
     """
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        broker_id: int = 0,
+        broker_epoch: int = -1,
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.broker_id = broker_id
+        self.broker_epoch = broker_epoch
+        self.unknown_tagged_fields = unknown_tagged_fields
 
     def encode(self, version: int, out: bytearray) -> None:
         """Append the message to ``out``; on an error ``out`` is as it was."""
@@ -86,8 +97,8 @@ class AllocateProducerIdsRequest:
             raise decode_failure("AllocateProducerIdsRequest", version, buf, start, cause) from cause
 
 
-@dataclass(slots=True)
-class AllocateProducerIdsResponse:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class AllocateProducerIdsResponse(Fields):
     """The controller grants a block of producer ids that no other broker will receive (KIP-730)."""
 
     NAME: ClassVar[str] = "AllocateProducerIdsResponse"
@@ -96,15 +107,29 @@ class AllocateProducerIdsResponse:
     MAX_VERSION: ClassVar[int] = 0
     FLEXIBLE_FROM: ClassVar[int | None] = 0
 
-    throttle_time_ms: int = 0
+    throttle_time_ms: int
     """Quota delay in ms for the sender to sit out; between servers normally 0."""
-    error_code: int = 0
+    error_code: int
     """NONE, or e.g. STALE_BROKER_EPOCH (also for an unregistered broker), NOT_CONTROLLER."""
-    producer_id_start: int = 0
+    producer_id_start: int
     """First producer id of the block; 0 on error."""
-    producer_id_len: int = 0
+    producer_id_len: int
     """How many ids the block holds, 1000 in Apache Kafka; 0 on error."""
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        throttle_time_ms: int = 0,
+        error_code: int = 0,
+        producer_id_start: int = 0,
+        producer_id_len: int = 0,
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.throttle_time_ms = throttle_time_ms
+        self.error_code = error_code
+        self.producer_id_start = producer_id_start
+        self.producer_id_len = producer_id_len
+        self.unknown_tagged_fields = unknown_tagged_fields
 
     def encode(self, version: int, out: bytearray) -> None:
         """Append the message to ``out``; on an error ``out`` is as it was."""

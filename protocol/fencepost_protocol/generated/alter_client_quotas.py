@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import struct
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import ClassVar
 
 from fencepost_protocol.failures import (
@@ -15,6 +15,7 @@ from fencepost_protocol.failures import (
     encode_failure,
     unknown_version,
 )
+from fencepost_protocol.fields import MADE_ANEW, Fields
 from fencepost_protocol.primitives import (
     CUT_SHORT,
     DECODE_ERRORS,
@@ -47,45 +48,77 @@ _pack_ii = struct.Struct(">ii").pack
 new = object.__new__
 
 
-@dataclass(slots=True)
-class AlterClientQuotasRequestEntityData:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class AlterClientQuotasRequestEntityData(Fields):
     """What identifies the entity: user, client-id, both together, or ip alone."""
 
-    entity_type: str = ""
+    entity_type: str
     """Kind of entity: user, client-id or ip. Others give INVALID_REQUEST."""
-    entity_name: str | None = ""
+    entity_name: str | None
     """Name of the entity; null stands for the default of its kind."""
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        entity_type: str = "",
+        entity_name: str | None = "",
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.entity_type = entity_type
+        self.entity_name = entity_name
+        self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(slots=True)
-class OpData:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class OpData(Fields):
     """Changes to make to this entity."""
 
-    key: str = ""
+    key: str
     """Quota, e.g. producer_byte_rate, consumer_byte_rate, request_percentage,
     controller_mutation_rate; for ip connection_creation_rate.
     """
-    value: float = 0.0
+    value: float
     """New limit in the unit of the quota; ignored when Remove is true."""
-    remove: bool = False
+    remove: bool
     """True removes the quota, so that a less specific one applies again."""
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        key: str = "",
+        value: float = 0.0,
+        remove: bool = False,
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.key = key
+        self.value = value
+        self.remove = remove
+        self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(slots=True)
-class AlterClientQuotasRequestEntryData:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class AlterClientQuotasRequestEntryData(Fields):
     """Entities to change; each succeeds or fails alone."""
 
-    entity: list[AlterClientQuotasRequestEntityData] = field(default_factory=list)
+    entity: list[AlterClientQuotasRequestEntityData]
     """What identifies the entity: user, client-id, both together, or ip alone."""
-    ops: list[OpData] = field(default_factory=list)
+    ops: list[OpData]
     """Changes to make to this entity."""
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        entity: list[AlterClientQuotasRequestEntityData] = MADE_ANEW,
+        ops: list[OpData] = MADE_ANEW,
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.entity = [] if entity is MADE_ANEW else entity
+        self.ops = [] if ops is MADE_ANEW else ops
+        self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(slots=True)
-class AlterClientQuotasRequest:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class AlterClientQuotasRequest(Fields):
     """An admin client sets or removes quotas of users, client ids and addresses (KIP-546)."""
 
     NAME: ClassVar[str] = "AlterClientQuotasRequest"
@@ -94,11 +127,21 @@ class AlterClientQuotasRequest:
     MAX_VERSION: ClassVar[int] = 1
     FLEXIBLE_FROM: ClassVar[int | None] = 1
 
-    entries: list[AlterClientQuotasRequestEntryData] = field(default_factory=list)
+    entries: list[AlterClientQuotasRequestEntryData]
     """Entities to change; each succeeds or fails alone."""
-    validate_only: bool = False
+    validate_only: bool
     """True checks the changes and reports, but stores nothing."""
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        entries: list[AlterClientQuotasRequestEntryData] = MADE_ANEW,
+        validate_only: bool = False,
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.entries = [] if entries is MADE_ANEW else entries
+        self.validate_only = validate_only
+        self.unknown_tagged_fields = unknown_tagged_fields
 
     def encode(self, version: int, out: bytearray) -> None:
         """Append the message to ``out``; on an error ``out`` is as it was."""
@@ -369,32 +412,54 @@ class AlterClientQuotasRequest:
             raise decode_failure("AlterClientQuotasRequest", version, buf, start, cause) from cause
 
 
-@dataclass(slots=True)
-class AlterClientQuotasResponseEntityData:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class AlterClientQuotasResponseEntityData(Fields):
     """The entity, repeated from the request."""
 
-    entity_type: str = ""
+    entity_type: str
     """Kind of entity: user, client-id or ip."""
-    entity_name: str | None = ""
+    entity_name: str | None
     """Name of the entity; null stands for the default of its kind."""
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        entity_type: str = "",
+        entity_name: str | None = "",
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.entity_type = entity_type
+        self.entity_name = entity_name
+        self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(slots=True)
-class AlterClientQuotasResponseEntryData:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class AlterClientQuotasResponseEntryData(Fields):
     """One verdict for each entity of the request."""
 
-    error_code: int = 0
+    error_code: int
     """NONE, or e.g. INVALID_REQUEST (bad entity, key or value), CLUSTER_AUTHORIZATION_FAILED."""
-    error_message: str | None = ""
+    error_message: str | None
     """Readable detail for the error; may be null."""
-    entity: list[AlterClientQuotasResponseEntityData] = field(default_factory=list)
+    entity: list[AlterClientQuotasResponseEntityData]
     """The entity, repeated from the request."""
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        error_code: int = 0,
+        error_message: str | None = "",
+        entity: list[AlterClientQuotasResponseEntityData] = MADE_ANEW,
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.error_code = error_code
+        self.error_message = error_message
+        self.entity = [] if entity is MADE_ANEW else entity
+        self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(slots=True)
-class AlterClientQuotasResponse:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class AlterClientQuotasResponse(Fields):
     """Outcome of an AlterClientQuotas request, one verdict for each entity (KIP-546)."""
 
     NAME: ClassVar[str] = "AlterClientQuotasResponse"
@@ -403,11 +468,21 @@ class AlterClientQuotasResponse:
     MAX_VERSION: ClassVar[int] = 1
     FLEXIBLE_FROM: ClassVar[int | None] = 1
 
-    throttle_time_ms: int = 0
+    throttle_time_ms: int
     """Quota delay in ms that the client has to sit out itself (KIP-219); 0 when within quota."""
-    entries: list[AlterClientQuotasResponseEntryData] = field(default_factory=list)
+    entries: list[AlterClientQuotasResponseEntryData]
     """One verdict for each entity of the request."""
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        throttle_time_ms: int = 0,
+        entries: list[AlterClientQuotasResponseEntryData] = MADE_ANEW,
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.throttle_time_ms = throttle_time_ms
+        self.entries = [] if entries is MADE_ANEW else entries
+        self.unknown_tagged_fields = unknown_tagged_fields
 
     def encode(self, version: int, out: bytearray) -> None:
         """Append the message to ``out``; on an error ``out`` is as it was."""

@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import struct
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import ClassVar
 
 from fencepost_protocol.failures import (
@@ -15,6 +15,7 @@ from fencepost_protocol.failures import (
     encode_failure,
     unknown_version,
 )
+from fencepost_protocol.fields import MADE_ANEW, Fields
 from fencepost_protocol.primitives import (
     CUT_SHORT,
     DECODE_ERRORS,
@@ -48,34 +49,56 @@ _pack_ii = struct.Struct(">ii").pack
 new = object.__new__
 
 
-@dataclass(slots=True)
-class AlterableConfig:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class AlterableConfig(Fields):
     """The complete new set; settings missing here are reset."""
 
-    name: str = ""
+    name: str
     """Key of the setting, e.g. retention.ms."""
-    value: str | None = ""
+    value: str | None
     """New value as text; null is refused with INVALID_REQUEST, leave the setting out instead."""
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        name: str = "",
+        value: str | None = "",
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.name = name
+        self.value = value
+        self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(slots=True)
-class AlterConfigsResource:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class AlterConfigsResource(Fields):
     """Resources to change; each succeeds or fails alone, one listed twice is refused."""
 
-    resource_type: int = 0
+    resource_type: int
     """Kind of resource, such as 2 topic or 4 broker."""
-    resource_name: str = ""
+    resource_name: str
     """Topic name, or broker id in decimal; empty with type 4 means the cluster-wide broker
     defaults.
     """
-    configs: list[AlterableConfig] = field(default_factory=list)
+    configs: list[AlterableConfig]
     """The complete new set; settings missing here are reset."""
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        resource_type: int = 0,
+        resource_name: str = "",
+        configs: list[AlterableConfig] = MADE_ANEW,
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.resource_type = resource_type
+        self.resource_name = resource_name
+        self.configs = [] if configs is MADE_ANEW else configs
+        self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(slots=True)
-class AlterConfigsRequest:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class AlterConfigsRequest(Fields):
     """An admin client replaces the whole set of dynamic settings of a resource: what is left out
     falls back to its default. Superseded by IncrementalAlterConfigs (KIP-339).
     """
@@ -86,11 +109,21 @@ class AlterConfigsRequest:
     MAX_VERSION: ClassVar[int] = 2
     FLEXIBLE_FROM: ClassVar[int | None] = 2
 
-    resources: list[AlterConfigsResource] = field(default_factory=list)
+    resources: list[AlterConfigsResource]
     """Resources to change; each succeeds or fails alone, one listed twice is refused."""
-    validate_only: bool = False
+    validate_only: bool
     """True checks the settings and reports, but stores nothing."""
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        resources: list[AlterConfigsResource] = MADE_ANEW,
+        validate_only: bool = False,
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.resources = [] if resources is MADE_ANEW else resources
+        self.validate_only = validate_only
+        self.unknown_tagged_fields = unknown_tagged_fields
 
     def encode(self, version: int, out: bytearray) -> None:
         """Append the message to ``out``; on an error ``out`` is as it was."""
@@ -313,25 +346,39 @@ class AlterConfigsRequest:
             raise decode_failure("AlterConfigsRequest", version, buf, start, cause) from cause
 
 
-@dataclass(slots=True)
-class AlterConfigsResourceResponse:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class AlterConfigsResourceResponse(Fields):
     """One verdict for each resource of the request."""
 
-    error_code: int = 0
+    error_code: int
     """NONE, or e.g. INVALID_CONFIG, INVALID_REQUEST, UNKNOWN_TOPIC_OR_PARTITION, POLICY_VIOLATION,
     TOPIC_AUTHORIZATION_FAILED.
     """
-    error_message: str | None = ""
+    error_message: str | None
     """Readable detail for the error; may be null."""
-    resource_type: int = 0
+    resource_type: int
     """Kind of resource, repeated from the request."""
-    resource_name: str = ""
+    resource_name: str
     """Name of the resource, repeated from the request."""
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        error_code: int = 0,
+        error_message: str | None = "",
+        resource_type: int = 0,
+        resource_name: str = "",
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.error_code = error_code
+        self.error_message = error_message
+        self.resource_type = resource_type
+        self.resource_name = resource_name
+        self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(slots=True)
-class AlterConfigsResponse:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class AlterConfigsResponse(Fields):
     """Outcome of an AlterConfigs request, one verdict for each resource."""
 
     NAME: ClassVar[str] = "AlterConfigsResponse"
@@ -340,11 +387,21 @@ class AlterConfigsResponse:
     MAX_VERSION: ClassVar[int] = 2
     FLEXIBLE_FROM: ClassVar[int | None] = 2
 
-    throttle_time_ms: int = 0
+    throttle_time_ms: int
     """Quota delay in ms that the client has to sit out itself (KIP-219); 0 when within quota."""
-    responses: list[AlterConfigsResourceResponse] = field(default_factory=list)
+    responses: list[AlterConfigsResourceResponse]
     """One verdict for each resource of the request."""
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        throttle_time_ms: int = 0,
+        responses: list[AlterConfigsResourceResponse] = MADE_ANEW,
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.throttle_time_ms = throttle_time_ms
+        self.responses = [] if responses is MADE_ANEW else responses
+        self.unknown_tagged_fields = unknown_tagged_fields
 
     def encode(self, version: int, out: bytearray) -> None:
         """Append the message to ``out``; on an error ``out`` is as it was."""

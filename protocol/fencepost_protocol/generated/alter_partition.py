@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import struct
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import ClassVar
 
 from fencepost_protocol.failures import (
@@ -16,6 +16,7 @@ from fencepost_protocol.failures import (
     not_in_version,
     unknown_version,
 )
+from fencepost_protocol.fields import MADE_ANEW, Fields
 from fencepost_protocol.primitives import (
     CUT_SHORT,
     DECODE_ERRORS,
@@ -46,53 +47,91 @@ _pack_iq = struct.Struct(">iq").pack
 new = object.__new__
 
 
-@dataclass(slots=True)
-class BrokerState:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class BrokerState(Fields):
     """Wanted in-sync set with the epoch of each broker (KIP-903)."""
 
-    broker_id: int = 0
+    broker_id: int
     """Versions 3. Broker to be in sync; fenced or shutting down gives INELIGIBLE_REPLICA."""
-    broker_epoch: int = -1
+    broker_epoch: int
     """Versions 3. Epoch seen in that broker's fetches, INELIGIBLE_REPLICA if it has registered anew
     since; -1 skips the check.
     """
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        broker_id: int = 0,
+        broker_epoch: int = -1,
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.broker_id = broker_id
+        self.broker_epoch = broker_epoch
+        self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(slots=True)
-class AlterPartitionRequestPartitionData:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class AlterPartitionRequestPartitionData(Fields):
     """One change for each partition."""
 
-    partition_index: int = 0
+    partition_index: int
     """Partition number within the topic, counted from 0."""
-    leader_epoch: int = 0
+    leader_epoch: int
     """Leader epoch of the sender; an old one gives FENCED_LEADER_EPOCH."""
-    new_isr: list[int] = field(default_factory=list)
+    new_isr: list[int]
     """Versions 2. Brokers of the wanted in-sync set; from version 3 NewIsrWithEpochs stands in its
     place.
     """
-    new_isr_with_epochs: list[BrokerState] = field(default_factory=list)
+    new_isr_with_epochs: list[BrokerState]
     """Versions 3. Wanted in-sync set with the epoch of each broker (KIP-903)."""
-    leader_recovery_state: int = 0
+    leader_recovery_state: int
     """State of the leader: 0 normal, 1 recovering after an unclean election (KIP-704)."""
-    partition_epoch: int = 0
+    partition_epoch: int
     """Partition epoch the change builds on; an old one gives INVALID_UPDATE_VERSION."""
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        partition_index: int = 0,
+        leader_epoch: int = 0,
+        new_isr: list[int] = MADE_ANEW,
+        new_isr_with_epochs: list[BrokerState] = MADE_ANEW,
+        leader_recovery_state: int = 0,
+        partition_epoch: int = 0,
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.partition_index = partition_index
+        self.leader_epoch = leader_epoch
+        self.new_isr = [] if new_isr is MADE_ANEW else new_isr
+        self.new_isr_with_epochs = [] if new_isr_with_epochs is MADE_ANEW else new_isr_with_epochs
+        self.leader_recovery_state = leader_recovery_state
+        self.partition_epoch = partition_epoch
+        self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(slots=True)
-class AlterPartitionRequestTopicData:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class AlterPartitionRequestTopicData(Fields):
     """Partitions to change, by topic."""
 
-    topic_id: bytes = ZERO_UUID
+    topic_id: bytes
     """UUID of the topic; unknown gives UNKNOWN_TOPIC_ID."""
-    partitions: list[AlterPartitionRequestPartitionData] = field(default_factory=list)
+    partitions: list[AlterPartitionRequestPartitionData]
     """One change for each partition."""
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        topic_id: bytes = ZERO_UUID,
+        partitions: list[AlterPartitionRequestPartitionData] = MADE_ANEW,
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.topic_id = topic_id
+        self.partitions = [] if partitions is MADE_ANEW else partitions
+        self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(slots=True)
-class AlterPartitionRequest:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class AlterPartitionRequest(Fields):
     """A partition leader asks the active controller to record a changed in-sync set (KIP-497).
     Between servers only.
     """
@@ -103,13 +142,25 @@ class AlterPartitionRequest:
     MAX_VERSION: ClassVar[int] = 3
     FLEXIBLE_FROM: ClassVar[int | None] = 2
 
-    broker_id: int = 0
+    broker_id: int
     """Node id of the asking broker, the leader of the partitions."""
-    broker_epoch: int = -1
+    broker_epoch: int
     """Epoch from that broker's registration; an old one gives STALE_BROKER_EPOCH, as does -1."""
-    topics: list[AlterPartitionRequestTopicData] = field(default_factory=list)
+    topics: list[AlterPartitionRequestTopicData]
     """Partitions to change, by topic."""
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        broker_id: int = 0,
+        broker_epoch: int = -1,
+        topics: list[AlterPartitionRequestTopicData] = MADE_ANEW,
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.broker_id = broker_id
+        self.broker_epoch = broker_epoch
+        self.topics = [] if topics is MADE_ANEW else topics
+        self.unknown_tagged_fields = unknown_tagged_fields
 
     def encode(self, version: int, out: bytearray) -> None:
         """Append the message to ``out``; on an error ``out`` is as it was."""
@@ -279,42 +330,72 @@ class AlterPartitionRequest:
             raise decode_failure("AlterPartitionRequest", version, buf, start, cause) from cause
 
 
-@dataclass(slots=True)
-class AlterPartitionResponsePartitionData:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class AlterPartitionResponsePartitionData(Fields):
     """One outcome for each partition."""
 
-    partition_index: int = 0
+    partition_index: int
     """Partition number within the topic, counted from 0."""
-    error_code: int = 0
+    error_code: int
     """NONE, or e.g. FENCED_LEADER_EPOCH, INVALID_UPDATE_VERSION, INELIGIBLE_REPLICA,
     NEW_LEADER_ELECTED, UNKNOWN_TOPIC_ID.
     """
-    leader_id: int = 0
+    leader_id: int
     """Broker that leads the partition now."""
-    leader_epoch: int = 0
+    leader_epoch: int
     """Epoch of that leadership."""
-    isr: list[int] = field(default_factory=list)
+    isr: list[int]
     """In-sync set now in force, broker ids."""
-    leader_recovery_state: int = 0
+    leader_recovery_state: int
     """State of the leader: 0 normal, 1 recovering after an unclean election (KIP-704)."""
-    partition_epoch: int = 0
+    partition_epoch: int
     """New partition epoch, base for the next change; grows with each change."""
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        partition_index: int = 0,
+        error_code: int = 0,
+        leader_id: int = 0,
+        leader_epoch: int = 0,
+        isr: list[int] = MADE_ANEW,
+        leader_recovery_state: int = 0,
+        partition_epoch: int = 0,
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.partition_index = partition_index
+        self.error_code = error_code
+        self.leader_id = leader_id
+        self.leader_epoch = leader_epoch
+        self.isr = [] if isr is MADE_ANEW else isr
+        self.leader_recovery_state = leader_recovery_state
+        self.partition_epoch = partition_epoch
+        self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(slots=True)
-class AlterPartitionResponseTopicData:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class AlterPartitionResponseTopicData(Fields):
     """Outcome grouped by topic."""
 
-    topic_id: bytes = ZERO_UUID
+    topic_id: bytes
     """UUID of the topic, repeated from the request."""
-    partitions: list[AlterPartitionResponsePartitionData] = field(default_factory=list)
+    partitions: list[AlterPartitionResponsePartitionData]
     """One outcome for each partition."""
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        topic_id: bytes = ZERO_UUID,
+        partitions: list[AlterPartitionResponsePartitionData] = MADE_ANEW,
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.topic_id = topic_id
+        self.partitions = [] if partitions is MADE_ANEW else partitions
+        self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(slots=True)
-class AlterPartitionResponse:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class AlterPartitionResponse(Fields):
     """The controller's verdict on each change of an in-sync set, with the partition state now in
     force (KIP-497).
     """
@@ -325,15 +406,27 @@ class AlterPartitionResponse:
     MAX_VERSION: ClassVar[int] = 3
     FLEXIBLE_FROM: ClassVar[int | None] = 2
 
-    throttle_time_ms: int = 0
+    throttle_time_ms: int
     """Quota delay in ms for the sender to sit out; between servers normally 0."""
-    error_code: int = 0
+    error_code: int
     """NONE, or a fault of the whole request: STALE_BROKER_EPOCH, NOT_CONTROLLER,
     CLUSTER_AUTHORIZATION_FAILED.
     """
-    topics: list[AlterPartitionResponseTopicData] = field(default_factory=list)
+    topics: list[AlterPartitionResponseTopicData]
     """Outcome grouped by topic."""
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        throttle_time_ms: int = 0,
+        error_code: int = 0,
+        topics: list[AlterPartitionResponseTopicData] = MADE_ANEW,
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.throttle_time_ms = throttle_time_ms
+        self.error_code = error_code
+        self.topics = [] if topics is MADE_ANEW else topics
+        self.unknown_tagged_fields = unknown_tagged_fields
 
     def encode(self, version: int, out: bytearray) -> None:
         """Append the message to ``out``; on an error ``out`` is as it was."""

@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import struct
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import ClassVar
 
 from fencepost_protocol.failures import (
@@ -16,6 +16,7 @@ from fencepost_protocol.failures import (
     not_in_version,
     unknown_version,
 )
+from fencepost_protocol.fields import MADE_ANEW, Fields
 from fencepost_protocol.primitives import (
     CUT_SHORT,
     DECODE_ERRORS,
@@ -43,32 +44,52 @@ _pack_ih = struct.Struct(">ih").pack
 new = object.__new__
 
 
-@dataclass(slots=True)
-class ReassignablePartition:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class ReassignablePartition(Fields):
     """One target for each partition."""
 
-    partition_index: int = 0
+    partition_index: int
     """Partition number within the topic, counted from 0."""
-    replicas: list[int] | None = None
+    replicas: list[int] | None
     """Brokers wanted as replicas, preferred leader first; null cancels the move under way,
     NO_REASSIGNMENT_IN_PROGRESS if there is none.
     """
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        partition_index: int = 0,
+        replicas: list[int] | None = None,
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.partition_index = partition_index
+        self.replicas = replicas
+        self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(slots=True)
-class ReassignableTopic:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class ReassignableTopic(Fields):
     """Partitions to move or to cancel, by topic."""
 
-    name: str = ""
+    name: str
     """Topic of the partitions."""
-    partitions: list[ReassignablePartition] = field(default_factory=list)
+    partitions: list[ReassignablePartition]
     """One target for each partition."""
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        name: str = "",
+        partitions: list[ReassignablePartition] = MADE_ANEW,
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.name = name
+        self.partitions = [] if partitions is MADE_ANEW else partitions
+        self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(slots=True)
-class AlterPartitionReassignmentsRequest:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class AlterPartitionReassignmentsRequest(Fields):
     """An admin client moves partitions to other brokers, or calls such a move off (KIP-455). Needs
     alter on the cluster.
     """
@@ -79,15 +100,27 @@ class AlterPartitionReassignmentsRequest:
     MAX_VERSION: ClassVar[int] = 1
     FLEXIBLE_FROM: ClassVar[int | None] = 0
 
-    timeout_ms: int = 60000
+    timeout_ms: int
     """Longest wait in ms for the request to be accepted; the move itself goes on afterwards."""
-    allow_replication_factor_change: bool = True
+    allow_replication_factor_change: bool
     """Versions 1. False makes a target with more or fewer replicas than now fail with
     INVALID_REPLICATION_FACTOR (KIP-860); true allows it.
     """
-    topics: list[ReassignableTopic] = field(default_factory=list)
+    topics: list[ReassignableTopic]
     """Partitions to move or to cancel, by topic."""
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        timeout_ms: int = 60000,
+        allow_replication_factor_change: bool = True,
+        topics: list[ReassignableTopic] = MADE_ANEW,
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.timeout_ms = timeout_ms
+        self.allow_replication_factor_change = allow_replication_factor_change
+        self.topics = [] if topics is MADE_ANEW else topics
+        self.unknown_tagged_fields = unknown_tagged_fields
 
     def encode(self, version: int, out: bytearray) -> None:
         """Append the message to ``out``; on an error ``out`` is as it was."""
@@ -232,34 +265,56 @@ class AlterPartitionReassignmentsRequest:
             raise decode_failure("AlterPartitionReassignmentsRequest", version, buf, start, cause) from cause
 
 
-@dataclass(slots=True)
-class ReassignablePartitionResponse:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class ReassignablePartitionResponse(Fields):
     """One outcome for each partition."""
 
-    partition_index: int = 0
+    partition_index: int
     """Partition number within the topic, counted from 0."""
-    error_code: int = 0
+    error_code: int
     """NONE, or INVALID_REPLICA_ASSIGNMENT, INVALID_REPLICATION_FACTOR, NO_REASSIGNMENT_IN_PROGRESS,
     UNKNOWN_TOPIC_OR_PARTITION.
     """
-    error_message: str | None = ""
+    error_message: str | None
     """Readable detail for the error; may be null."""
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        partition_index: int = 0,
+        error_code: int = 0,
+        error_message: str | None = "",
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.partition_index = partition_index
+        self.error_code = error_code
+        self.error_message = error_message
+        self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(slots=True)
-class ReassignableTopicResponse:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class ReassignableTopicResponse(Fields):
     """Outcome grouped by topic."""
 
-    name: str = ""
+    name: str
     """Topic the outcome is for."""
-    partitions: list[ReassignablePartitionResponse] = field(default_factory=list)
+    partitions: list[ReassignablePartitionResponse]
     """One outcome for each partition."""
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        name: str = "",
+        partitions: list[ReassignablePartitionResponse] = MADE_ANEW,
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.name = name
+        self.partitions = [] if partitions is MADE_ANEW else partitions
+        self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(slots=True)
-class AlterPartitionReassignmentsResponse:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class AlterPartitionReassignmentsResponse(Fields):
     """Tells which moves were accepted or cancelled, not which are complete: see
     ListPartitionReassignments for that (KIP-455).
     """
@@ -270,21 +325,37 @@ class AlterPartitionReassignmentsResponse:
     MAX_VERSION: ClassVar[int] = 1
     FLEXIBLE_FROM: ClassVar[int | None] = 0
 
-    throttle_time_ms: int = 0
+    throttle_time_ms: int
     """Quota delay in ms that the client has to sit out itself (KIP-219); 0 when within quota."""
-    allow_replication_factor_change: bool = True
+    allow_replication_factor_change: bool
     """Versions 1. Whether the request let the number of replicas change, repeated from it
     (KIP-860).
     """
-    error_code: int = 0
+    error_code: int
     """NONE, or a fault of the whole request such as CLUSTER_AUTHORIZATION_FAILED, NOT_CONTROLLER,
     REQUEST_TIMED_OUT.
     """
-    error_message: str | None = ""
+    error_message: str | None
     """Readable detail for the error; may be null."""
-    responses: list[ReassignableTopicResponse] = field(default_factory=list)
+    responses: list[ReassignableTopicResponse]
     """Outcome grouped by topic."""
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        throttle_time_ms: int = 0,
+        allow_replication_factor_change: bool = True,
+        error_code: int = 0,
+        error_message: str | None = "",
+        responses: list[ReassignableTopicResponse] = MADE_ANEW,
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.throttle_time_ms = throttle_time_ms
+        self.allow_replication_factor_change = allow_replication_factor_change
+        self.error_code = error_code
+        self.error_message = error_message
+        self.responses = [] if responses is MADE_ANEW else responses
+        self.unknown_tagged_fields = unknown_tagged_fields
 
     def encode(self, version: int, out: bytearray) -> None:
         """Append the message to ``out``; on an error ``out`` is as it was."""

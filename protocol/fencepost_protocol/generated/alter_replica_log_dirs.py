@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import struct
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import ClassVar
 
 from fencepost_protocol.failures import (
@@ -15,6 +15,7 @@ from fencepost_protocol.failures import (
     encode_failure,
     unknown_version,
 )
+from fencepost_protocol.fields import MADE_ANEW, Fields
 from fencepost_protocol.primitives import (
     CUT_SHORT,
     DECODE_ERRORS,
@@ -44,32 +45,52 @@ _pack_ii = struct.Struct(">ii").pack
 new = object.__new__
 
 
-@dataclass(slots=True)
-class AlterReplicaLogDirTopic:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class AlterReplicaLogDirTopic(Fields):
     """Partitions to move to this directory, by topic."""
 
-    name: str = ""
+    name: str
     """Topic whose replicas move."""
-    partitions: list[int] = field(default_factory=list)
+    partitions: list[int]
     """Partition numbers of the replicas to move."""
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        name: str = "",
+        partitions: list[int] = MADE_ANEW,
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.name = name
+        self.partitions = [] if partitions is MADE_ANEW else partitions
+        self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(slots=True)
-class AlterReplicaLogDir:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class AlterReplicaLogDir(Fields):
     """Target directories with the replicas to be moved there."""
 
-    path: str = ""
+    path: str
     """Absolute path of one of this broker's log directories; an unknown one gives
     LOG_DIR_NOT_FOUND.
     """
-    topics: list[AlterReplicaLogDirTopic] = field(default_factory=list)
+    topics: list[AlterReplicaLogDirTopic]
     """Partitions to move to this directory, by topic."""
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        path: str = "",
+        topics: list[AlterReplicaLogDirTopic] = MADE_ANEW,
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.path = path
+        self.topics = [] if topics is MADE_ANEW else topics
+        self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(slots=True)
-class AlterReplicaLogDirsRequest:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class AlterReplicaLogDirsRequest(Fields):
     """An admin client tells a broker to keep its own replicas in other log directories; the copy
     goes on in the background (KIP-113).
     """
@@ -80,9 +101,17 @@ class AlterReplicaLogDirsRequest:
     MAX_VERSION: ClassVar[int] = 2
     FLEXIBLE_FROM: ClassVar[int | None] = 2
 
-    dirs: list[AlterReplicaLogDir] = field(default_factory=list)
+    dirs: list[AlterReplicaLogDir]
     """Target directories with the replicas to be moved there."""
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        dirs: list[AlterReplicaLogDir] = MADE_ANEW,
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.dirs = [] if dirs is MADE_ANEW else dirs
+        self.unknown_tagged_fields = unknown_tagged_fields
 
     def encode(self, version: int, out: bytearray) -> None:
         """Append the message to ``out``; on an error ``out`` is as it was."""
@@ -290,32 +319,52 @@ class AlterReplicaLogDirsRequest:
             raise decode_failure("AlterReplicaLogDirsRequest", version, buf, start, cause) from cause
 
 
-@dataclass(slots=True)
-class AlterReplicaLogDirPartitionResult:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class AlterReplicaLogDirPartitionResult(Fields):
     """One outcome for each replica."""
 
-    partition_index: int = 0
+    partition_index: int
     """Partition number within the topic, counted from 0."""
-    error_code: int = 0
+    error_code: int
     """NONE (move begun), or LOG_DIR_NOT_FOUND, KAFKA_STORAGE_ERROR, REPLICA_NOT_AVAILABLE (not on
     this broker), CLUSTER_AUTHORIZATION_FAILED.
     """
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        partition_index: int = 0,
+        error_code: int = 0,
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.partition_index = partition_index
+        self.error_code = error_code
+        self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(slots=True)
-class AlterReplicaLogDirTopicResult:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class AlterReplicaLogDirTopicResult(Fields):
     """Outcome grouped by topic."""
 
-    topic_name: str = ""
+    topic_name: str
     """Topic the outcome is for."""
-    partitions: list[AlterReplicaLogDirPartitionResult] = field(default_factory=list)
+    partitions: list[AlterReplicaLogDirPartitionResult]
     """One outcome for each replica."""
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        topic_name: str = "",
+        partitions: list[AlterReplicaLogDirPartitionResult] = MADE_ANEW,
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.topic_name = topic_name
+        self.partitions = [] if partitions is MADE_ANEW else partitions
+        self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(slots=True)
-class AlterReplicaLogDirsResponse:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class AlterReplicaLogDirsResponse(Fields):
     """Tells for each replica whether the move was accepted; DescribeLogDirs shows how far it has
     got (KIP-113).
     """
@@ -326,11 +375,21 @@ class AlterReplicaLogDirsResponse:
     MAX_VERSION: ClassVar[int] = 2
     FLEXIBLE_FROM: ClassVar[int | None] = 2
 
-    throttle_time_ms: int = 0
+    throttle_time_ms: int
     """Quota delay in ms that the client has to sit out itself (KIP-219); 0 when within quota."""
-    results: list[AlterReplicaLogDirTopicResult] = field(default_factory=list)
+    results: list[AlterReplicaLogDirTopicResult]
     """Outcome grouped by topic."""
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        throttle_time_ms: int = 0,
+        results: list[AlterReplicaLogDirTopicResult] = MADE_ANEW,
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.throttle_time_ms = throttle_time_ms
+        self.results = [] if results is MADE_ANEW else results
+        self.unknown_tagged_fields = unknown_tagged_fields
 
     def encode(self, version: int, out: bytearray) -> None:
         """Append the message to ``out``; on an error ``out`` is as it was."""

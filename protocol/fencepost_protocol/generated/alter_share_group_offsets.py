@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import struct
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import ClassVar
 
 from fencepost_protocol.failures import (
@@ -15,6 +15,7 @@ from fencepost_protocol.failures import (
     encode_failure,
     unknown_version,
 )
+from fencepost_protocol.fields import MADE_ANEW, Fields
 from fencepost_protocol.primitives import (
     CUT_SHORT,
     DECODE_ERRORS,
@@ -40,30 +41,50 @@ _pack_iq = struct.Struct(">iq").pack
 new = object.__new__
 
 
-@dataclass(slots=True)
-class AlterShareGroupOffsetsRequestPartition:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class AlterShareGroupOffsetsRequestPartition(Fields):
     """Partitions to alter."""
 
-    partition_index: int = 0
+    partition_index: int
     """Number of the partition."""
-    start_offset: int = 0
+    start_offset: int
     """Offset to start at from now on."""
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        partition_index: int = 0,
+        start_offset: int = 0,
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.partition_index = partition_index
+        self.start_offset = start_offset
+        self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(slots=True)
-class AlterShareGroupOffsetsRequestTopic:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class AlterShareGroupOffsetsRequestTopic(Fields):
     """Topics to alter."""
 
-    topic_name: str = ""
+    topic_name: str
     """Name of the topic."""
-    partitions: list[AlterShareGroupOffsetsRequestPartition] = field(default_factory=list)
+    partitions: list[AlterShareGroupOffsetsRequestPartition]
     """Partitions to alter."""
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        topic_name: str = "",
+        partitions: list[AlterShareGroupOffsetsRequestPartition] = MADE_ANEW,
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.topic_name = topic_name
+        self.partitions = [] if partitions is MADE_ANEW else partitions
+        self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(slots=True)
-class AlterShareGroupOffsetsRequest:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class AlterShareGroupOffsetsRequest(Fields):
     """Sets the start offsets of a share group that has no members (KIP-932)."""
 
     NAME: ClassVar[str] = "AlterShareGroupOffsetsRequest"
@@ -72,11 +93,21 @@ class AlterShareGroupOffsetsRequest:
     MAX_VERSION: ClassVar[int] = 0
     FLEXIBLE_FROM: ClassVar[int | None] = 0
 
-    group_id: str = ""
+    group_id: str
     """Share group whose offsets are set."""
-    topics: list[AlterShareGroupOffsetsRequestTopic] = field(default_factory=list)
+    topics: list[AlterShareGroupOffsetsRequestTopic]
     """Topics to alter."""
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        group_id: str = "",
+        topics: list[AlterShareGroupOffsetsRequestTopic] = MADE_ANEW,
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.group_id = group_id
+        self.topics = [] if topics is MADE_ANEW else topics
+        self.unknown_tagged_fields = unknown_tagged_fields
 
     def encode(self, version: int, out: bytearray) -> None:
         """Append the message to ``out``; on an error ``out`` is as it was."""
@@ -203,34 +234,58 @@ class AlterShareGroupOffsetsRequest:
             raise decode_failure("AlterShareGroupOffsetsRequest", version, buf, start, cause) from cause
 
 
-@dataclass(slots=True)
-class AlterShareGroupOffsetsResponsePartition:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class AlterShareGroupOffsetsResponsePartition(Fields):
     """Partitions of the topic."""
 
-    partition_index: int = 0
+    partition_index: int
     """Number of the partition."""
-    error_code: int = 0
+    error_code: int
     """NONE, or e.g. UNKNOWN_TOPIC_OR_PARTITION, TOPIC_AUTHORIZATION_FAILED."""
-    error_message: str | None = None
+    error_message: str | None
     """Readable detail for the partition's error; null when there is none."""
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        partition_index: int = 0,
+        error_code: int = 0,
+        error_message: str | None = None,
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.partition_index = partition_index
+        self.error_code = error_code
+        self.error_message = error_message
+        self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(slots=True)
-class AlterShareGroupOffsetsResponseTopic:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class AlterShareGroupOffsetsResponseTopic(Fields):
     """Outcomes by topic."""
 
-    topic_name: str = ""
+    topic_name: str
     """Name of the topic."""
-    topic_id: bytes = ZERO_UUID
+    topic_id: bytes
     """UUID of the topic; zero when it is unknown."""
-    partitions: list[AlterShareGroupOffsetsResponsePartition] = field(default_factory=list)
+    partitions: list[AlterShareGroupOffsetsResponsePartition]
     """Partitions of the topic."""
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        topic_name: str = "",
+        topic_id: bytes = ZERO_UUID,
+        partitions: list[AlterShareGroupOffsetsResponsePartition] = MADE_ANEW,
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.topic_name = topic_name
+        self.topic_id = topic_id
+        self.partitions = [] if partitions is MADE_ANEW else partitions
+        self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(slots=True)
-class AlterShareGroupOffsetsResponse:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class AlterShareGroupOffsetsResponse(Fields):
     """Outcome of setting the start offsets (KIP-932)."""
 
     NAME: ClassVar[str] = "AlterShareGroupOffsetsResponse"
@@ -239,17 +294,31 @@ class AlterShareGroupOffsetsResponse:
     MAX_VERSION: ClassVar[int] = 0
     FLEXIBLE_FROM: ClassVar[int | None] = 0
 
-    throttle_time_ms: int = 0
+    throttle_time_ms: int
     """Quota delay in ms that the client has to sit out itself (KIP-219); 0 when within quota."""
-    error_code: int = 0
+    error_code: int
     """NONE, or e.g. NON_EMPTY_GROUP, GROUP_ID_NOT_FOUND, GROUP_AUTHORIZATION_FAILED,
     NOT_COORDINATOR.
     """
-    error_message: str | None = None
+    error_message: str | None
     """Readable detail for the group's error; null when there is none."""
-    responses: list[AlterShareGroupOffsetsResponseTopic] = field(default_factory=list)
+    responses: list[AlterShareGroupOffsetsResponseTopic]
     """Outcomes by topic."""
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        throttle_time_ms: int = 0,
+        error_code: int = 0,
+        error_message: str | None = None,
+        responses: list[AlterShareGroupOffsetsResponseTopic] = MADE_ANEW,
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.throttle_time_ms = throttle_time_ms
+        self.error_code = error_code
+        self.error_message = error_message
+        self.responses = [] if responses is MADE_ANEW else responses
+        self.unknown_tagged_fields = unknown_tagged_fields
 
     def encode(self, version: int, out: bytearray) -> None:
         """Append the message to ``out``; on an error ``out`` is as it was."""

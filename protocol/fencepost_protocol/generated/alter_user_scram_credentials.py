@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import struct
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import ClassVar
 
 from fencepost_protocol.failures import (
@@ -15,6 +15,7 @@ from fencepost_protocol.failures import (
     encode_failure,
     unknown_version,
 )
+from fencepost_protocol.fields import MADE_ANEW, Fields
 from fencepost_protocol.primitives import (
     CUT_SHORT,
     DECODE_ERRORS,
@@ -40,40 +41,66 @@ _pack_i = struct.Struct(">i").pack
 new = object.__new__
 
 
-@dataclass(slots=True)
-class ScramCredentialDeletion:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class ScramCredentialDeletion(Fields):
     """Credentials to remove."""
 
-    name: str = ""
+    name: str
     """User to remove a credential of; RESOURCE_NOT_FOUND when there is none."""
-    mechanism: int = 0
+    mechanism: int
     """SCRAM variant: 1 SCRAM-SHA-256, 2 SCRAM-SHA-512."""
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        name: str = "",
+        mechanism: int = 0,
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.name = name
+        self.mechanism = mechanism
+        self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(slots=True)
-class ScramCredentialUpsertion:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class ScramCredentialUpsertion(Fields):
     """Credentials to create or replace; a user and variant may occur only once, else
     DUPLICATE_RESOURCE.
     """
 
-    name: str = ""
+    name: str
     """User to store a credential for; empty gives UNACCEPTABLE_CREDENTIAL."""
-    mechanism: int = 0
+    mechanism: int
     """SCRAM variant: 1 SCRAM-SHA-256, 2 SCRAM-SHA-512; others give UNSUPPORTED_SASL_MECHANISM."""
-    iterations: int = 0
+    iterations: int
     """Hash iterations, 4096 to 16384; outside of it UNACCEPTABLE_CREDENTIAL."""
-    salt: bytes = b""
+    salt: bytes
     """Random bytes mixed into the hash, chosen by the client."""
-    salted_password: bytes = b""
+    salted_password: bytes
     """Password after salting and hashing, RFC 5802's SaltedPassword; enough to log in with, so
     treat it as a secret.
     """
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        name: str = "",
+        mechanism: int = 0,
+        iterations: int = 0,
+        salt: bytes = b"",
+        salted_password: bytes = b"",
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.name = name
+        self.mechanism = mechanism
+        self.iterations = iterations
+        self.salt = salt
+        self.salted_password = salted_password
+        self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(slots=True)
-class AlterUserScramCredentialsRequest:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class AlterUserScramCredentialsRequest(Fields):
     """An admin client sets or deletes SCRAM credentials; the password is salted and hashed by the
     client and never sent in clear (KIP-554).
     """
@@ -84,13 +111,23 @@ class AlterUserScramCredentialsRequest:
     MAX_VERSION: ClassVar[int] = 0
     FLEXIBLE_FROM: ClassVar[int | None] = 0
 
-    deletions: list[ScramCredentialDeletion] = field(default_factory=list)
+    deletions: list[ScramCredentialDeletion]
     """Credentials to remove."""
-    upsertions: list[ScramCredentialUpsertion] = field(default_factory=list)
+    upsertions: list[ScramCredentialUpsertion]
     """Credentials to create or replace; a user and variant may occur only once, else
     DUPLICATE_RESOURCE.
     """
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        deletions: list[ScramCredentialDeletion] = MADE_ANEW,
+        upsertions: list[ScramCredentialUpsertion] = MADE_ANEW,
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.deletions = [] if deletions is MADE_ANEW else deletions
+        self.upsertions = [] if upsertions is MADE_ANEW else upsertions
+        self.unknown_tagged_fields = unknown_tagged_fields
 
     def encode(self, version: int, out: bytearray) -> None:
         """Append the message to ``out``; on an error ``out`` is as it was."""
@@ -244,23 +281,35 @@ class AlterUserScramCredentialsRequest:
             raise decode_failure("AlterUserScramCredentialsRequest", version, buf, start, cause) from cause
 
 
-@dataclass(slots=True)
-class AlterUserScramCredentialsResult:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class AlterUserScramCredentialsResult(Fields):
     """One verdict for each user named in the request."""
 
-    user: str = ""
+    user: str
     """User the verdict is for, deletions and upsertions together."""
-    error_code: int = 0
+    error_code: int
     """NONE, or UNACCEPTABLE_CREDENTIAL, UNSUPPORTED_SASL_MECHANISM, RESOURCE_NOT_FOUND,
     DUPLICATE_RESOURCE, CLUSTER_AUTHORIZATION_FAILED.
     """
-    error_message: str | None = ""
+    error_message: str | None
     """Readable detail for the error; may be null."""
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        user: str = "",
+        error_code: int = 0,
+        error_message: str | None = "",
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.user = user
+        self.error_code = error_code
+        self.error_message = error_message
+        self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(slots=True)
-class AlterUserScramCredentialsResponse:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class AlterUserScramCredentialsResponse(Fields):
     """Outcome of an AlterUserScramCredentials request, one verdict for each user (KIP-554)."""
 
     NAME: ClassVar[str] = "AlterUserScramCredentialsResponse"
@@ -269,11 +318,21 @@ class AlterUserScramCredentialsResponse:
     MAX_VERSION: ClassVar[int] = 0
     FLEXIBLE_FROM: ClassVar[int | None] = 0
 
-    throttle_time_ms: int = 0
+    throttle_time_ms: int
     """Quota delay in ms that the client has to sit out itself (KIP-219); 0 when within quota."""
-    results: list[AlterUserScramCredentialsResult] = field(default_factory=list)
+    results: list[AlterUserScramCredentialsResult]
     """One verdict for each user named in the request."""
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        throttle_time_ms: int = 0,
+        results: list[AlterUserScramCredentialsResult] = MADE_ANEW,
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.throttle_time_ms = throttle_time_ms
+        self.results = [] if results is MADE_ANEW else results
+        self.unknown_tagged_fields = unknown_tagged_fields
 
     def encode(self, version: int, out: bytearray) -> None:
         """Append the message to ``out``; on an error ``out`` is as it was."""

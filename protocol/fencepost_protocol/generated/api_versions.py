@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import struct
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import ClassVar
 
 from fencepost_protocol.failures import (
@@ -15,6 +15,7 @@ from fencepost_protocol.failures import (
     encode_failure,
     unknown_version,
 )
+from fencepost_protocol.fields import MADE_ANEW, Fields
 from fencepost_protocol.primitives import (
     CUT_SHORT,
     DECODE_ERRORS,
@@ -51,8 +52,8 @@ _pack_i = struct.Struct(">i").pack
 new = object.__new__
 
 
-@dataclass(slots=True)
-class ApiVersionsRequest:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class ApiVersionsRequest(Fields):
     """First request of most clients on a new connection: which API versions does the broker speak?
     Too high a version is answered in version 0 with UNSUPPORTED_VERSION, so the client can step
     down.
@@ -64,15 +65,25 @@ class ApiVersionsRequest:
     MAX_VERSION: ClassVar[int] = 4
     FLEXIBLE_FROM: ClassVar[int | None] = 3
 
-    client_software_name: str = ""
+    client_software_name: str
     """Versions 3-4. Client library, e.g. apache-kafka-java: letters, digits, dot and hyphen; empty
     or malformed gives INVALID_REQUEST (KIP-511).
     """
-    client_software_version: str = ""
+    client_software_version: str
     """Versions 3-4. Version of that library; same characters, same INVALID_REQUEST when empty or
     malformed.
     """
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        client_software_name: str = "",
+        client_software_version: str = "",
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.client_software_name = client_software_name
+        self.client_software_version = client_software_version
+        self.unknown_tagged_fields = unknown_tagged_fields
 
     def encode(self, version: int, out: bytearray) -> None:
         """Append the message to ``out``; on an error ``out`` is as it was."""
@@ -147,49 +158,85 @@ class ApiVersionsRequest:
             raise decode_failure("ApiVersionsRequest", version, buf, start, cause) from cause
 
 
-@dataclass(slots=True)
-class ApiVersion:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class ApiVersion(Fields):
     """Every API open to clients on this listener; with UNSUPPORTED_VERSION only ApiVersions itself.
     """
 
-    api_key: int = 0
+    api_key: int
     """Number of the API, such as 0 for Produce."""
-    min_version: int = 0
+    min_version: int
     """Oldest version accepted; below it the connection is closed."""
-    max_version: int = 0
+    max_version: int
     """Newest version accepted; above it the connection is closed, except for ApiVersions."""
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        api_key: int = 0,
+        min_version: int = 0,
+        max_version: int = 0,
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.api_key = api_key
+        self.min_version = min_version
+        self.max_version = max_version
+        self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(slots=True)
-class SupportedFeatureKey:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class SupportedFeatureKey(Fields):
     """Features this broker's software could run, with level ranges (KIP-584)."""
 
-    name: str = ""
+    name: str
     """Versions 3-4. Feature name, such as transaction.version."""
-    min_version: int = 0
+    min_version: int
     """Versions 3-4. Lowest level supported; a minimum of 0 is listed only from version 4."""
-    max_version: int = 0
+    max_version: int
     """Versions 3-4. Highest level supported, never below MinVersion."""
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        name: str = "",
+        min_version: int = 0,
+        max_version: int = 0,
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.name = name
+        self.min_version = min_version
+        self.max_version = max_version
+        self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(slots=True)
-class FinalizedFeatureKey:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class FinalizedFeatureKey(Fields):
     """Levels in force across the cluster (KIP-584); a feature at level 0 is absent."""
 
-    name: str = ""
+    name: str
     """Versions 3-4. Feature name; transaction.version 2 switches clients to the KIP-890 protocol.
     """
-    max_version_level: int = 0
+    max_version_level: int
     """Versions 3-4. Level that all brokers run at."""
-    min_version_level: int = 0
+    min_version_level: int
     """Versions 3-4. Lowest level in force; under KRaft the same as MaxVersionLevel."""
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        name: str = "",
+        max_version_level: int = 0,
+        min_version_level: int = 0,
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.name = name
+        self.max_version_level = max_version_level
+        self.min_version_level = min_version_level
+        self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(slots=True)
-class ApiVersionsResponse:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class ApiVersionsResponse(Fields):
     """Version ranges for every API, and the cluster's features (KIP-584). Its header never has
     tagged fields, even where the body is flexible (KIP-511).
     """
@@ -200,31 +247,51 @@ class ApiVersionsResponse:
     MAX_VERSION: ClassVar[int] = 4
     FLEXIBLE_FROM: ClassVar[int | None] = 3
 
-    error_code: int = 0
+    error_code: int
     """NONE, UNSUPPORTED_VERSION (body in version 0, retry with what ApiKeys says), or
     INVALID_REQUEST for a malformed client name.
     """
-    api_keys: list[ApiVersion] = field(default_factory=list)
+    api_keys: list[ApiVersion]
     """Every API open to clients on this listener; with UNSUPPORTED_VERSION only ApiVersions itself.
     """
-    throttle_time_ms: int = 0
+    throttle_time_ms: int
     """Versions 1-4. Quota delay in ms that the client has to sit out itself (KIP-219); 0 when
     within quota.
     """
-    supported_features: list[SupportedFeatureKey] = field(default_factory=list)
+    supported_features: list[SupportedFeatureKey]
     """Versions 3-4. Features this broker's software could run, with level ranges (KIP-584)."""
-    finalized_features_epoch: int = -1
+    finalized_features_epoch: int
     """Versions 3-4. Metadata offset behind the finalized features; clients believe only a higher
     one than last seen; -1 when unknown.
     """
-    finalized_features: list[FinalizedFeatureKey] = field(default_factory=list)
+    finalized_features: list[FinalizedFeatureKey]
     """Versions 3-4. Levels in force across the cluster (KIP-584); a feature at level 0 is absent.
     """
-    zk_migration_ready: bool = False
+    zk_migration_ready: bool
     """Versions 3-4. Relic of the move from ZooKeeper to KRaft, sent by controllers (KIP-866); false
     otherwise.
     """
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        error_code: int = 0,
+        api_keys: list[ApiVersion] = MADE_ANEW,
+        throttle_time_ms: int = 0,
+        supported_features: list[SupportedFeatureKey] = MADE_ANEW,
+        finalized_features_epoch: int = -1,
+        finalized_features: list[FinalizedFeatureKey] = MADE_ANEW,
+        zk_migration_ready: bool = False,
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.error_code = error_code
+        self.api_keys = [] if api_keys is MADE_ANEW else api_keys
+        self.throttle_time_ms = throttle_time_ms
+        self.supported_features = [] if supported_features is MADE_ANEW else supported_features
+        self.finalized_features_epoch = finalized_features_epoch
+        self.finalized_features = [] if finalized_features is MADE_ANEW else finalized_features
+        self.zk_migration_ready = zk_migration_ready
+        self.unknown_tagged_fields = unknown_tagged_fields
 
     def encode(self, version: int, out: bytearray) -> None:
         """Append the message to ``out``; on an error ``out`` is as it was."""

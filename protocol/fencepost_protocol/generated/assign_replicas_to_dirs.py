@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import struct
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import ClassVar
 
 from fencepost_protocol.failures import (
@@ -15,6 +15,7 @@ from fencepost_protocol.failures import (
     encode_failure,
     unknown_version,
 )
+from fencepost_protocol.fields import MADE_ANEW, Fields
 from fencepost_protocol.primitives import (
     CUT_SHORT,
     DECODE_ERRORS,
@@ -39,39 +40,67 @@ _pack_iq = struct.Struct(">iq").pack
 new = object.__new__
 
 
-@dataclass(slots=True)
-class AssignReplicasToDirsRequestPartitionData:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class AssignReplicasToDirsRequestPartitionData(Fields):
     """Replicas of that topic in the directory."""
 
-    partition_index: int = 0
+    partition_index: int
     """Partition number within the topic, counted from 0."""
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        partition_index: int = 0,
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.partition_index = partition_index
+        self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(slots=True)
-class AssignReplicasToDirsRequestTopicData:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class AssignReplicasToDirsRequestTopicData(Fields):
     """Replicas in this directory, by topic."""
 
-    topic_id: bytes = ZERO_UUID
+    topic_id: bytes
     """UUID of the topic."""
-    partitions: list[AssignReplicasToDirsRequestPartitionData] = field(default_factory=list)
+    partitions: list[AssignReplicasToDirsRequestPartitionData]
     """Replicas of that topic in the directory."""
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        topic_id: bytes = ZERO_UUID,
+        partitions: list[AssignReplicasToDirsRequestPartitionData] = MADE_ANEW,
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.topic_id = topic_id
+        self.partitions = [] if partitions is MADE_ANEW else partitions
+        self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(slots=True)
-class AssignReplicasToDirsRequestDirectoryData:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class AssignReplicasToDirsRequestDirectoryData(Fields):
     """Log directories with newly placed replicas."""
 
-    id: bytes = ZERO_UUID
+    id: bytes
     """UUID of the log directory, from its meta.properties."""
-    topics: list[AssignReplicasToDirsRequestTopicData] = field(default_factory=list)
+    topics: list[AssignReplicasToDirsRequestTopicData]
     """Replicas in this directory, by topic."""
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        id: bytes = ZERO_UUID,
+        topics: list[AssignReplicasToDirsRequestTopicData] = MADE_ANEW,
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.id = id
+        self.topics = [] if topics is MADE_ANEW else topics
+        self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(slots=True)
-class AssignReplicasToDirsRequest:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class AssignReplicasToDirsRequest(Fields):
     """A broker with several log directories reports to the active controller which directory holds
     which replica, so that a failed disk is attributed correctly (KIP-858).
     """
@@ -82,13 +111,25 @@ class AssignReplicasToDirsRequest:
     MAX_VERSION: ClassVar[int] = 0
     FLEXIBLE_FROM: ClassVar[int | None] = 0
 
-    broker_id: int = 0
+    broker_id: int
     """Broker that reports its directories."""
-    broker_epoch: int = -1
+    broker_epoch: int
     """Epoch of the broker's registration; an outdated one gives STALE_BROKER_EPOCH."""
-    directories: list[AssignReplicasToDirsRequestDirectoryData] = field(default_factory=list)
+    directories: list[AssignReplicasToDirsRequestDirectoryData]
     """Log directories with newly placed replicas."""
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        broker_id: int = 0,
+        broker_epoch: int = -1,
+        directories: list[AssignReplicasToDirsRequestDirectoryData] = MADE_ANEW,
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.broker_id = broker_id
+        self.broker_epoch = broker_epoch
+        self.directories = [] if directories is MADE_ANEW else directories
+        self.unknown_tagged_fields = unknown_tagged_fields
 
     def encode(self, version: int, out: bytearray) -> None:
         """Append the message to ``out``; on an error ``out`` is as it was."""
@@ -218,43 +259,73 @@ class AssignReplicasToDirsRequest:
             raise decode_failure("AssignReplicasToDirsRequest", version, buf, start, cause) from cause
 
 
-@dataclass(slots=True)
-class AssignReplicasToDirsResponsePartitionData:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class AssignReplicasToDirsResponsePartitionData(Fields):
     """One outcome for each replica."""
 
-    partition_index: int = 0
+    partition_index: int
     """Partition number within the topic, counted from 0."""
-    error_code: int = 0
+    error_code: int
     """NONE, or UNKNOWN_TOPIC_ID, UNKNOWN_TOPIC_OR_PARTITION, or NOT_LEADER_OR_FOLLOWER when the
     broker holds no replica of it.
     """
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        partition_index: int = 0,
+        error_code: int = 0,
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.partition_index = partition_index
+        self.error_code = error_code
+        self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(slots=True)
-class AssignReplicasToDirsResponseTopicData:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class AssignReplicasToDirsResponseTopicData(Fields):
     """Outcome for this directory, by topic."""
 
-    topic_id: bytes = ZERO_UUID
+    topic_id: bytes
     """UUID of the topic."""
-    partitions: list[AssignReplicasToDirsResponsePartitionData] = field(default_factory=list)
+    partitions: list[AssignReplicasToDirsResponsePartitionData]
     """One outcome for each replica."""
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        topic_id: bytes = ZERO_UUID,
+        partitions: list[AssignReplicasToDirsResponsePartitionData] = MADE_ANEW,
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.topic_id = topic_id
+        self.partitions = [] if partitions is MADE_ANEW else partitions
+        self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(slots=True)
-class AssignReplicasToDirsResponseDirectoryData:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class AssignReplicasToDirsResponseDirectoryData(Fields):
     """Outcome grouped by log directory, as in the request."""
 
-    id: bytes = ZERO_UUID
+    id: bytes
     """UUID of the log directory."""
-    topics: list[AssignReplicasToDirsResponseTopicData] = field(default_factory=list)
+    topics: list[AssignReplicasToDirsResponseTopicData]
     """Outcome for this directory, by topic."""
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        id: bytes = ZERO_UUID,
+        topics: list[AssignReplicasToDirsResponseTopicData] = MADE_ANEW,
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.id = id
+        self.topics = [] if topics is MADE_ANEW else topics
+        self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(slots=True)
-class AssignReplicasToDirsResponse:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class AssignReplicasToDirsResponse(Fields):
     """The controller's verdict on each replica placement of the request (KIP-858)."""
 
     NAME: ClassVar[str] = "AssignReplicasToDirsResponse"
@@ -263,15 +334,27 @@ class AssignReplicasToDirsResponse:
     MAX_VERSION: ClassVar[int] = 0
     FLEXIBLE_FROM: ClassVar[int | None] = 0
 
-    throttle_time_ms: int = 0
+    throttle_time_ms: int
     """Quota delay in ms for the sender to sit out; between servers normally 0."""
-    error_code: int = 0
+    error_code: int
     """NONE, or why nothing was taken: STALE_BROKER_EPOCH, NOT_CONTROLLER,
     CLUSTER_AUTHORIZATION_FAILED.
     """
-    directories: list[AssignReplicasToDirsResponseDirectoryData] = field(default_factory=list)
+    directories: list[AssignReplicasToDirsResponseDirectoryData]
     """Outcome grouped by log directory, as in the request."""
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        throttle_time_ms: int = 0,
+        error_code: int = 0,
+        directories: list[AssignReplicasToDirsResponseDirectoryData] = MADE_ANEW,
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.throttle_time_ms = throttle_time_ms
+        self.error_code = error_code
+        self.directories = [] if directories is MADE_ANEW else directories
+        self.unknown_tagged_fields = unknown_tagged_fields
 
     def encode(self, version: int, out: bytearray) -> None:
         """Append the message to ``out``; on an error ``out`` is as it was."""

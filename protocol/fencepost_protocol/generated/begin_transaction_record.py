@@ -13,6 +13,7 @@ from fencepost_protocol.failures import (
     encode_failure,
     unknown_version,
 )
+from fencepost_protocol.fields import Fields
 from fencepost_protocol.primitives import (
     CUT_SHORT,
     DECODE_ERRORS,
@@ -30,8 +31,8 @@ from fencepost_protocol.varint import read_uvarint_tail
 new = object.__new__
 
 
-@dataclass(slots=True)
-class BeginTransactionRecord:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class BeginTransactionRecord(Fields):
     """Opens a metadata transaction in the KRaft log; the records that follow take effect together
     at its EndTransactionRecord (KIP-868).
     """
@@ -42,9 +43,17 @@ class BeginTransactionRecord:
     MAX_VERSION: ClassVar[int] = 0
     FLEXIBLE_FROM: ClassVar[int | None] = 0
 
-    name: str | None = None
+    name: str | None
     """What the transaction is for, for people only; null when not told."""
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        name: str | None = None,
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.name = name
+        self.unknown_tagged_fields = unknown_tagged_fields
 
     def encode(self, version: int, out: bytearray) -> None:
         """Append the message to ``out``; on an error ``out`` is as it was."""

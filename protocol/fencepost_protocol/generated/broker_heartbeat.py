@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import struct
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import ClassVar
 
 from fencepost_protocol.failures import (
@@ -16,6 +16,7 @@ from fencepost_protocol.failures import (
     not_in_version,
     unknown_version,
 )
+from fencepost_protocol.fields import MADE_ANEW, Fields
 from fencepost_protocol.primitives import (
     CUT_SHORT,
     DECODE_ERRORS,
@@ -41,8 +42,8 @@ _pack_iqqtt = struct.Struct(">iqq??").pack
 new = object.__new__
 
 
-@dataclass(slots=True)
-class BrokerHeartbeatRequest:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class BrokerHeartbeatRequest(Fields):
     """A broker tells the active controller at short intervals that it lives, how far it has read
     the metadata log and what it wants (KIP-631).
     """
@@ -53,28 +54,48 @@ class BrokerHeartbeatRequest:
     MAX_VERSION: ClassVar[int] = 2
     FLEXIBLE_FROM: ClassVar[int | None] = 0
 
-    broker_id: int = 0
+    broker_id: int
     """Node id of the broker."""
-    broker_epoch: int = -1
+    broker_epoch: int
     """Epoch from its registration; any other gives STALE_BROKER_EPOCH."""
-    current_metadata_offset: int = 0
+    current_metadata_offset: int
     """Highest metadata offset the broker has applied; it is unfenced only after reaching its own
     registration.
     """
-    want_fence: bool = False
+    want_fence: bool
     """True while the broker wants to stay, or become, fenced."""
-    want_shut_down: bool = False
+    want_shut_down: bool
     """True when the broker wants to stop; leadership then moves away until ShouldShutDown comes
     back.
     """
-    offline_log_dirs: list[bytes] = field(default_factory=list)
+    offline_log_dirs: list[bytes]
     """Versions 1-2. UUIDs of log directories that failed; replicas there lose leadership (KIP-858).
     """
-    cordoned_log_dirs: list[bytes] | None = None
+    cordoned_log_dirs: list[bytes] | None
     """Versions 2. UUIDs of log directories that take no new replicas (KIP-1066); null says nothing
     about them.
     """
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        broker_id: int = 0,
+        broker_epoch: int = -1,
+        current_metadata_offset: int = 0,
+        want_fence: bool = False,
+        want_shut_down: bool = False,
+        offline_log_dirs: list[bytes] = MADE_ANEW,
+        cordoned_log_dirs: list[bytes] | None = None,
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.broker_id = broker_id
+        self.broker_epoch = broker_epoch
+        self.current_metadata_offset = current_metadata_offset
+        self.want_fence = want_fence
+        self.want_shut_down = want_shut_down
+        self.offline_log_dirs = [] if offline_log_dirs is MADE_ANEW else offline_log_dirs
+        self.cordoned_log_dirs = cordoned_log_dirs
+        self.unknown_tagged_fields = unknown_tagged_fields
 
     def encode(self, version: int, out: bytearray) -> None:
         """Append the message to ``out``; on an error ``out`` is as it was."""
@@ -187,8 +208,8 @@ class BrokerHeartbeatRequest:
             raise decode_failure("BrokerHeartbeatRequest", version, buf, start, cause) from cause
 
 
-@dataclass(slots=True)
-class BrokerHeartbeatResponse:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class BrokerHeartbeatResponse(Fields):
     """The active controller's answer to a broker's periodic heartbeat; it tells the broker whether
     it may serve clients and whether it may stop (KIP-631).
     """
@@ -199,23 +220,39 @@ class BrokerHeartbeatResponse:
     MAX_VERSION: ClassVar[int] = 2
     FLEXIBLE_FROM: ClassVar[int | None] = 0
 
-    throttle_time_ms: int = 0
+    throttle_time_ms: int
     """Quota delay in ms for the sender to sit out; between servers normally 0."""
-    error_code: int = 0
+    error_code: int
     """NONE, or e.g. STALE_BROKER_EPOCH when the broker is unknown or has registered anew,
     NOT_CONTROLLER when sent to the wrong controller.
     """
-    is_caught_up: bool = False
+    is_caught_up: bool
     """True once the broker has replayed metadata at least up to its own registration; needed before
     it can be unfenced.
     """
-    is_fenced: bool = True
+    is_fenced: bool
     """True while the broker is kept out of leadership and hidden from clients; new brokers begin
     fenced.
     """
-    should_shut_down: bool = False
+    should_shut_down: bool
     """True when a broker that asked to stop holds no leadership any more and may exit."""
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        throttle_time_ms: int = 0,
+        error_code: int = 0,
+        is_caught_up: bool = False,
+        is_fenced: bool = True,
+        should_shut_down: bool = False,
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.throttle_time_ms = throttle_time_ms
+        self.error_code = error_code
+        self.is_caught_up = is_caught_up
+        self.is_fenced = is_fenced
+        self.should_shut_down = should_shut_down
+        self.unknown_tagged_fields = unknown_tagged_fields
 
     def encode(self, version: int, out: bytearray) -> None:
         """Append the message to ``out``; on an error ``out`` is as it was."""

@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import struct
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import ClassVar
 
 from fencepost_protocol.failures import (
@@ -16,6 +16,7 @@ from fencepost_protocol.failures import (
     not_in_version,
     unknown_version,
 )
+from fencepost_protocol.fields import MADE_ANEW, Fields
 from fencepost_protocol.primitives import (
     CUT_SHORT,
     DECODE_ERRORS,
@@ -50,37 +51,63 @@ _pack_q = struct.Struct(">q").pack
 new = object.__new__
 
 
-@dataclass(slots=True)
-class Listener:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class Listener(Fields):
     """Addresses the broker wants to be known by."""
 
-    name: str = ""
+    name: str
     """Listener name, e.g. PLAINTEXT or INTERNAL."""
-    host: str = ""
+    host: str
     """Advertised host name or address."""
-    port: int = 0
+    port: int
     """Advertised TCP port, unsigned 16 bits."""
-    security_protocol: int = 0
+    security_protocol: int
     """0 PLAINTEXT, 1 SSL, 2 SASL_PLAINTEXT, 3 SASL_SSL."""
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        name: str = "",
+        host: str = "",
+        port: int = 0,
+        security_protocol: int = 0,
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.name = name
+        self.host = host
+        self.port = port
+        self.security_protocol = security_protocol
+        self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(slots=True)
-class Feature:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class Feature(Fields):
     """Features and levels the broker can run; UNSUPPORTED_VERSION if a finalised level is outside.
     """
 
-    name: str = ""
+    name: str
     """Feature name, e.g. metadata.version."""
-    min_supported_version: int = 0
+    min_supported_version: int
     """Lowest level it can run; features with 0 are left out before version 4."""
-    max_supported_version: int = 0
+    max_supported_version: int
     """Highest level it can run."""
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        name: str = "",
+        min_supported_version: int = 0,
+        max_supported_version: int = 0,
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.name = name
+        self.min_supported_version = min_supported_version
+        self.max_supported_version = max_supported_version
+        self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(slots=True)
-class BrokerRegistrationRequest:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class BrokerRegistrationRequest(Fields):
     """A starting broker registers with the active controller and stays fenced until its heartbeats
     show that it has caught up (KIP-631).
     """
@@ -91,30 +118,54 @@ class BrokerRegistrationRequest:
     MAX_VERSION: ClassVar[int] = 4
     FLEXIBLE_FROM: ClassVar[int | None] = 0
 
-    broker_id: int = 0
+    broker_id: int
     """Node id of the broker; DUPLICATE_BROKER_REGISTRATION while another process holds it."""
-    cluster_id: str = ""
+    cluster_id: str
     """Cluster the broker was formatted for; another one gives INCONSISTENT_CLUSTER_ID."""
-    incarnation_id: bytes = ZERO_UUID
+    incarnation_id: bytes
     """UUID drawn anew at every start; the same one again is a retry, not a second broker."""
-    listeners: list[Listener] = field(default_factory=list)
+    listeners: list[Listener]
     """Addresses the broker wants to be known by."""
-    features: list[Feature] = field(default_factory=list)
+    features: list[Feature]
     """Features and levels the broker can run; UNSUPPORTED_VERSION if a finalised level is outside.
     """
-    rack: str | None = ""
+    rack: str | None
     """Rack or zone from broker.rack; null when not set."""
-    is_migrating_zk_broker: bool = False
+    is_migrating_zk_broker: bool
     """Versions 1-4. True only during a migration from ZooKeeper (KIP-866); such brokers are gone
     since Kafka 4.0.
     """
-    log_dirs: list[bytes] = field(default_factory=list)
+    log_dirs: list[bytes]
     """Versions 2-4. UUIDs of the log directories that are online (KIP-858)."""
-    previous_broker_epoch: int = -1
+    previous_broker_epoch: int
     """Versions 3-4. Broker epoch before a clean shutdown, which proves that no records were lost
     (KIP-966); -1 when there is no such proof.
     """
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        broker_id: int = 0,
+        cluster_id: str = "",
+        incarnation_id: bytes = ZERO_UUID,
+        listeners: list[Listener] = MADE_ANEW,
+        features: list[Feature] = MADE_ANEW,
+        rack: str | None = "",
+        is_migrating_zk_broker: bool = False,
+        log_dirs: list[bytes] = MADE_ANEW,
+        previous_broker_epoch: int = -1,
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.broker_id = broker_id
+        self.cluster_id = cluster_id
+        self.incarnation_id = incarnation_id
+        self.listeners = [] if listeners is MADE_ANEW else listeners
+        self.features = [] if features is MADE_ANEW else features
+        self.rack = rack
+        self.is_migrating_zk_broker = is_migrating_zk_broker
+        self.log_dirs = [] if log_dirs is MADE_ANEW else log_dirs
+        self.previous_broker_epoch = previous_broker_epoch
+        self.unknown_tagged_fields = unknown_tagged_fields
 
     def encode(self, version: int, out: bytearray) -> None:
         """Append the message to ``out``; on an error ``out`` is as it was."""
@@ -330,8 +381,8 @@ class BrokerRegistrationRequest:
             raise decode_failure("BrokerRegistrationRequest", version, buf, start, cause) from cause
 
 
-@dataclass(slots=True)
-class BrokerRegistrationResponse:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class BrokerRegistrationResponse(Fields):
     """The controller's answer to a broker's registration; the epoch in it accompanies every later
     request of that broker (KIP-631).
     """
@@ -342,17 +393,29 @@ class BrokerRegistrationResponse:
     MAX_VERSION: ClassVar[int] = 4
     FLEXIBLE_FROM: ClassVar[int | None] = 0
 
-    throttle_time_ms: int = 0
+    throttle_time_ms: int
     """Quota delay in ms for the sender to sit out; between servers normally 0."""
-    error_code: int = 0
+    error_code: int
     """NONE, or e.g. DUPLICATE_BROKER_REGISTRATION, INCONSISTENT_CLUSTER_ID, UNSUPPORTED_VERSION,
     INVALID_REGISTRATION, NOT_CONTROLLER.
     """
-    broker_epoch: int = -1
+    broker_epoch: int
     """Epoch given to the broker, the offset of its registration in the metadata log; -1 on an
     error.
     """
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        throttle_time_ms: int = 0,
+        error_code: int = 0,
+        broker_epoch: int = -1,
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.throttle_time_ms = throttle_time_ms
+        self.error_code = error_code
+        self.broker_epoch = broker_epoch
+        self.unknown_tagged_fields = unknown_tagged_fields
 
     def encode(self, version: int, out: bytearray) -> None:
         """Append the message to ``out``; on an error ``out`` is as it was."""

@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 import struct
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import ClassVar
 
 from fencepost_protocol.failures import (
@@ -15,6 +15,7 @@ from fencepost_protocol.failures import (
     not_in_version,
     unknown_version,
 )
+from fencepost_protocol.fields import MADE_ANEW, Fields
 from fencepost_protocol.primitives import (
     CUT_SHORT,
     DECODE_ERRORS,
@@ -38,8 +39,8 @@ _pack_iq = struct.Struct(">iq").pack
 new = object.__new__
 
 
-@dataclass(slots=True)
-class BrokerRegistrationChangeRecord:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class BrokerRegistrationChangeRecord(Fields):
     """Changes part of a broker's registration, mostly when it is fenced, unfenced or shutting down;
     fields left out stay as they were.
     """
@@ -50,23 +51,41 @@ class BrokerRegistrationChangeRecord:
     MAX_VERSION: ClassVar[int] = 3
     FLEXIBLE_FROM: ClassVar[int | None] = 0
 
-    broker_id: int = 0
+    broker_id: int
     """Broker whose registration changes."""
-    broker_epoch: int = 0
+    broker_epoch: int
     """Epoch of the registration that changes; must be the current one."""
-    fenced: int = 0
+    fenced: int
     """1 fences the broker, -1 unfences it, 0 changes nothing."""
-    in_controlled_shutdown: int = 0
+    in_controlled_shutdown: int
     """Versions 1-3. 1 when the broker begins a controlled shutdown (KIP-841), 0 changes nothing;
     only a new registration undoes it.
     """
-    log_dirs: list[bytes] = field(default_factory=list)
+    log_dirs: list[bytes]
     """Versions 2-3. Ids of the broker's log directories that are available (KIP-858); empty changes
     nothing.
     """
-    cordoned_log_dirs: list[bytes] | None = None
+    cordoned_log_dirs: list[bytes] | None
     """Versions 3. Log directories closed to new replicas (KIP-1066); null changes nothing."""
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        broker_id: int = 0,
+        broker_epoch: int = 0,
+        fenced: int = 0,
+        in_controlled_shutdown: int = 0,
+        log_dirs: list[bytes] = MADE_ANEW,
+        cordoned_log_dirs: list[bytes] | None = None,
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.broker_id = broker_id
+        self.broker_epoch = broker_epoch
+        self.fenced = fenced
+        self.in_controlled_shutdown = in_controlled_shutdown
+        self.log_dirs = [] if log_dirs is MADE_ANEW else log_dirs
+        self.cordoned_log_dirs = cordoned_log_dirs
+        self.unknown_tagged_fields = unknown_tagged_fields
 
     def encode(self, version: int, out: bytearray) -> None:
         """Append the message to ``out``; on an error ``out`` is as it was."""

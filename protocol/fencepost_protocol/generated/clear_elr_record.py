@@ -13,6 +13,7 @@ from fencepost_protocol.failures import (
     encode_failure,
     unknown_version,
 )
+from fencepost_protocol.fields import Fields
 from fencepost_protocol.primitives import (
     CUT_SHORT,
     DECODE_ERRORS,
@@ -26,8 +27,8 @@ from fencepost_protocol.primitives import (
 new = object.__new__
 
 
-@dataclass(slots=True)
-class ClearElrRecord:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class ClearElrRecord(Fields):
     """Empties the eligible leader replicas, as after a change of min.insync.replicas (KIP-966)."""
 
     NAME: ClassVar[str] = "ClearElrRecord"
@@ -36,9 +37,17 @@ class ClearElrRecord:
     MAX_VERSION: ClassVar[int] = 0
     FLEXIBLE_FROM: ClassVar[int | None] = 0
 
-    topic_name: str = ""
+    topic_name: str
     """Topic to clear; an empty name clears all topics."""
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        topic_name: str = "",
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.topic_name = topic_name
+        self.unknown_tagged_fields = unknown_tagged_fields
 
     def encode(self, version: int, out: bytearray) -> None:
         """Append the message to ``out``; on an error ``out`` is as it was."""

@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 import struct
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import ClassVar
 
 from fencepost_protocol.failures import (
@@ -14,6 +14,7 @@ from fencepost_protocol.failures import (
     encode_failure,
     unknown_version,
 )
+from fencepost_protocol.fields import MADE_ANEW, Fields
 from fencepost_protocol.primitives import (
     CUT_SHORT,
     DECODE_ERRORS,
@@ -33,19 +34,29 @@ _pack_dt = struct.Struct(">d?").pack
 new = object.__new__
 
 
-@dataclass(slots=True)
-class EntityData:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class EntityData(Fields):
     """Who the quota is for; several parts, such as user and client-id, must all match."""
 
-    entity_type: str = ""
+    entity_type: str
     """user, client-id or ip."""
-    entity_name: str | None = ""
+    entity_name: str | None
     """Name of the user, client id or address; null means the default for that type."""
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        entity_type: str = "",
+        entity_name: str | None = "",
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.entity_type = entity_type
+        self.entity_name = entity_name
+        self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(slots=True)
-class ClientQuotaRecord:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class ClientQuotaRecord(Fields):
     """Sets or removes one client quota (KIP-546)."""
 
     NAME: ClassVar[str] = "ClientQuotaRecord"
@@ -54,15 +65,29 @@ class ClientQuotaRecord:
     MAX_VERSION: ClassVar[int] = 0
     FLEXIBLE_FROM: ClassVar[int | None] = 0
 
-    entity: list[EntityData] = field(default_factory=list)
+    entity: list[EntityData]
     """Who the quota is for; several parts, such as user and client-id, must all match."""
-    key: str = ""
+    key: str
     """Quota set, such as producer_byte_rate, consumer_byte_rate or request_percentage."""
-    value: float = 0.0
+    value: float
     """New limit; without meaning when Remove is true."""
-    remove: bool = False
+    remove: bool
     """True deletes the quota, false sets it to Value."""
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        entity: list[EntityData] = MADE_ANEW,
+        key: str = "",
+        value: float = 0.0,
+        remove: bool = False,
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.entity = [] if entity is MADE_ANEW else entity
+        self.key = key
+        self.value = value
+        self.remove = remove
+        self.unknown_tagged_fields = unknown_tagged_fields
 
     def encode(self, version: int, out: bytearray) -> None:
         """Append the message to ``out``; on an error ``out`` is as it was."""

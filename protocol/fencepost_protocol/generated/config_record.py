@@ -14,6 +14,7 @@ from fencepost_protocol.failures import (
     encode_failure,
     unknown_version,
 )
+from fencepost_protocol.fields import Fields
 from fencepost_protocol.primitives import (
     CUT_SHORT,
     DECODE_ERRORS,
@@ -30,8 +31,8 @@ _pack_b = struct.Struct(">b").pack
 new = object.__new__
 
 
-@dataclass(slots=True)
-class ConfigRecord:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class ConfigRecord(Fields):
     """Sets or removes one dynamic configuration value."""
 
     NAME: ClassVar[str] = "ConfigRecord"
@@ -40,17 +41,31 @@ class ConfigRecord:
     MAX_VERSION: ClassVar[int] = 0
     FLEXIBLE_FROM: ClassVar[int | None] = 0
 
-    resource_type: int = 0
+    resource_type: int
     """2 topic, 4 broker, 16 client metrics, 32 group."""
-    resource_name: str = ""
+    resource_name: str
     """Name of the topic, group or subscription, or the node id; empty for the default of all
     brokers.
     """
-    name: str = ""
+    name: str
     """Configuration key, such as retention.ms."""
-    value: str | None = ""
+    value: str | None
     """New value as text; null removes the key and the default applies again."""
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        resource_type: int = 0,
+        resource_name: str = "",
+        name: str = "",
+        value: str | None = "",
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.resource_type = resource_type
+        self.resource_name = resource_name
+        self.name = name
+        self.value = value
+        self.unknown_tagged_fields = unknown_tagged_fields
 
     def encode(self, version: int, out: bytearray) -> None:
         """Append the message to ``out``; on an error ``out`` is as it was."""

@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import struct
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import ClassVar
 
 from fencepost_protocol.failures import (
@@ -15,6 +15,7 @@ from fencepost_protocol.failures import (
     encode_failure,
     unknown_version,
 )
+from fencepost_protocol.fields import MADE_ANEW, Fields
 from fencepost_protocol.primitives import (
     CUT_SHORT,
     DECODE_ERRORS,
@@ -44,8 +45,8 @@ _pack_iib = struct.Struct(">iib").pack
 new = object.__new__
 
 
-@dataclass(slots=True)
-class ConsumerGroupCurrentMemberAssignmentKey:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class ConsumerGroupCurrentMemberAssignmentKey(Fields):
     """Key in __consumer_offsets of one member's current assignment under the new consumer protocol
     (KIP-848); a null value deletes it.
     """
@@ -56,11 +57,21 @@ class ConsumerGroupCurrentMemberAssignmentKey:
     MAX_VERSION: ClassVar[int] = 0
     FLEXIBLE_FROM: ClassVar[int | None] = None
 
-    group_id: str = ""
+    group_id: str
     """Group that the record belongs to."""
-    member_id: str = ""
+    member_id: str
     """Member of the group that the record is about."""
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        group_id: str = "",
+        member_id: str = "",
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.group_id = group_id
+        self.member_id = member_id
+        self.unknown_tagged_fields = unknown_tagged_fields
 
     def encode(self, version: int, out: bytearray) -> None:
         """Append the message to ``out``; on an error ``out`` is as it was."""
@@ -110,23 +121,35 @@ class ConsumerGroupCurrentMemberAssignmentKey:
             raise decode_failure("ConsumerGroupCurrentMemberAssignmentKey", version, buf, start, cause) from cause
 
 
-@dataclass(slots=True)
-class TopicPartitions:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class TopicPartitions(Fields):
     """Part of ConsumerGroupCurrentMemberAssignmentValue."""
 
-    topic_id: bytes = ZERO_UUID
+    topic_id: bytes
     """UUID of the topic."""
-    partitions: list[int] = field(default_factory=list)
+    partitions: list[int]
     """Partition numbers within that topic."""
-    assignment_epochs: list[int] | None = field(default_factory=list)
+    assignment_epochs: list[int] | None
     """Epoch in which each entry of Partitions was assigned, in the same order (KIP-1251); null when
     not recorded.
     """
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        topic_id: bytes = ZERO_UUID,
+        partitions: list[int] = MADE_ANEW,
+        assignment_epochs: list[int] | None = MADE_ANEW,
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.topic_id = topic_id
+        self.partitions = [] if partitions is MADE_ANEW else partitions
+        self.assignment_epochs = [] if assignment_epochs is MADE_ANEW else assignment_epochs
+        self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(slots=True)
-class ConsumerGroupCurrentMemberAssignmentValue:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class ConsumerGroupCurrentMemberAssignmentValue(Fields):
     """Where a member of a new-protocol consumer group stands between its old assignment and its
     target (KIP-848).
     """
@@ -137,17 +160,33 @@ class ConsumerGroupCurrentMemberAssignmentValue:
     MAX_VERSION: ClassVar[int] = 0
     FLEXIBLE_FROM: ClassVar[int | None] = 0
 
-    member_epoch: int = 0
+    member_epoch: int
     """Epoch the member has reached; -2 for a static member that left for a while."""
-    previous_member_epoch: int = 0
+    previous_member_epoch: int
     """Epoch before that, still accepted when the last answer got lost."""
-    state: int = 0
+    state: int
     """0 stable, 1 has partitions to give up, 2 waits for partitions that others still hold."""
-    assigned_partitions: list[TopicPartitions] = field(default_factory=list)
+    assigned_partitions: list[TopicPartitions]
     """Partitions the member owns in this epoch."""
-    partitions_pending_revocation: list[TopicPartitions] = field(default_factory=list)
+    partitions_pending_revocation: list[TopicPartitions]
     """Partitions it has been told to give up and has not yet confirmed."""
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        member_epoch: int = 0,
+        previous_member_epoch: int = 0,
+        state: int = 0,
+        assigned_partitions: list[TopicPartitions] = MADE_ANEW,
+        partitions_pending_revocation: list[TopicPartitions] = MADE_ANEW,
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.member_epoch = member_epoch
+        self.previous_member_epoch = previous_member_epoch
+        self.state = state
+        self.assigned_partitions = [] if assigned_partitions is MADE_ANEW else assigned_partitions
+        self.partitions_pending_revocation = [] if partitions_pending_revocation is MADE_ANEW else partitions_pending_revocation
+        self.unknown_tagged_fields = unknown_tagged_fields
 
     def encode(self, version: int, out: bytearray) -> None:
         """Append the message to ``out``; on an error ``out`` is as it was."""

@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import struct
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import ClassVar
 
 from fencepost_protocol.failures import (
@@ -15,6 +15,7 @@ from fencepost_protocol.failures import (
     encode_failure,
     unknown_version,
 )
+from fencepost_protocol.fields import MADE_ANEW, Fields
 from fencepost_protocol.primitives import (
     CUT_SHORT,
     DECODE_ERRORS,
@@ -49,8 +50,8 @@ _pack_ii = struct.Struct(">ii").pack
 new = object.__new__
 
 
-@dataclass(slots=True)
-class ConsumerGroupDescribeRequest:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class ConsumerGroupDescribeRequest(Fields):
     """An administrative client asks the coordinator for details of groups that use the new consumer
     protocol (KIP-848).
     """
@@ -61,11 +62,21 @@ class ConsumerGroupDescribeRequest:
     MAX_VERSION: ClassVar[int] = 1
     FLEXIBLE_FROM: ClassVar[int | None] = 0
 
-    group_ids: list[str] = field(default_factory=list)
+    group_ids: list[str]
     """Groups to describe; classic groups give GROUP_ID_NOT_FOUND and need DescribeGroups."""
-    include_authorized_operations: bool = False
+    include_authorized_operations: bool
     """True fills AuthorizedOperations, at the cost of an ACL look-up."""
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        group_ids: list[str] = MADE_ANEW,
+        include_authorized_operations: bool = False,
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.group_ids = [] if group_ids is MADE_ANEW else group_ids
+        self.include_authorized_operations = include_authorized_operations
+        self.unknown_tagged_fields = unknown_tagged_fields
 
     def encode(self, version: int, out: bytearray) -> None:
         """Append the message to ``out``; on an error ``out`` is as it was."""
@@ -120,91 +131,163 @@ class ConsumerGroupDescribeRequest:
             raise decode_failure("ConsumerGroupDescribeRequest", version, buf, start, cause) from cause
 
 
-@dataclass(slots=True)
-class TopicPartitions:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class TopicPartitions(Fields):
     """Part of ConsumerGroupDescribeResponse."""
 
-    topic_id: bytes = ZERO_UUID
+    topic_id: bytes
     """UUID of the topic."""
-    topic_name: str = ""
+    topic_name: str
     """Name the topic has at present."""
-    partitions: list[int] = field(default_factory=list)
+    partitions: list[int]
     """Partition numbers within that topic."""
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        topic_id: bytes = ZERO_UUID,
+        topic_name: str = "",
+        partitions: list[int] = MADE_ANEW,
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.topic_id = topic_id
+        self.topic_name = topic_name
+        self.partitions = [] if partitions is MADE_ANEW else partitions
+        self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(slots=True)
-class Assignment:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class Assignment(Fields):
     """Part of ConsumerGroupDescribeResponse."""
 
-    topic_partitions: list[TopicPartitions] = field(default_factory=list)
+    topic_partitions: list[TopicPartitions]
     """Partitions of the assignment, by topic."""
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        topic_partitions: list[TopicPartitions] = MADE_ANEW,
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.topic_partitions = [] if topic_partitions is MADE_ANEW else topic_partitions
+        self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(slots=True)
-class Member:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class Member(Fields):
     """Present members of the group."""
 
-    member_id: str = ""
+    member_id: str
     """Id the member heartbeats with."""
-    instance_id: str | None = None
+    instance_id: str | None
     """Static membership id, group.instance.id (KIP-345); null for a dynamic member."""
-    rack_id: str | None = None
+    rack_id: str | None
     """Rack the member reported; null when none."""
-    member_epoch: int = 0
+    member_epoch: int
     """Epoch the member has reached; below AssignmentEpoch while it still has partitions to give up.
     """
-    client_id: str = ""
+    client_id: str
     """The client.id in the request header of the member."""
-    client_host: str = ""
+    client_host: str
     """Address the member connects from, usually with a leading slash."""
-    subscribed_topic_names: list[str] = field(default_factory=list)
+    subscribed_topic_names: list[str]
     """Topics the member subscribed to by name."""
-    subscribed_topic_regex: str | None = None
+    subscribed_topic_regex: str | None
     """Regular expression the member subscribed with; null or empty when none."""
-    assignment: Assignment = field(default_factory=Assignment)
+    assignment: Assignment
     """Partitions the member holds now."""
-    target_assignment: Assignment = field(default_factory=Assignment)
+    target_assignment: Assignment
     """Partitions the member is meant to hold once reconciliation is over."""
-    member_type: int = -1
+    member_type: int
     """Versions 1. Protocol the member speaks: 0 classic, 1 consumer, -1 unknown (KIP-1099)."""
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        member_id: str = "",
+        instance_id: str | None = None,
+        rack_id: str | None = None,
+        member_epoch: int = 0,
+        client_id: str = "",
+        client_host: str = "",
+        subscribed_topic_names: list[str] = MADE_ANEW,
+        subscribed_topic_regex: str | None = None,
+        assignment: Assignment = MADE_ANEW,
+        target_assignment: Assignment = MADE_ANEW,
+        member_type: int = -1,
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.member_id = member_id
+        self.instance_id = instance_id
+        self.rack_id = rack_id
+        self.member_epoch = member_epoch
+        self.client_id = client_id
+        self.client_host = client_host
+        self.subscribed_topic_names = [] if subscribed_topic_names is MADE_ANEW else subscribed_topic_names
+        self.subscribed_topic_regex = subscribed_topic_regex
+        self.assignment = Assignment() if assignment is MADE_ANEW else assignment
+        self.target_assignment = Assignment() if target_assignment is MADE_ANEW else target_assignment
+        self.member_type = member_type
+        self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(slots=True)
-class DescribedGroup:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class DescribedGroup(Fields):
     """One description for each group asked for."""
 
-    error_code: int = 0
+    error_code: int
     """NONE, or e.g. GROUP_ID_NOT_FOUND, GROUP_AUTHORIZATION_FAILED, TOPIC_AUTHORIZATION_FAILED,
     NOT_COORDINATOR, COORDINATOR_LOAD_IN_PROGRESS.
     """
-    error_message: str | None = None
+    error_message: str | None
     """Readable detail for the error; null when there is none."""
-    group_id: str = ""
+    group_id: str
     """Group that this description is about."""
-    group_state: str = ""
+    group_state: str
     """Empty, Assigning, Reconciling, Stable or Dead."""
-    group_epoch: int = 0
+    group_epoch: int
     """Grows with every change of members, subscriptions or topics; higher than AssignmentEpoch
     while a new assignment is due.
     """
-    assignment_epoch: int = 0
+    assignment_epoch: int
     """Group epoch that the target assignment was computed for."""
-    assignor_name: str = ""
+    assignor_name: str
     """Server-side assignor in use, such as uniform or range."""
-    members: list[Member] = field(default_factory=list)
+    members: list[Member]
     """Present members of the group."""
-    authorized_operations: int = -2147483648
+    authorized_operations: int
     """Bit field of what the caller may do, bit number = ACL operation code; -2147483648 when not
     asked for.
     """
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        error_code: int = 0,
+        error_message: str | None = None,
+        group_id: str = "",
+        group_state: str = "",
+        group_epoch: int = 0,
+        assignment_epoch: int = 0,
+        assignor_name: str = "",
+        members: list[Member] = MADE_ANEW,
+        authorized_operations: int = -2147483648,
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.error_code = error_code
+        self.error_message = error_message
+        self.group_id = group_id
+        self.group_state = group_state
+        self.group_epoch = group_epoch
+        self.assignment_epoch = assignment_epoch
+        self.assignor_name = assignor_name
+        self.members = [] if members is MADE_ANEW else members
+        self.authorized_operations = authorized_operations
+        self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(slots=True)
-class ConsumerGroupDescribeResponse:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class ConsumerGroupDescribeResponse(Fields):
     """State, epochs, members and assignments of new-protocol consumer groups (KIP-848)."""
 
     NAME: ClassVar[str] = "ConsumerGroupDescribeResponse"
@@ -213,11 +296,21 @@ class ConsumerGroupDescribeResponse:
     MAX_VERSION: ClassVar[int] = 1
     FLEXIBLE_FROM: ClassVar[int | None] = 0
 
-    throttle_time_ms: int = 0
+    throttle_time_ms: int
     """Quota delay in ms that the client has to sit out itself (KIP-219); 0 when within quota."""
-    groups: list[DescribedGroup] = field(default_factory=list)
+    groups: list[DescribedGroup]
     """One description for each group asked for."""
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        throttle_time_ms: int = 0,
+        groups: list[DescribedGroup] = MADE_ANEW,
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.throttle_time_ms = throttle_time_ms
+        self.groups = [] if groups is MADE_ANEW else groups
+        self.unknown_tagged_fields = unknown_tagged_fields
 
     def encode(self, version: int, out: bytearray) -> None:
         """Append the message to ``out``; on an error ``out`` is as it was."""

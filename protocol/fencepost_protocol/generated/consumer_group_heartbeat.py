@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import struct
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import ClassVar
 
 from fencepost_protocol.failures import (
@@ -16,6 +16,7 @@ from fencepost_protocol.failures import (
     not_in_version,
     unknown_version,
 )
+from fencepost_protocol.fields import MADE_ANEW, Fields
 from fencepost_protocol.primitives import (
     CUT_SHORT,
     DECODE_ERRORS,
@@ -48,19 +49,29 @@ _pack_ii = struct.Struct(">ii").pack
 new = object.__new__
 
 
-@dataclass(slots=True)
-class ConsumerGroupHeartbeatRequestTopicPartitions:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class ConsumerGroupHeartbeatRequestTopicPartitions(Fields):
     """Partitions the member owns at present; null when unchanged, an empty list on joining."""
 
-    topic_id: bytes = ZERO_UUID
+    topic_id: bytes
     """UUID of a topic with owned partitions."""
-    partitions: list[int] = field(default_factory=list)
+    partitions: list[int]
     """Numbers of the owned partitions."""
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        topic_id: bytes = ZERO_UUID,
+        partitions: list[int] = MADE_ANEW,
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.topic_id = topic_id
+        self.partitions = [] if partitions is MADE_ANEW else partitions
+        self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(slots=True)
-class ConsumerGroupHeartbeatRequest:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class ConsumerGroupHeartbeatRequest(Fields):
     """A member of a consumer group under the new protocol joins, stays alive, reports what it owns
     and leaves, all with this request to the group coordinator (KIP-848).
     """
@@ -71,38 +82,64 @@ class ConsumerGroupHeartbeatRequest:
     MAX_VERSION: ClassVar[int] = 1
     FLEXIBLE_FROM: ClassVar[int | None] = 0
 
-    group_id: str = ""
+    group_id: str
     """Group to join or stay in; an empty one is refused."""
-    member_id: str = ""
+    member_id: str
     """Member's id: version 0 leaves it empty on joining and the coordinator assigns it, from
     version 1 the client makes a UUID (KIP-1082).
     """
-    member_epoch: int = 0
+    member_epoch: int
     """Member's current epoch; 0 joins, -1 leaves, -2 leaves for a while as a static member. A wrong
     one gives FENCED_MEMBER_EPOCH.
     """
-    instance_id: str | None = None
+    instance_id: str | None
     """Static membership id, group.instance.id (KIP-345); null for a dynamic member or if unchanged.
     """
-    rack_id: str | None = None
+    rack_id: str | None
     """Rack of the consumer, client.rack; null when not set or unchanged."""
-    rebalance_timeout_ms: int = -1
+    rebalance_timeout_ms: int
     """How long in ms the member may take to give up partitions; -1 when unchanged, required on
     joining.
     """
-    subscribed_topic_names: list[str] | None = None
+    subscribed_topic_names: list[str] | None
     """Topics subscribed to by name; null when unchanged since the last heartbeat."""
-    subscribed_topic_regex: str | None = None
+    subscribed_topic_regex: str | None
     """Versions 1. Subscription as a regular expression resolved by the broker; null when unchanged,
     malformed gives INVALID_REGULAR_EXPRESSION.
     """
-    server_assignor: str | None = None
+    server_assignor: str | None
     """Assignor wanted on the broker, such as uniform or range; null for no wish or no change.
     Unknown gives UNSUPPORTED_ASSIGNOR.
     """
-    topic_partitions: list[ConsumerGroupHeartbeatRequestTopicPartitions] | None = None
+    topic_partitions: list[ConsumerGroupHeartbeatRequestTopicPartitions] | None
     """Partitions the member owns at present; null when unchanged, an empty list on joining."""
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        group_id: str = "",
+        member_id: str = "",
+        member_epoch: int = 0,
+        instance_id: str | None = None,
+        rack_id: str | None = None,
+        rebalance_timeout_ms: int = -1,
+        subscribed_topic_names: list[str] | None = None,
+        subscribed_topic_regex: str | None = None,
+        server_assignor: str | None = None,
+        topic_partitions: list[ConsumerGroupHeartbeatRequestTopicPartitions] | None = None,
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.group_id = group_id
+        self.member_id = member_id
+        self.member_epoch = member_epoch
+        self.instance_id = instance_id
+        self.rack_id = rack_id
+        self.rebalance_timeout_ms = rebalance_timeout_ms
+        self.subscribed_topic_names = subscribed_topic_names
+        self.subscribed_topic_regex = subscribed_topic_regex
+        self.server_assignor = server_assignor
+        self.topic_partitions = topic_partitions
+        self.unknown_tagged_fields = unknown_tagged_fields
 
     def encode(self, version: int, out: bytearray) -> None:
         """Append the message to ``out``; on an error ``out`` is as it was."""
@@ -328,30 +365,48 @@ class ConsumerGroupHeartbeatRequest:
             raise decode_failure("ConsumerGroupHeartbeatRequest", version, buf, start, cause) from cause
 
 
-@dataclass(slots=True)
-class ConsumerGroupHeartbeatResponseTopicPartitions:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class ConsumerGroupHeartbeatResponseTopicPartitions(Fields):
     """Part of ConsumerGroupHeartbeatResponse."""
 
-    topic_id: bytes = ZERO_UUID
+    topic_id: bytes
     """UUID of an assigned topic; names come from Metadata."""
-    partitions: list[int] = field(default_factory=list)
+    partitions: list[int]
     """Numbers of the assigned partitions."""
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        topic_id: bytes = ZERO_UUID,
+        partitions: list[int] = MADE_ANEW,
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.topic_id = topic_id
+        self.partitions = [] if partitions is MADE_ANEW else partitions
+        self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(slots=True)
-class Assignment:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class Assignment(Fields):
     """What the member may own from now on; null when nothing changed. Partitions no longer listed
     must be given up.
     """
 
-    topic_partitions: list[ConsumerGroupHeartbeatResponseTopicPartitions] = field(default_factory=list)
+    topic_partitions: list[ConsumerGroupHeartbeatResponseTopicPartitions]
     """Assigned partitions by topic; an empty list takes everything away."""
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        topic_partitions: list[ConsumerGroupHeartbeatResponseTopicPartitions] = MADE_ANEW,
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.topic_partitions = [] if topic_partitions is MADE_ANEW else topic_partitions
+        self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(slots=True)
-class ConsumerGroupHeartbeatResponse:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class ConsumerGroupHeartbeatResponse(Fields):
     """The coordinator's answer to each heartbeat; it carries a new epoch and a new assignment
     whenever the member has to move on (KIP-848).
     """
@@ -362,27 +417,47 @@ class ConsumerGroupHeartbeatResponse:
     MAX_VERSION: ClassVar[int] = 1
     FLEXIBLE_FROM: ClassVar[int | None] = 0
 
-    throttle_time_ms: int = 0
+    throttle_time_ms: int
     """Quota delay in ms that the client has to sit out itself (KIP-219); 0 when within quota."""
-    error_code: int = 0
+    error_code: int
     """NONE, or e.g. UNKNOWN_MEMBER_ID or FENCED_MEMBER_EPOCH (join anew), UNRELEASED_INSTANCE_ID,
     UNSUPPORTED_ASSIGNOR, GROUP_MAX_SIZE_REACHED, NOT_COORDINATOR.
     """
-    error_message: str | None = None
+    error_message: str | None
     """Readable detail for the error; null when there is none."""
-    member_id: str | None = None
+    member_id: str | None
     """Member's id, to be kept for all further heartbeats; null on error."""
-    member_epoch: int = 0
+    member_epoch: int
     """Epoch the member must send next; -1 or -2 confirms a departure."""
-    heartbeat_interval_ms: int = 0
+    heartbeat_interval_ms: int
     """Pause in ms until the next heartbeat, set by the broker
     (group.consumer.heartbeat.interval.ms).
     """
-    assignment: Assignment | None = None
+    assignment: Assignment | None
     """What the member may own from now on; null when nothing changed. Partitions no longer listed
     must be given up.
     """
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        throttle_time_ms: int = 0,
+        error_code: int = 0,
+        error_message: str | None = None,
+        member_id: str | None = None,
+        member_epoch: int = 0,
+        heartbeat_interval_ms: int = 0,
+        assignment: Assignment | None = None,
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.throttle_time_ms = throttle_time_ms
+        self.error_code = error_code
+        self.error_message = error_message
+        self.member_id = member_id
+        self.member_epoch = member_epoch
+        self.heartbeat_interval_ms = heartbeat_interval_ms
+        self.assignment = assignment
+        self.unknown_tagged_fields = unknown_tagged_fields
 
     def encode(self, version: int, out: bytearray) -> None:
         """Append the message to ``out``; on an error ``out`` is as it was."""

@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import struct
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import ClassVar
 
 from fencepost_protocol.failures import (
@@ -15,6 +15,7 @@ from fencepost_protocol.failures import (
     encode_failure,
     unknown_version,
 )
+from fencepost_protocol.fields import MADE_ANEW, Fields
 from fencepost_protocol.primitives import (
     CUT_SHORT,
     DECODE_ERRORS,
@@ -44,8 +45,8 @@ _pack_i = struct.Struct(">i").pack
 new = object.__new__
 
 
-@dataclass(slots=True)
-class ConsumerGroupMemberMetadataKey:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class ConsumerGroupMemberMetadataKey(Fields):
     """Key in __consumer_offsets of one member's description under the new consumer protocol
     (KIP-848); a null value removes the member.
     """
@@ -56,11 +57,21 @@ class ConsumerGroupMemberMetadataKey:
     MAX_VERSION: ClassVar[int] = 0
     FLEXIBLE_FROM: ClassVar[int | None] = None
 
-    group_id: str = ""
+    group_id: str
     """Group that the record belongs to."""
-    member_id: str = ""
+    member_id: str
     """Member of the group that the record is about."""
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        group_id: str = "",
+        member_id: str = "",
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.group_id = group_id
+        self.member_id = member_id
+        self.unknown_tagged_fields = unknown_tagged_fields
 
     def encode(self, version: int, out: bytearray) -> None:
         """Append the message to ``out``; on an error ``out`` is as it was."""
@@ -110,32 +121,52 @@ class ConsumerGroupMemberMetadataKey:
             raise decode_failure("ConsumerGroupMemberMetadataKey", version, buf, start, cause) from cause
 
 
-@dataclass(slots=True)
-class ClassicProtocol:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class ClassicProtocol(Fields):
     """Assignors from the member's JoinGroup, preferred first."""
 
-    name: str = ""
+    name: str
     """Assignor name, such as range or cooperative-sticky."""
-    metadata: bytes = b""
+    metadata: bytes
     """Subscription for this assignor, a ConsumerProtocolSubscription."""
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        name: str = "",
+        metadata: bytes = b"",
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.name = name
+        self.metadata = metadata
+        self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(slots=True)
-class ClassicMemberMetadata:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class ClassicMemberMetadata(Fields):
     """Present while the member still speaks the classic protocol during a migration; null
     otherwise.
     """
 
-    session_timeout_ms: int = 0
+    session_timeout_ms: int
     """Silence in ms after which the classic member is dropped."""
-    supported_protocols: list[ClassicProtocol] = field(default_factory=list)
+    supported_protocols: list[ClassicProtocol]
     """Assignors from the member's JoinGroup, preferred first."""
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        session_timeout_ms: int = 0,
+        supported_protocols: list[ClassicProtocol] = MADE_ANEW,
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.session_timeout_ms = session_timeout_ms
+        self.supported_protocols = [] if supported_protocols is MADE_ANEW else supported_protocols
+        self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(slots=True)
-class ConsumerGroupMemberMetadataValue:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class ConsumerGroupMemberMetadataValue(Fields):
     """What a member of a new-protocol consumer group said about itself (KIP-848)."""
 
     NAME: ClassVar[str] = "ConsumerGroupMemberMetadataValue"
@@ -144,27 +175,51 @@ class ConsumerGroupMemberMetadataValue:
     MAX_VERSION: ClassVar[int] = 0
     FLEXIBLE_FROM: ClassVar[int | None] = 0
 
-    instance_id: str | None = ""
+    instance_id: str | None
     """Static membership id, group.instance.id (KIP-345); null for a dynamic member."""
-    rack_id: str | None = ""
+    rack_id: str | None
     """Rack the member reported; null when none."""
-    client_id: str = ""
+    client_id: str
     """The client.id in the request header of the member."""
-    client_host: str = ""
+    client_host: str
     """Address the member connects from, usually with a leading slash."""
-    subscribed_topic_names: list[str] = field(default_factory=list)
+    subscribed_topic_names: list[str]
     """Topics subscribed to by name; empty when only a regular expression is used."""
-    subscribed_topic_regex: str | None = ""
+    subscribed_topic_regex: str | None
     """Regular expression subscribed with; null or empty when none."""
-    rebalance_timeout_ms: int = -1
+    rebalance_timeout_ms: int
     """How long in ms the member may take to give up partitions; -1 when unknown."""
-    server_assignor: str | None = ""
+    server_assignor: str | None
     """Server-side assignor the member wishes for; null when it has no wish."""
-    classic_member_metadata: ClassicMemberMetadata | None = field(default_factory=ClassicMemberMetadata)
+    classic_member_metadata: ClassicMemberMetadata | None
     """Present while the member still speaks the classic protocol during a migration; null
     otherwise.
     """
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        instance_id: str | None = "",
+        rack_id: str | None = "",
+        client_id: str = "",
+        client_host: str = "",
+        subscribed_topic_names: list[str] = MADE_ANEW,
+        subscribed_topic_regex: str | None = "",
+        rebalance_timeout_ms: int = -1,
+        server_assignor: str | None = "",
+        classic_member_metadata: ClassicMemberMetadata | None = MADE_ANEW,
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.instance_id = instance_id
+        self.rack_id = rack_id
+        self.client_id = client_id
+        self.client_host = client_host
+        self.subscribed_topic_names = [] if subscribed_topic_names is MADE_ANEW else subscribed_topic_names
+        self.subscribed_topic_regex = subscribed_topic_regex
+        self.rebalance_timeout_ms = rebalance_timeout_ms
+        self.server_assignor = server_assignor
+        self.classic_member_metadata = ClassicMemberMetadata() if classic_member_metadata is MADE_ANEW else classic_member_metadata
+        self.unknown_tagged_fields = unknown_tagged_fields
 
     def encode(self, version: int, out: bytearray) -> None:
         """Append the message to ``out``; on an error ``out`` is as it was."""

@@ -15,6 +15,7 @@ from fencepost_protocol.failures import (
     encode_failure,
     unknown_version,
 )
+from fencepost_protocol.fields import Fields
 from fencepost_protocol.primitives import (
     CUT_SHORT,
     DECODE_ERRORS,
@@ -36,8 +37,8 @@ _pack_i = struct.Struct(">i").pack
 new = object.__new__
 
 
-@dataclass(slots=True)
-class ConsumerGroupMetadataKey:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class ConsumerGroupMetadataKey(Fields):
     """Key in __consumer_offsets of a new-protocol consumer group's epoch (KIP-848); a null value
     deletes the group.
     """
@@ -48,9 +49,17 @@ class ConsumerGroupMetadataKey:
     MAX_VERSION: ClassVar[int] = 0
     FLEXIBLE_FROM: ClassVar[int | None] = None
 
-    group_id: str = ""
+    group_id: str
     """Group that the record belongs to."""
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        group_id: str = "",
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.group_id = group_id
+        self.unknown_tagged_fields = unknown_tagged_fields
 
     def encode(self, version: int, out: bytearray) -> None:
         """Append the message to ``out``; on an error ``out`` is as it was."""
@@ -90,8 +99,8 @@ class ConsumerGroupMetadataKey:
             raise decode_failure("ConsumerGroupMetadataKey", version, buf, start, cause) from cause
 
 
-@dataclass(slots=True)
-class ConsumerGroupMetadataValue:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class ConsumerGroupMetadataValue(Fields):
     """The epoch of a new-protocol consumer group, written anew whenever it is bumped (KIP-848)."""
 
     NAME: ClassVar[str] = "ConsumerGroupMetadataValue"
@@ -100,13 +109,23 @@ class ConsumerGroupMetadataValue:
     MAX_VERSION: ClassVar[int] = 0
     FLEXIBLE_FROM: ClassVar[int | None] = 0
 
-    epoch: int = 0
+    epoch: int
     """Group epoch; grows with every change of members, subscriptions or subscribed topics."""
-    metadata_hash: int = 0
+    metadata_hash: int
     """Hash over the subscribed topics, their partitions and racks; a different one bumps the epoch
     (KIP-1101). 0 when not computed.
     """
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        epoch: int = 0,
+        metadata_hash: int = 0,
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.epoch = epoch
+        self.metadata_hash = metadata_hash
+        self.unknown_tagged_fields = unknown_tagged_fields
 
     def encode(self, version: int, out: bytearray) -> None:
         """Append the message to ``out``; on an error ``out`` is as it was."""

@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import struct
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import ClassVar
 
 from fencepost_protocol.failures import (
@@ -15,6 +15,7 @@ from fencepost_protocol.failures import (
     encode_failure,
     unknown_version,
 )
+from fencepost_protocol.fields import MADE_ANEW, Fields
 from fencepost_protocol.primitives import (
     CUT_SHORT,
     DECODE_ERRORS,
@@ -42,8 +43,8 @@ _pack_i = struct.Struct(">i").pack
 new = object.__new__
 
 
-@dataclass(slots=True)
-class ConsumerGroupPartitionMetadataKey:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class ConsumerGroupPartitionMetadataKey(Fields):
     """Key in __consumer_offsets of the topic details that a new-protocol group last saw; superseded
     by MetadataHash in ConsumerGroupMetadataValue (KIP-1101).
     """
@@ -54,9 +55,17 @@ class ConsumerGroupPartitionMetadataKey:
     MAX_VERSION: ClassVar[int] = 0
     FLEXIBLE_FROM: ClassVar[int | None] = None
 
-    group_id: str = ""
+    group_id: str
     """Group that the record belongs to."""
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        group_id: str = "",
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.group_id = group_id
+        self.unknown_tagged_fields = unknown_tagged_fields
 
     def encode(self, version: int, out: bytearray) -> None:
         """Append the message to ``out``; on an error ``out`` is as it was."""
@@ -96,34 +105,58 @@ class ConsumerGroupPartitionMetadataKey:
             raise decode_failure("ConsumerGroupPartitionMetadataKey", version, buf, start, cause) from cause
 
 
-@dataclass(slots=True)
-class PartitionMetadata:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class PartitionMetadata(Fields):
     """Racks for each partition; may be empty."""
 
-    partition: int = 0
+    partition: int
     """Partition number within the topic, counted from 0."""
-    racks: list[str] = field(default_factory=list)
+    racks: list[str]
     """Racks of the brokers that hold a replica."""
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        partition: int = 0,
+        racks: list[str] = MADE_ANEW,
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.partition = partition
+        self.racks = [] if racks is MADE_ANEW else racks
+        self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(slots=True)
-class TopicMetadata:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class TopicMetadata(Fields):
     """Subscribed topics that exist."""
 
-    topic_id: bytes = ZERO_UUID
+    topic_id: bytes
     """UUID of the topic."""
-    topic_name: str = ""
+    topic_name: str
     """Name of the topic."""
-    num_partitions: int = 0
+    num_partitions: int
     """How many partitions it had."""
-    partition_metadata: list[PartitionMetadata] = field(default_factory=list)
+    partition_metadata: list[PartitionMetadata]
     """Racks for each partition; may be empty."""
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        topic_id: bytes = ZERO_UUID,
+        topic_name: str = "",
+        num_partitions: int = 0,
+        partition_metadata: list[PartitionMetadata] = MADE_ANEW,
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.topic_id = topic_id
+        self.topic_name = topic_name
+        self.num_partitions = num_partitions
+        self.partition_metadata = [] if partition_metadata is MADE_ANEW else partition_metadata
+        self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(slots=True)
-class ConsumerGroupPartitionMetadataValue:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class ConsumerGroupPartitionMetadataValue(Fields):
     """Partition counts and racks of a group's subscribed topics, kept to notice changes; superseded
     by MetadataHash (KIP-1101).
     """
@@ -134,9 +167,17 @@ class ConsumerGroupPartitionMetadataValue:
     MAX_VERSION: ClassVar[int] = 0
     FLEXIBLE_FROM: ClassVar[int | None] = 0
 
-    topics: list[TopicMetadata] = field(default_factory=list)
+    topics: list[TopicMetadata]
     """Subscribed topics that exist."""
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        topics: list[TopicMetadata] = MADE_ANEW,
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.topics = [] if topics is MADE_ANEW else topics
+        self.unknown_tagged_fields = unknown_tagged_fields
 
     def encode(self, version: int, out: bytearray) -> None:
         """Append the message to ``out``; on an error ``out`` is as it was."""

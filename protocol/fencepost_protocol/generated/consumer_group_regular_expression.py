@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import struct
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import ClassVar
 
 from fencepost_protocol.failures import (
@@ -15,6 +15,7 @@ from fencepost_protocol.failures import (
     encode_failure,
     unknown_version,
 )
+from fencepost_protocol.fields import MADE_ANEW, Fields
 from fencepost_protocol.primitives import (
     CUT_SHORT,
     DECODE_ERRORS,
@@ -36,8 +37,8 @@ _pack_qq = struct.Struct(">qq").pack
 new = object.__new__
 
 
-@dataclass(slots=True)
-class ConsumerGroupRegularExpressionKey:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class ConsumerGroupRegularExpressionKey(Fields):
     """Key in __consumer_offsets of a resolved subscription pattern of a new-protocol group
     (KIP-848); a null value forgets it.
     """
@@ -48,11 +49,21 @@ class ConsumerGroupRegularExpressionKey:
     MAX_VERSION: ClassVar[int] = 0
     FLEXIBLE_FROM: ClassVar[int | None] = None
 
-    group_id: str = ""
+    group_id: str
     """Group that the record belongs to."""
-    regular_expression: str = ""
+    regular_expression: str
     """The pattern as members sent it in SubscribedTopicRegex."""
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        group_id: str = "",
+        regular_expression: str = "",
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.group_id = group_id
+        self.regular_expression = regular_expression
+        self.unknown_tagged_fields = unknown_tagged_fields
 
     def encode(self, version: int, out: bytearray) -> None:
         """Append the message to ``out``; on an error ``out`` is as it was."""
@@ -102,8 +113,8 @@ class ConsumerGroupRegularExpressionKey:
             raise decode_failure("ConsumerGroupRegularExpressionKey", version, buf, start, cause) from cause
 
 
-@dataclass(slots=True)
-class ConsumerGroupRegularExpressionValue:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class ConsumerGroupRegularExpressionValue(Fields):
     """The topics that a subscription pattern matched when the coordinator last looked (KIP-848)."""
 
     NAME: ClassVar[str] = "ConsumerGroupRegularExpressionValue"
@@ -112,15 +123,27 @@ class ConsumerGroupRegularExpressionValue:
     MAX_VERSION: ClassVar[int] = 0
     FLEXIBLE_FROM: ClassVar[int | None] = 0
 
-    topics: list[str] = field(default_factory=list)
+    topics: list[str]
     """Names of the matching topics."""
-    version: int = 0
+    version: int
     """Position of the metadata that the match was made against; older results give way to newer
     ones.
     """
-    timestamp: int = 0
+    timestamp: int
     """When the match was made, in ms since 1970; old results are refreshed."""
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        topics: list[str] = MADE_ANEW,
+        version: int = 0,
+        timestamp: int = 0,
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.topics = [] if topics is MADE_ANEW else topics
+        self.version = version
+        self.timestamp = timestamp
+        self.unknown_tagged_fields = unknown_tagged_fields
 
     def encode(self, version: int, out: bytearray) -> None:
         """Append the message to ``out``; on an error ``out`` is as it was."""

@@ -15,6 +15,7 @@ from fencepost_protocol.failures import (
     encode_failure,
     unknown_version,
 )
+from fencepost_protocol.fields import Fields
 from fencepost_protocol.primitives import (
     CUT_SHORT,
     DECODE_ERRORS,
@@ -36,8 +37,8 @@ _pack_i = struct.Struct(">i").pack
 new = object.__new__
 
 
-@dataclass(slots=True)
-class ConsumerGroupTargetAssignmentMetadataKey:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class ConsumerGroupTargetAssignmentMetadataKey(Fields):
     """Key in __consumer_offsets of the epoch of a new-protocol group's target assignment (KIP-848).
     """
 
@@ -47,9 +48,17 @@ class ConsumerGroupTargetAssignmentMetadataKey:
     MAX_VERSION: ClassVar[int] = 0
     FLEXIBLE_FROM: ClassVar[int | None] = None
 
-    group_id: str = ""
+    group_id: str
     """Group that the record belongs to."""
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        group_id: str = "",
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.group_id = group_id
+        self.unknown_tagged_fields = unknown_tagged_fields
 
     def encode(self, version: int, out: bytearray) -> None:
         """Append the message to ``out``; on an error ``out`` is as it was."""
@@ -89,8 +98,8 @@ class ConsumerGroupTargetAssignmentMetadataKey:
             raise decode_failure("ConsumerGroupTargetAssignmentMetadataKey", version, buf, start, cause) from cause
 
 
-@dataclass(slots=True)
-class ConsumerGroupTargetAssignmentMetadataValue:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class ConsumerGroupTargetAssignmentMetadataValue(Fields):
     """Written after all members' target assignments, it makes the new target valid (KIP-848)."""
 
     NAME: ClassVar[str] = "ConsumerGroupTargetAssignmentMetadataValue"
@@ -99,11 +108,21 @@ class ConsumerGroupTargetAssignmentMetadataValue:
     MAX_VERSION: ClassVar[int] = 0
     FLEXIBLE_FROM: ClassVar[int | None] = 0
 
-    assignment_epoch: int = 0
+    assignment_epoch: int
     """Group epoch that the target was computed for."""
-    assignment_timestamp: int = 0
+    assignment_timestamp: int
     """When the target was computed, in ms since 1970; 0 when not recorded."""
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        assignment_epoch: int = 0,
+        assignment_timestamp: int = 0,
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.assignment_epoch = assignment_epoch
+        self.assignment_timestamp = assignment_timestamp
+        self.unknown_tagged_fields = unknown_tagged_fields
 
     def encode(self, version: int, out: bytearray) -> None:
         """Append the message to ``out``; on an error ``out`` is as it was."""

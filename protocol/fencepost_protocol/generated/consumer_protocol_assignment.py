@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 import struct
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import ClassVar
 
 from fencepost_protocol.failures import (
@@ -14,6 +14,7 @@ from fencepost_protocol.failures import (
     encode_failure,
     unknown_version,
 )
+from fencepost_protocol.fields import MADE_ANEW, Fields
 from fencepost_protocol.primitives import (
     CUT_SHORT,
     DECODE_ERRORS,
@@ -31,19 +32,29 @@ _pack_i = struct.Struct(">i").pack
 new = object.__new__
 
 
-@dataclass(slots=True)
-class TopicPartition:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class TopicPartition(Fields):
     """Partitions the member has to read, by topic; empty when there is nothing for it."""
 
-    topic: str = ""
+    topic: str
     """Topic with assigned partitions."""
-    partitions: list[int] = field(default_factory=list)
+    partitions: list[int]
     """Numbers of the assigned partitions."""
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        topic: str = "",
+        partitions: list[int] = MADE_ANEW,
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.topic = topic
+        self.partitions = [] if partitions is MADE_ANEW else partitions
+        self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(slots=True)
-class ConsumerProtocolAssignment:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class ConsumerProtocolAssignment(Fields):
     """What the classic consumer group's leader gives each member: it travels, after an int16
     version, as opaque bytes in SyncGroup.
     """
@@ -53,12 +64,22 @@ class ConsumerProtocolAssignment:
     MAX_VERSION: ClassVar[int] = 3
     FLEXIBLE_FROM: ClassVar[int | None] = None
 
-    assigned_partitions: list[TopicPartition] = field(default_factory=list)
+    assigned_partitions: list[TopicPartition]
     """Partitions the member has to read, by topic; empty when there is nothing for it."""
-    user_data: bytes | None = None
+    user_data: bytes | None
     """Extra bytes from the assignor to the member, such as those of Kafka Streams; null when none.
     """
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        assigned_partitions: list[TopicPartition] = MADE_ANEW,
+        user_data: bytes | None = None,
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.assigned_partitions = [] if assigned_partitions is MADE_ANEW else assigned_partitions
+        self.user_data = user_data
+        self.unknown_tagged_fields = unknown_tagged_fields
 
     def encode(self, version: int, out: bytearray) -> None:
         """Append the message to ``out``; on an error ``out`` is as it was."""

@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 import struct
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import ClassVar
 
 from fencepost_protocol.failures import (
@@ -14,6 +14,7 @@ from fencepost_protocol.failures import (
     encode_failure,
     unknown_version,
 )
+from fencepost_protocol.fields import MADE_ANEW, Fields
 from fencepost_protocol.primitives import (
     CUT_SHORT,
     DECODE_ERRORS,
@@ -33,19 +34,29 @@ _pack_i = struct.Struct(">i").pack
 new = object.__new__
 
 
-@dataclass(slots=True)
-class TopicPartition:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class TopicPartition(Fields):
     """Partitions held while joining, for cooperative rebalancing (KIP-429)."""
 
-    topic: str = ""
+    topic: str
     """Versions 1-3. Topic with held partitions."""
-    partitions: list[int] = field(default_factory=list)
+    partitions: list[int]
     """Versions 1-3. Numbers of the held partitions."""
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        topic: str = "",
+        partitions: list[int] = MADE_ANEW,
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.topic = topic
+        self.partitions = [] if partitions is MADE_ANEW else partitions
+        self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(slots=True)
-class ConsumerProtocolSubscription:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class ConsumerProtocolSubscription(Fields):
     """What a classic consumer tells the assignor about itself: it travels, after an int16 version,
     as opaque bytes in JoinGroup.
     """
@@ -55,21 +66,37 @@ class ConsumerProtocolSubscription:
     MAX_VERSION: ClassVar[int] = 3
     FLEXIBLE_FROM: ClassVar[int | None] = None
 
-    topics: list[str] = field(default_factory=list)
+    topics: list[str]
     """Topics the member wants to read; patterns are already resolved."""
-    user_data: bytes | None = None
+    user_data: bytes | None
     """Extra bytes from the member to the assignor, such as those of sticky assignors; null when
     none.
     """
-    owned_partitions: list[TopicPartition] = field(default_factory=list)
+    owned_partitions: list[TopicPartition]
     """Versions 1-3. Partitions held while joining, for cooperative rebalancing (KIP-429)."""
-    generation_id: int = -1
+    generation_id: int
     """Versions 2-3. Generation in which OwnedPartitions were assigned, settles double claims
     (KIP-792); -1 when none.
     """
-    rack_id: str | None = None
+    rack_id: str | None
     """Versions 3. Rack of the consumer for rack-aware assignment (KIP-881); null when not set."""
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        topics: list[str] = MADE_ANEW,
+        user_data: bytes | None = None,
+        owned_partitions: list[TopicPartition] = MADE_ANEW,
+        generation_id: int = -1,
+        rack_id: str | None = None,
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.topics = [] if topics is MADE_ANEW else topics
+        self.user_data = user_data
+        self.owned_partitions = [] if owned_partitions is MADE_ANEW else owned_partitions
+        self.generation_id = generation_id
+        self.rack_id = rack_id
+        self.unknown_tagged_fields = unknown_tagged_fields
 
     def encode(self, version: int, out: bytearray) -> None:
         """Append the message to ``out``; on an error ``out`` is as it was."""

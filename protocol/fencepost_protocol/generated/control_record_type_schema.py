@@ -14,6 +14,7 @@ from fencepost_protocol.failures import (
     encode_failure,
     unknown_version,
 )
+from fencepost_protocol.fields import Fields
 from fencepost_protocol.primitives import CUT_SHORT, DECODE_ERRORS, TaggedFields
 
 _unpack_h = struct.Struct(">h").unpack_from
@@ -21,8 +22,8 @@ _pack_h = struct.Struct(">h").pack
 new = object.__new__
 
 
-@dataclass(slots=True)
-class ControlRecordTypeSchema:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class ControlRecordTypeSchema(Fields):
     """Key of every control record: after an int16 version it names the kind of control record."""
 
     NAME: ClassVar[str] = "ControlRecordTypeSchema"
@@ -30,11 +31,19 @@ class ControlRecordTypeSchema:
     MAX_VERSION: ClassVar[int] = 0
     FLEXIBLE_FROM: ClassVar[int | None] = None
 
-    type: int = 0
+    type: int
     """0 abort, 1 commit, 2 leader change, 3 snapshot header, 4 snapshot footer, 5 KRaft version, 6
     KRaft voters.
     """
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        type: int = 0,
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.type = type
+        self.unknown_tagged_fields = unknown_tagged_fields
 
     def encode(self, version: int, out: bytearray) -> None:
         """Append the message to ``out``; on an error ``out`` is as it was."""

@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import struct
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import ClassVar
 
 from fencepost_protocol.failures import (
@@ -15,6 +15,7 @@ from fencepost_protocol.failures import (
     encode_failure,
     unknown_version,
 )
+from fencepost_protocol.fields import MADE_ANEW, Fields
 from fencepost_protocol.primitives import (
     CUT_SHORT,
     DECODE_ERRORS,
@@ -42,36 +43,62 @@ _pack_ih = struct.Struct(">ih").pack
 new = object.__new__
 
 
-@dataclass(slots=True)
-class Listener:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class Listener(Fields):
     """Addresses under which this controller can be reached."""
 
-    name: str = ""
+    name: str
     """Listener name, such as CONTROLLER."""
-    host: str = ""
+    host: str
     """Host name or address of the listener."""
-    port: int = 0
+    port: int
     """TCP port of the listener."""
-    security_protocol: int = 0
+    security_protocol: int
     """How to talk to this listener: 0 PLAINTEXT, 1 SSL, 2 SASL_PLAINTEXT, 3 SASL_SSL."""
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        name: str = "",
+        host: str = "",
+        port: int = 0,
+        security_protocol: int = 0,
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.name = name
+        self.host = host
+        self.port = port
+        self.security_protocol = security_protocol
+        self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(slots=True)
-class Feature:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class Feature(Fields):
     """Feature levels that the controller's software can handle."""
 
-    name: str = ""
+    name: str
     """Feature name, such as metadata.version."""
-    min_supported_version: int = 0
+    min_supported_version: int
     """Lowest level of that feature it can run at."""
-    max_supported_version: int = 0
+    max_supported_version: int
     """Highest level of that feature it can run at."""
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        name: str = "",
+        min_supported_version: int = 0,
+        max_supported_version: int = 0,
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.name = name
+        self.min_supported_version = min_supported_version
+        self.max_supported_version = max_supported_version
+        self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(slots=True)
-class ControllerRegistrationRequest:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class ControllerRegistrationRequest(Fields):
     """Each KRaft controller tells the active controller its addresses and supported features, so
     that these can be published in the metadata log (KIP-919).
     """
@@ -82,17 +109,33 @@ class ControllerRegistrationRequest:
     MAX_VERSION: ClassVar[int] = 0
     FLEXIBLE_FROM: ClassVar[int | None] = 0
 
-    controller_id: int = 0
+    controller_id: int
     """Node id of the controller that registers."""
-    incarnation_id: bytes = ZERO_UUID
+    incarnation_id: bytes
     """UUID made at process start; a restarted controller brings a different one."""
-    zk_migration_ready: bool = False
+    zk_migration_ready: bool
     """True when set up for migration from ZooKeeper (KIP-866); meaningless since Kafka 4.0."""
-    listeners: list[Listener] = field(default_factory=list)
+    listeners: list[Listener]
     """Addresses under which this controller can be reached."""
-    features: list[Feature] = field(default_factory=list)
+    features: list[Feature]
     """Feature levels that the controller's software can handle."""
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        controller_id: int = 0,
+        incarnation_id: bytes = ZERO_UUID,
+        zk_migration_ready: bool = False,
+        listeners: list[Listener] = MADE_ANEW,
+        features: list[Feature] = MADE_ANEW,
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.controller_id = controller_id
+        self.incarnation_id = incarnation_id
+        self.zk_migration_ready = zk_migration_ready
+        self.listeners = [] if listeners is MADE_ANEW else listeners
+        self.features = [] if features is MADE_ANEW else features
+        self.unknown_tagged_fields = unknown_tagged_fields
 
     def encode(self, version: int, out: bytearray) -> None:
         """Append the message to ``out``; on an error ``out`` is as it was."""
@@ -243,8 +286,8 @@ class ControllerRegistrationRequest:
             raise decode_failure("ControllerRegistrationRequest", version, buf, start, cause) from cause
 
 
-@dataclass(slots=True)
-class ControllerRegistrationResponse:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class ControllerRegistrationResponse(Fields):
     """Confirms or refuses the registration of a KRaft controller (KIP-919)."""
 
     NAME: ClassVar[str] = "ControllerRegistrationResponse"
@@ -253,13 +296,25 @@ class ControllerRegistrationResponse:
     MAX_VERSION: ClassVar[int] = 0
     FLEXIBLE_FROM: ClassVar[int | None] = 0
 
-    throttle_time_ms: int = 0
+    throttle_time_ms: int
     """Quota delay in ms for the sender to sit out; between servers normally 0."""
-    error_code: int = 0
+    error_code: int
     """NONE, or why it was refused, e.g. NOT_CONTROLLER or CLUSTER_AUTHORIZATION_FAILED."""
-    error_message: str | None = ""
+    error_message: str | None
     """Readable detail for the error; null when there is none."""
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        throttle_time_ms: int = 0,
+        error_code: int = 0,
+        error_message: str | None = "",
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.throttle_time_ms = throttle_time_ms
+        self.error_code = error_code
+        self.error_message = error_message
+        self.unknown_tagged_fields = unknown_tagged_fields
 
     def encode(self, version: int, out: bytearray) -> None:
         """Append the message to ``out``; on an error ``out`` is as it was."""

@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import struct
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import ClassVar
 
 from fencepost_protocol.failures import (
@@ -15,6 +15,7 @@ from fencepost_protocol.failures import (
     encode_failure,
     unknown_version,
 )
+from fencepost_protocol.fields import MADE_ANEW, Fields
 from fencepost_protocol.primitives import (
     CUT_SHORT,
     DECODE_ERRORS,
@@ -49,35 +50,55 @@ _pack_ii = struct.Struct(">ii").pack
 new = object.__new__
 
 
-@dataclass(slots=True)
-class AclCreation:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class AclCreation(Fields):
     """Rules to add; each succeeds or fails alone."""
 
-    resource_type: int = 0
+    resource_type: int
     """Kind of resource: 2 topic, 3 group, 4 cluster, 5 transactional id, 6 delegation token, 7
     user.
     """
-    resource_name: str = ""
+    resource_name: str
     """Name or prefix to protect, never empty; * covers every name, and the cluster must be called
     kafka-cluster.
     """
-    resource_pattern_type: int = 3
+    resource_pattern_type: int
     """3 for an exact name, 4 for a prefix (KIP-290); the filter values 1 and 2 are refused."""
-    principal: str = ""
+    principal: str
     """Principal as Type:name, e.g. User:alice; a text without that form is refused."""
-    host: str = ""
+    host: str
     """Client address the rule is for; * covers every host."""
-    operation: int = 0
+    operation: int
     """Operation to cover: 2 all, 3 read, 4 write and so on; 1 (any) belongs to filters and is
     refused.
     """
-    permission_type: int = 0
+    permission_type: int
     """Effect: 2 deny, 3 allow; 1 (any) belongs to filters and is refused."""
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        resource_type: int = 0,
+        resource_name: str = "",
+        resource_pattern_type: int = 3,
+        principal: str = "",
+        host: str = "",
+        operation: int = 0,
+        permission_type: int = 0,
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.resource_type = resource_type
+        self.resource_name = resource_name
+        self.resource_pattern_type = resource_pattern_type
+        self.principal = principal
+        self.host = host
+        self.operation = operation
+        self.permission_type = permission_type
+        self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(slots=True)
-class CreateAclsRequest:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class CreateAclsRequest(Fields):
     """An admin client adds access rules; one that exists already counts as created. Needs alter on
     the cluster.
     """
@@ -88,9 +109,17 @@ class CreateAclsRequest:
     MAX_VERSION: ClassVar[int] = 3
     FLEXIBLE_FROM: ClassVar[int | None] = 2
 
-    creations: list[AclCreation] = field(default_factory=list)
+    creations: list[AclCreation]
     """Rules to add; each succeeds or fails alone."""
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        creations: list[AclCreation] = MADE_ANEW,
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.creations = [] if creations is MADE_ANEW else creations
+        self.unknown_tagged_fields = unknown_tagged_fields
 
     def encode(self, version: int, out: bytearray) -> None:
         """Append the message to ``out``; on an error ``out`` is as it was."""
@@ -259,21 +288,31 @@ class CreateAclsRequest:
             raise decode_failure("CreateAclsRequest", version, buf, start, cause) from cause
 
 
-@dataclass(slots=True)
-class AclCreationResult:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class AclCreationResult(Fields):
     """One result for each creation, in the order of the request."""
 
-    error_code: int = 0
+    error_code: int
     """NONE, or INVALID_REQUEST (malformed rule), SECURITY_DISABLED (no authorizer),
     CLUSTER_AUTHORIZATION_FAILED.
     """
-    error_message: str | None = ""
+    error_message: str | None
     """Readable detail for the error; may be null."""
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        error_code: int = 0,
+        error_message: str | None = "",
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.error_code = error_code
+        self.error_message = error_message
+        self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(slots=True)
-class CreateAclsResponse:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class CreateAclsResponse(Fields):
     """Outcome of each rule of a CreateAcls request, matched to it by position alone."""
 
     NAME: ClassVar[str] = "CreateAclsResponse"
@@ -282,11 +321,21 @@ class CreateAclsResponse:
     MAX_VERSION: ClassVar[int] = 3
     FLEXIBLE_FROM: ClassVar[int | None] = 2
 
-    throttle_time_ms: int = 0
+    throttle_time_ms: int
     """Quota delay in ms that the client has to sit out itself (KIP-219); 0 when within quota."""
-    results: list[AclCreationResult] = field(default_factory=list)
+    results: list[AclCreationResult]
     """One result for each creation, in the order of the request."""
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        throttle_time_ms: int = 0,
+        results: list[AclCreationResult] = MADE_ANEW,
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.throttle_time_ms = throttle_time_ms
+        self.results = [] if results is MADE_ANEW else results
+        self.unknown_tagged_fields = unknown_tagged_fields
 
     def encode(self, version: int, out: bytearray) -> None:
         """Append the message to ``out``; on an error ``out`` is as it was."""

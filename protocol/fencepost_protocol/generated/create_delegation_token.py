@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import struct
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import ClassVar
 
 from fencepost_protocol.failures import (
@@ -16,6 +16,7 @@ from fencepost_protocol.failures import (
     not_in_version,
     unknown_version,
 )
+from fencepost_protocol.fields import MADE_ANEW, Fields
 from fencepost_protocol.primitives import (
     CUT_SHORT,
     DECODE_ERRORS,
@@ -49,19 +50,29 @@ _pack_qqqh = struct.Struct(">qqqh").pack
 new = object.__new__
 
 
-@dataclass(slots=True)
-class CreatableRenewers:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class CreatableRenewers(Fields):
     """Principals that may renew the token besides its owner; may be empty."""
 
-    principal_type: str = ""
+    principal_type: str
     """Principal type of the renewer; anything but User gives INVALID_PRINCIPAL_TYPE."""
-    principal_name: str = ""
+    principal_name: str
     """Name of the renewer."""
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        principal_type: str = "",
+        principal_name: str = "",
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.principal_type = principal_type
+        self.principal_name = principal_name
+        self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(slots=True)
-class CreateDelegationTokenRequest:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class CreateDelegationTokenRequest(Fields):
     """A client that has authenticated by other means asks for a delegation token to hand to its
     workers (KIP-48).
     """
@@ -72,21 +83,35 @@ class CreateDelegationTokenRequest:
     MAX_VERSION: ClassVar[int] = 3
     FLEXIBLE_FROM: ClassVar[int | None] = 2
 
-    owner_principal_type: str | None = ""
+    owner_principal_type: str | None
     """Versions 3. Principal type of the future owner, normally User; null with the name means the
     requester.
     """
-    owner_principal_name: str | None = ""
+    owner_principal_name: str | None
     """Versions 3. Name of the future owner (KIP-373); null means the requester, anyone else needs
     the right to create tokens for that user.
     """
-    renewers: list[CreatableRenewers] = field(default_factory=list)
+    renewers: list[CreatableRenewers]
     """Principals that may renew the token besides its owner; may be empty."""
-    max_lifetime_ms: int = 0
+    max_lifetime_ms: int
     """Longest life in ms, renewals included, cut to delegation.token.max.lifetime.ms; -1 means just
     that limit.
     """
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        owner_principal_type: str | None = "",
+        owner_principal_name: str | None = "",
+        renewers: list[CreatableRenewers] = MADE_ANEW,
+        max_lifetime_ms: int = 0,
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.owner_principal_type = owner_principal_type
+        self.owner_principal_name = owner_principal_name
+        self.renewers = [] if renewers is MADE_ANEW else renewers
+        self.max_lifetime_ms = max_lifetime_ms
+        self.unknown_tagged_fields = unknown_tagged_fields
 
     def encode(self, version: int, out: bytearray) -> None:
         """Append the message to ``out``; on an error ``out`` is as it was."""
@@ -285,8 +310,8 @@ class CreateDelegationTokenRequest:
             raise decode_failure("CreateDelegationTokenRequest", version, buf, start, cause) from cause
 
 
-@dataclass(slots=True)
-class CreateDelegationTokenResponse:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class CreateDelegationTokenResponse(Fields):
     """The new token with its secret and its limits in time (KIP-48). The secret makes this response
     worth hiding in captures.
     """
@@ -297,33 +322,61 @@ class CreateDelegationTokenResponse:
     MAX_VERSION: ClassVar[int] = 3
     FLEXIBLE_FROM: ClassVar[int | None] = 2
 
-    error_code: int = 0
+    error_code: int
     """NONE, or e.g. DELEGATION_TOKEN_AUTH_DISABLED, DELEGATION_TOKEN_REQUEST_NOT_ALLOWED (this
     channel may not ask), INVALID_PRINCIPAL_TYPE.
     """
-    principal_type: str = ""
+    principal_type: str
     """Principal type of the owner, normally User."""
-    principal_name: str = ""
+    principal_name: str
     """Name of the owner, whom users of the token act as."""
-    token_requester_principal_type: str = ""
+    token_requester_principal_type: str
     """Versions 3. Principal type of whoever asked for the token."""
-    token_requester_principal_name: str = ""
+    token_requester_principal_name: str
     """Versions 3. Name of whoever asked for the token (KIP-373)."""
-    issue_timestamp_ms: int = 0
+    issue_timestamp_ms: int
     """Moment the token was made, in ms since 1970; -1 on an error."""
-    expiry_timestamp_ms: int = 0
+    expiry_timestamp_ms: int
     """Moment the token runs out unless renewed, in ms since 1970; -1 on an error."""
-    max_timestamp_ms: int = 0
+    max_timestamp_ms: int
     """Moment beyond which no renewal reaches, in ms since 1970; -1 on an error."""
-    token_id: str = ""
+    token_id: str
     """Public id of the token, the user name in SCRAM; empty on an error."""
-    hmac: bytes = b""
+    hmac: bytes
     """Secret of the token, which also proves whose token it is; clients use it, base64 encoded, as
     SCRAM password; empty on an error.
     """
-    throttle_time_ms: int = 0
+    throttle_time_ms: int
     """Quota delay in ms that the client has to sit out itself (KIP-219); 0 when within quota."""
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        error_code: int = 0,
+        principal_type: str = "",
+        principal_name: str = "",
+        token_requester_principal_type: str = "",
+        token_requester_principal_name: str = "",
+        issue_timestamp_ms: int = 0,
+        expiry_timestamp_ms: int = 0,
+        max_timestamp_ms: int = 0,
+        token_id: str = "",
+        hmac: bytes = b"",
+        throttle_time_ms: int = 0,
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.error_code = error_code
+        self.principal_type = principal_type
+        self.principal_name = principal_name
+        self.token_requester_principal_type = token_requester_principal_type
+        self.token_requester_principal_name = token_requester_principal_name
+        self.issue_timestamp_ms = issue_timestamp_ms
+        self.expiry_timestamp_ms = expiry_timestamp_ms
+        self.max_timestamp_ms = max_timestamp_ms
+        self.token_id = token_id
+        self.hmac = hmac
+        self.throttle_time_ms = throttle_time_ms
+        self.unknown_tagged_fields = unknown_tagged_fields
 
     def encode(self, version: int, out: bytearray) -> None:
         """Append the message to ``out``; on an error ``out`` is as it was."""

@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import struct
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import ClassVar
 
 from fencepost_protocol.failures import (
@@ -15,6 +15,7 @@ from fencepost_protocol.failures import (
     encode_failure,
     unknown_version,
 )
+from fencepost_protocol.fields import MADE_ANEW, Fields
 from fencepost_protocol.primitives import (
     CUT_SHORT,
     DECODE_ERRORS,
@@ -47,36 +48,56 @@ _pack_ii = struct.Struct(">ii").pack
 new = object.__new__
 
 
-@dataclass(slots=True)
-class CreatePartitionsAssignment:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class CreatePartitionsAssignment(Fields):
     """Replicas of the added partitions only, in order; null lets the controller choose, a wrong
     number gives INVALID_REPLICA_ASSIGNMENT.
     """
 
-    broker_ids: list[int] = field(default_factory=list)
+    broker_ids: list[int]
     """Brokers for the replicas of one new partition; the first is its preferred leader."""
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        broker_ids: list[int] = MADE_ANEW,
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.broker_ids = [] if broker_ids is MADE_ANEW else broker_ids
+        self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(slots=True)
-class CreatePartitionsTopic:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class CreatePartitionsTopic(Fields):
     """Topics to grow; each succeeds or fails alone."""
 
-    name: str = ""
+    name: str
     """Existing topic; unknown gives UNKNOWN_TOPIC_OR_PARTITION, listed twice INVALID_REQUEST."""
-    count: int = 0
+    count: int
     """Partitions in all afterwards, not the number to add; no more than now gives
     INVALID_PARTITIONS.
     """
-    assignments: list[CreatePartitionsAssignment] | None = field(default_factory=list)
+    assignments: list[CreatePartitionsAssignment] | None
     """Replicas of the added partitions only, in order; null lets the controller choose, a wrong
     number gives INVALID_REPLICA_ASSIGNMENT.
     """
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        name: str = "",
+        count: int = 0,
+        assignments: list[CreatePartitionsAssignment] | None = MADE_ANEW,
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.name = name
+        self.count = count
+        self.assignments = [] if assignments is MADE_ANEW else assignments
+        self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(slots=True)
-class CreatePartitionsRequest:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class CreatePartitionsRequest(Fields):
     """An admin client adds partitions to existing topics; the number can only grow (KIP-195)."""
 
     NAME: ClassVar[str] = "CreatePartitionsRequest"
@@ -85,13 +106,25 @@ class CreatePartitionsRequest:
     MAX_VERSION: ClassVar[int] = 3
     FLEXIBLE_FROM: ClassVar[int | None] = 2
 
-    topics: list[CreatePartitionsTopic] = field(default_factory=list)
+    topics: list[CreatePartitionsTopic]
     """Topics to grow; each succeeds or fails alone."""
-    timeout_ms: int = 0
+    timeout_ms: int
     """How long the caller waits, in ms, until the new partitions are there."""
-    validate_only: bool = False
+    validate_only: bool
     """True checks the request and reports, but creates nothing."""
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        topics: list[CreatePartitionsTopic] = MADE_ANEW,
+        timeout_ms: int = 0,
+        validate_only: bool = False,
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.topics = [] if topics is MADE_ANEW else topics
+        self.timeout_ms = timeout_ms
+        self.validate_only = validate_only
+        self.unknown_tagged_fields = unknown_tagged_fields
 
     def encode(self, version: int, out: bytearray) -> None:
         """Append the message to ``out``; on an error ``out`` is as it was."""
@@ -291,23 +324,35 @@ class CreatePartitionsRequest:
             raise decode_failure("CreatePartitionsRequest", version, buf, start, cause) from cause
 
 
-@dataclass(slots=True)
-class CreatePartitionsTopicResult:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class CreatePartitionsTopicResult(Fields):
     """One outcome for each topic of the request."""
 
-    name: str = ""
+    name: str
     """Topic the outcome is for."""
-    error_code: int = 0
+    error_code: int
     """NONE, or e.g. INVALID_PARTITIONS, INVALID_REPLICA_ASSIGNMENT, UNKNOWN_TOPIC_OR_PARTITION,
     TOPIC_AUTHORIZATION_FAILED, THROTTLING_QUOTA_EXCEEDED.
     """
-    error_message: str | None = None
+    error_message: str | None
     """Readable detail for the error; may be null."""
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        name: str = "",
+        error_code: int = 0,
+        error_message: str | None = None,
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.name = name
+        self.error_code = error_code
+        self.error_message = error_message
+        self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(slots=True)
-class CreatePartitionsResponse:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class CreatePartitionsResponse(Fields):
     """Outcome of a CreatePartitions request for each topic. Brokers may need a moment more to show
     the new partitions in Metadata.
     """
@@ -318,11 +363,21 @@ class CreatePartitionsResponse:
     MAX_VERSION: ClassVar[int] = 3
     FLEXIBLE_FROM: ClassVar[int | None] = 2
 
-    throttle_time_ms: int = 0
+    throttle_time_ms: int
     """Quota delay in ms that the client has to sit out itself (KIP-219); 0 when within quota."""
-    results: list[CreatePartitionsTopicResult] = field(default_factory=list)
+    results: list[CreatePartitionsTopicResult]
     """One outcome for each topic of the request."""
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        throttle_time_ms: int = 0,
+        results: list[CreatePartitionsTopicResult] = MADE_ANEW,
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.throttle_time_ms = throttle_time_ms
+        self.results = [] if results is MADE_ANEW else results
+        self.unknown_tagged_fields = unknown_tagged_fields
 
     def encode(self, version: int, out: bytearray) -> None:
         """Append the message to ``out``; on an error ``out`` is as it was."""

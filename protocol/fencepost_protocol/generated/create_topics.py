@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import struct
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import ClassVar
 
 from fencepost_protocol.failures import (
@@ -15,6 +15,7 @@ from fencepost_protocol.failures import (
     encode_failure,
     unknown_version,
 )
+from fencepost_protocol.fields import MADE_ANEW, Fields
 from fencepost_protocol.primitives import (
     CUT_SHORT,
     DECODE_ERRORS,
@@ -61,51 +62,87 @@ _pack_ii = struct.Struct(">ii").pack
 new = object.__new__
 
 
-@dataclass(slots=True)
-class CreatableReplicaAssignment:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class CreatableReplicaAssignment(Fields):
     """Placement by hand, then both counts are -1; empty lets the controller place replicas."""
 
-    partition_index: int = 0
+    partition_index: int
     """Partition to place; the numbers must run from 0 without gaps."""
-    broker_ids: list[int] = field(default_factory=list)
+    broker_ids: list[int]
     """Brokers for its replicas, preferred leader first; as many for every partition."""
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        partition_index: int = 0,
+        broker_ids: list[int] = MADE_ANEW,
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.partition_index = partition_index
+        self.broker_ids = [] if broker_ids is MADE_ANEW else broker_ids
+        self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(slots=True)
-class CreatableTopicConfig:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class CreatableTopicConfig(Fields):
     """Topic settings that differ from the broker's defaults."""
 
-    name: str = ""
+    name: str
     """Topic setting, such as cleanup.policy; an unknown one gives INVALID_CONFIG."""
-    value: str | None = ""
+    value: str | None
     """Value as text; null is not a usable value when creating."""
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        name: str = "",
+        value: str | None = "",
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.name = name
+        self.value = value
+        self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(slots=True)
-class CreatableTopic:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class CreatableTopic(Fields):
     """Topics to create; naming one twice gives INVALID_REQUEST for it."""
 
-    name: str = ""
+    name: str
     """Name to create: up to 249 of letters, digits, dot, underscore, hyphen, else
     INVALID_TOPIC_EXCEPTION.
     """
-    num_partitions: int = 0
+    num_partitions: int
     """Partition count; -1 for num.partitions (4+, KIP-464) or when Assignments is given."""
-    replication_factor: int = 0
+    replication_factor: int
     """Copies of each partition; -1 for default.replication.factor (4+, KIP-464) or when Assignments
     is given.
     """
-    assignments: list[CreatableReplicaAssignment] = field(default_factory=list)
+    assignments: list[CreatableReplicaAssignment]
     """Placement by hand, then both counts are -1; empty lets the controller place replicas."""
-    configs: list[CreatableTopicConfig] = field(default_factory=list)
+    configs: list[CreatableTopicConfig]
     """Topic settings that differ from the broker's defaults."""
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        name: str = "",
+        num_partitions: int = 0,
+        replication_factor: int = 0,
+        assignments: list[CreatableReplicaAssignment] = MADE_ANEW,
+        configs: list[CreatableTopicConfig] = MADE_ANEW,
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.name = name
+        self.num_partitions = num_partitions
+        self.replication_factor = replication_factor
+        self.assignments = [] if assignments is MADE_ANEW else assignments
+        self.configs = [] if configs is MADE_ANEW else configs
+        self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(slots=True)
-class CreateTopicsRequest:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class CreateTopicsRequest(Fields):
     """An administrator asks the controller, directly or through any broker, to create topics. Each
     topic succeeds or fails on its own.
     """
@@ -116,15 +153,27 @@ class CreateTopicsRequest:
     MAX_VERSION: ClassVar[int] = 7
     FLEXIBLE_FROM: ClassVar[int | None] = 5
 
-    topics: list[CreatableTopic] = field(default_factory=list)
+    topics: list[CreatableTopic]
     """Topics to create; naming one twice gives INVALID_REQUEST for it."""
-    timeout_ms: int = 60000
+    timeout_ms: int
     """How long the caller waits for the outcome, in ms; then it is REQUEST_TIMED_OUT, and the work
     may still be done later.
     """
-    validate_only: bool = False
+    validate_only: bool
     """True runs all checks but creates nothing."""
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        topics: list[CreatableTopic] = MADE_ANEW,
+        timeout_ms: int = 60000,
+        validate_only: bool = False,
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.topics = [] if topics is MADE_ANEW else topics
+        self.timeout_ms = timeout_ms
+        self.validate_only = validate_only
+        self.unknown_tagged_fields = unknown_tagged_fields
 
     def encode(self, version: int, out: bytearray) -> None:
         """Append the message to ``out``; on an error ``out`` is as it was."""
@@ -421,54 +470,92 @@ class CreateTopicsRequest:
             raise decode_failure("CreateTopicsRequest", version, buf, start, cause) from cause
 
 
-@dataclass(slots=True)
-class CreatableTopicConfigs:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class CreatableTopicConfigs(Fields):
     """Effective settings of the new topic; null when withheld or on an error."""
 
-    name: str = ""
+    name: str
     """Versions 5-7. Name of one topic setting."""
-    value: str | None = ""
+    value: str | None
     """Versions 5-7. Effective value as text; null when it is sensitive or unset."""
-    read_only: bool = False
+    read_only: bool
     """Versions 5-7. True if the setting cannot be altered."""
-    config_source: int = -1
+    config_source: int
     """Versions 5-7. Where the value comes from: 1 topic, 2 broker, 3 all brokers, 4 broker's file,
     5 built-in default; -1 not given.
     """
-    is_sensitive: bool = False
+    is_sensitive: bool
     """Versions 5-7. True for secrets, whose Value is held back."""
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        name: str = "",
+        value: str | None = "",
+        read_only: bool = False,
+        config_source: int = -1,
+        is_sensitive: bool = False,
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.name = name
+        self.value = value
+        self.read_only = read_only
+        self.config_source = config_source
+        self.is_sensitive = is_sensitive
+        self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(slots=True)
-class CreatableTopicResult:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class CreatableTopicResult(Fields):
     """One outcome for each topic of the request."""
 
-    name: str = ""
+    name: str
     """Topic the outcome is for."""
-    topic_id: bytes = ZERO_UUID
+    topic_id: bytes
     """Versions 7. UUID the new topic got (KIP-516); all zero on an error."""
-    error_code: int = 0
+    error_code: int
     """NONE, or e.g. TOPIC_ALREADY_EXISTS, INVALID_PARTITIONS, INVALID_REPLICATION_FACTOR,
     INVALID_CONFIG, POLICY_VIOLATION, THROTTLING_QUOTA_EXCEEDED.
     """
-    error_message: str | None = ""
+    error_message: str | None
     """Readable detail for the error; null on success."""
-    topic_config_error_code: int = 0
+    topic_config_error_code: int
     """Versions 5-7. NONE, or TOPIC_AUTHORIZATION_FAILED when the caller may not read the settings,
     which are then withheld.
     """
-    num_partitions: int = -1
+    num_partitions: int
     """Versions 5-7. Partition count of the new topic; -1 when withheld or on an error."""
-    replication_factor: int = -1
+    replication_factor: int
     """Versions 5-7. Copies of each partition; -1 when withheld or on an error."""
-    configs: list[CreatableTopicConfigs] | None = field(default_factory=list)
+    configs: list[CreatableTopicConfigs] | None
     """Versions 5-7. Effective settings of the new topic; null when withheld or on an error."""
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        name: str = "",
+        topic_id: bytes = ZERO_UUID,
+        error_code: int = 0,
+        error_message: str | None = "",
+        topic_config_error_code: int = 0,
+        num_partitions: int = -1,
+        replication_factor: int = -1,
+        configs: list[CreatableTopicConfigs] | None = MADE_ANEW,
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.name = name
+        self.topic_id = topic_id
+        self.error_code = error_code
+        self.error_message = error_message
+        self.topic_config_error_code = topic_config_error_code
+        self.num_partitions = num_partitions
+        self.replication_factor = replication_factor
+        self.configs = [] if configs is MADE_ANEW else configs
+        self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(slots=True)
-class CreateTopicsResponse:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class CreateTopicsResponse(Fields):
     """Outcome for each topic to be created, from version 5 with its final partition count and
     settings (KIP-525).
     """
@@ -479,11 +566,21 @@ class CreateTopicsResponse:
     MAX_VERSION: ClassVar[int] = 7
     FLEXIBLE_FROM: ClassVar[int | None] = 5
 
-    throttle_time_ms: int = 0
+    throttle_time_ms: int
     """Quota delay in ms that the client has to sit out itself (KIP-219); 0 when within quota."""
-    topics: list[CreatableTopicResult] = field(default_factory=list)
+    topics: list[CreatableTopicResult]
     """One outcome for each topic of the request."""
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        throttle_time_ms: int = 0,
+        topics: list[CreatableTopicResult] = MADE_ANEW,
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.throttle_time_ms = throttle_time_ms
+        self.topics = [] if topics is MADE_ANEW else topics
+        self.unknown_tagged_fields = unknown_tagged_fields
 
     def encode(self, version: int, out: bytearray) -> None:
         """Append the message to ``out``; on an error ``out`` is as it was."""

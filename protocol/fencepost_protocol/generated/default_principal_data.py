@@ -14,6 +14,7 @@ from fencepost_protocol.failures import (
     encode_failure,
     unknown_version,
 )
+from fencepost_protocol.fields import Fields
 from fencepost_protocol.primitives import (
     CUT_SHORT,
     DECODE_ERRORS,
@@ -29,8 +30,8 @@ _pack_t = struct.Struct(">?").pack
 new = object.__new__
 
 
-@dataclass(slots=True)
-class DefaultPrincipalData:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class DefaultPrincipalData(Fields):
     """The authenticated client's principal, as a broker writes it into an Envelope when forwarding
     a request to the controller (KIP-590).
     """
@@ -40,14 +41,26 @@ class DefaultPrincipalData:
     MAX_VERSION: ClassVar[int] = 0
     FLEXIBLE_FROM: ClassVar[int | None] = 0
 
-    type: str = ""
+    type: str
     """Kind of principal, normally User."""
-    name: str = ""
+    name: str
     """Name of the principal, such as ANONYMOUS or the SASL user."""
-    token_authenticated: bool = False
+    token_authenticated: bool
     """True when the client logged in with a delegation token; such clients may not create tokens.
     """
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        type: str = "",
+        name: str = "",
+        token_authenticated: bool = False,
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.type = type
+        self.name = name
+        self.token_authenticated = token_authenticated
+        self.unknown_tagged_fields = unknown_tagged_fields
 
     def encode(self, version: int, out: bytearray) -> None:
         """Append the message to ``out``; on an error ``out`` is as it was."""

@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 import struct
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import ClassVar
 
 from fencepost_protocol.failures import (
@@ -14,6 +14,7 @@ from fencepost_protocol.failures import (
     encode_failure,
     unknown_version,
 )
+from fencepost_protocol.fields import MADE_ANEW, Fields
 from fencepost_protocol.primitives import (
     CUT_SHORT,
     DECODE_ERRORS,
@@ -34,8 +35,8 @@ _pack_qqq = struct.Struct(">qqq").pack
 new = object.__new__
 
 
-@dataclass(slots=True)
-class DelegationTokenRecord:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class DelegationTokenRecord(Fields):
     """Sets a delegation token: a new one, or one with another expiry (KIP-48). Its secret is not
     stored: it is computed from the id.
     """
@@ -46,21 +47,41 @@ class DelegationTokenRecord:
     MAX_VERSION: ClassVar[int] = 0
     FLEXIBLE_FROM: ClassVar[int | None] = 0
 
-    owner: str = ""
+    owner: str
     """Principal whom users of the token act as, with its type: User:alice."""
-    requester: str = ""
+    requester: str
     """Principal that asked for the token (KIP-373), with its type."""
-    renewers: list[str] = field(default_factory=list)
+    renewers: list[str]
     """Principals that may renew the token besides its owner, with their types."""
-    issue_timestamp: int = 0
+    issue_timestamp: int
     """Moment the token was made, in ms since 1970."""
-    max_timestamp: int = 0
+    max_timestamp: int
     """Moment beyond which no renewal reaches, in ms since 1970."""
-    expiration_timestamp: int = 0
+    expiration_timestamp: int
     """Moment the token runs out unless renewed, in ms since 1970."""
-    token_id: str = ""
+    token_id: str
     """Public id of the token, the user name in SCRAM."""
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        owner: str = "",
+        requester: str = "",
+        renewers: list[str] = MADE_ANEW,
+        issue_timestamp: int = 0,
+        max_timestamp: int = 0,
+        expiration_timestamp: int = 0,
+        token_id: str = "",
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.owner = owner
+        self.requester = requester
+        self.renewers = [] if renewers is MADE_ANEW else renewers
+        self.issue_timestamp = issue_timestamp
+        self.max_timestamp = max_timestamp
+        self.expiration_timestamp = expiration_timestamp
+        self.token_id = token_id
+        self.unknown_tagged_fields = unknown_tagged_fields
 
     def encode(self, version: int, out: bytearray) -> None:
         """Append the message to ``out``; on an error ``out`` is as it was."""

@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import struct
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import ClassVar
 
 from fencepost_protocol.failures import (
@@ -15,6 +15,7 @@ from fencepost_protocol.failures import (
     encode_failure,
     unknown_version,
 )
+from fencepost_protocol.fields import MADE_ANEW, Fields
 from fencepost_protocol.primitives import (
     CUT_SHORT,
     DECODE_ERRORS,
@@ -49,33 +50,53 @@ _pack_ii = struct.Struct(">ii").pack
 new = object.__new__
 
 
-@dataclass(slots=True)
-class DeleteAclsFilter:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class DeleteAclsFilter(Fields):
     """Filters to apply; a rule that matches any of them goes."""
 
-    resource_type_filter: int = 0
+    resource_type_filter: int
     """Kind of resource to match: 1 any, 2 topic, 3 group, 4 cluster, 5 transactional id, 6
     delegation token, 7 user.
     """
-    resource_name_filter: str | None = ""
+    resource_name_filter: str | None
     """Resource name to match; null matches every name, so mind what goes with it."""
-    pattern_type_filter: int = 3
+    pattern_type_filter: int
     """Which rules count: 1 any, 2 all that would apply to the name, 3 exact names only, 4 prefixes
     only (KIP-290).
     """
-    principal_filter: str | None = ""
+    principal_filter: str | None
     """Principal to match, as Type:name; null matches all."""
-    host_filter: str | None = ""
+    host_filter: str | None
     """Host to match; null matches all, while * matches only rules written for *."""
-    operation: int = 0
+    operation: int
     """Operation to match: 1 any, 2 rules for all, 3 read, 4 write and so on."""
-    permission_type: int = 0
+    permission_type: int
     """Effect to match: 1 any, 2 deny, 3 allow."""
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        resource_type_filter: int = 0,
+        resource_name_filter: str | None = "",
+        pattern_type_filter: int = 3,
+        principal_filter: str | None = "",
+        host_filter: str | None = "",
+        operation: int = 0,
+        permission_type: int = 0,
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.resource_type_filter = resource_type_filter
+        self.resource_name_filter = resource_name_filter
+        self.pattern_type_filter = pattern_type_filter
+        self.principal_filter = principal_filter
+        self.host_filter = host_filter
+        self.operation = operation
+        self.permission_type = permission_type
+        self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(slots=True)
-class DeleteAclsRequest:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class DeleteAclsRequest(Fields):
     """An admin client removes every access rule that matches one of its filters. Needs alter on the
     cluster.
     """
@@ -86,9 +107,17 @@ class DeleteAclsRequest:
     MAX_VERSION: ClassVar[int] = 3
     FLEXIBLE_FROM: ClassVar[int | None] = 2
 
-    filters: list[DeleteAclsFilter] = field(default_factory=list)
+    filters: list[DeleteAclsFilter]
     """Filters to apply; a rule that matches any of them goes."""
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        filters: list[DeleteAclsFilter] = MADE_ANEW,
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.filters = [] if filters is MADE_ANEW else filters
+        self.unknown_tagged_fields = unknown_tagged_fields
 
     def encode(self, version: int, out: bytearray) -> None:
         """Append the message to ``out``; on an error ``out`` is as it was."""
@@ -289,54 +318,90 @@ class DeleteAclsRequest:
             raise decode_failure("DeleteAclsRequest", version, buf, start, cause) from cause
 
 
-@dataclass(slots=True)
-class DeleteAclsMatchingAcl:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class DeleteAclsMatchingAcl(Fields):
     """Rules the filter hit, listed so that the client knows what went."""
 
-    error_code: int = 0
+    error_code: int
     """NONE when this rule was removed, otherwise why it stayed."""
-    error_message: str | None = ""
+    error_message: str | None
     """Readable detail for the error; may be null."""
-    resource_type: int = 0
+    resource_type: int
     """Kind of resource: 2 topic, 3 group, 4 cluster, 5 transactional id, 6 delegation token, 7
     user.
     """
-    resource_name: str = ""
+    resource_name: str
     """Name or prefix of the resource, see the pattern type; * alone covers every name, the cluster
     is called kafka-cluster.
     """
-    pattern_type: int = 3
+    pattern_type: int
     """How ResourceName is read: 3 the exact name, 4 a prefix of names (KIP-290)."""
-    principal: str = ""
+    principal: str
     """Principal as Type:name, e.g. User:alice; User:* covers everyone."""
-    host: str = ""
+    host: str
     """Client address the rule is for; * covers every host."""
-    operation: int = 0
+    operation: int
     """Operation covered: 2 all, 3 read, 4 write, 5 create, 6 delete, 7 alter, 8 describe, 9 cluster
     action and so on.
     """
-    permission_type: int = 0
+    permission_type: int
     """Effect: 2 deny, 3 allow; a matching deny wins over any allow."""
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        error_code: int = 0,
+        error_message: str | None = "",
+        resource_type: int = 0,
+        resource_name: str = "",
+        pattern_type: int = 3,
+        principal: str = "",
+        host: str = "",
+        operation: int = 0,
+        permission_type: int = 0,
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.error_code = error_code
+        self.error_message = error_message
+        self.resource_type = resource_type
+        self.resource_name = resource_name
+        self.pattern_type = pattern_type
+        self.principal = principal
+        self.host = host
+        self.operation = operation
+        self.permission_type = permission_type
+        self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(slots=True)
-class DeleteAclsFilterResult:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class DeleteAclsFilterResult(Fields):
     """One result for each filter, in the order of the request."""
 
-    error_code: int = 0
+    error_code: int
     """NONE, also if nothing matched, or a fault of the filter: SECURITY_DISABLED,
     CLUSTER_AUTHORIZATION_FAILED, INVALID_REQUEST.
     """
-    error_message: str | None = ""
+    error_message: str | None
     """Readable detail for the error; may be null."""
-    matching_acls: list[DeleteAclsMatchingAcl] = field(default_factory=list)
+    matching_acls: list[DeleteAclsMatchingAcl]
     """Rules the filter hit, listed so that the client knows what went."""
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        error_code: int = 0,
+        error_message: str | None = "",
+        matching_acls: list[DeleteAclsMatchingAcl] = MADE_ANEW,
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.error_code = error_code
+        self.error_message = error_message
+        self.matching_acls = [] if matching_acls is MADE_ANEW else matching_acls
+        self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(slots=True)
-class DeleteAclsResponse:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class DeleteAclsResponse(Fields):
     """What each filter of a DeleteAcls request removed, matched to it by position."""
 
     NAME: ClassVar[str] = "DeleteAclsResponse"
@@ -345,11 +410,21 @@ class DeleteAclsResponse:
     MAX_VERSION: ClassVar[int] = 3
     FLEXIBLE_FROM: ClassVar[int | None] = 2
 
-    throttle_time_ms: int = 0
+    throttle_time_ms: int
     """Quota delay in ms that the client has to sit out itself (KIP-219); 0 when within quota."""
-    filter_results: list[DeleteAclsFilterResult] = field(default_factory=list)
+    filter_results: list[DeleteAclsFilterResult]
     """One result for each filter, in the order of the request."""
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        throttle_time_ms: int = 0,
+        filter_results: list[DeleteAclsFilterResult] = MADE_ANEW,
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.throttle_time_ms = throttle_time_ms
+        self.filter_results = [] if filter_results is MADE_ANEW else filter_results
+        self.unknown_tagged_fields = unknown_tagged_fields
 
     def encode(self, version: int, out: bytearray) -> None:
         """Append the message to ``out``; on an error ``out`` is as it was."""

@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import struct
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import ClassVar
 
 from fencepost_protocol.failures import (
@@ -15,6 +15,7 @@ from fencepost_protocol.failures import (
     encode_failure,
     unknown_version,
 )
+from fencepost_protocol.fields import MADE_ANEW, Fields
 from fencepost_protocol.primitives import (
     CUT_SHORT,
     DECODE_ERRORS,
@@ -44,8 +45,8 @@ _pack_ii = struct.Struct(">ii").pack
 new = object.__new__
 
 
-@dataclass(slots=True)
-class DeleteGroupsRequest:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class DeleteGroupsRequest(Fields):
     """An admin client removes groups without members, with all their offsets (KIP-229). Goes to the
     coordinator of the groups.
     """
@@ -56,9 +57,17 @@ class DeleteGroupsRequest:
     MAX_VERSION: ClassVar[int] = 2
     FLEXIBLE_FROM: ClassVar[int | None] = 2
 
-    groups_names: list[str] = field(default_factory=list)
+    groups_names: list[str]
     """Ids of the groups to delete; all should belong to the coordinator addressed."""
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        groups_names: list[str] = MADE_ANEW,
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.groups_names = [] if groups_names is MADE_ANEW else groups_names
+        self.unknown_tagged_fields = unknown_tagged_fields
 
     def encode(self, version: int, out: bytearray) -> None:
         """Append the message to ``out``; on an error ``out`` is as it was."""
@@ -128,21 +137,31 @@ class DeleteGroupsRequest:
             raise decode_failure("DeleteGroupsRequest", version, buf, start, cause) from cause
 
 
-@dataclass(slots=True)
-class DeletableGroupResult:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class DeletableGroupResult(Fields):
     """One outcome for each group; there is no code for the request as a whole."""
 
-    group_id: str = ""
+    group_id: str
     """Group the outcome is for."""
-    error_code: int = 0
+    error_code: int
     """NONE, or NON_EMPTY_GROUP (still has members), GROUP_ID_NOT_FOUND, INVALID_GROUP_ID,
     NOT_COORDINATOR, GROUP_AUTHORIZATION_FAILED.
     """
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        group_id: str = "",
+        error_code: int = 0,
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.group_id = group_id
+        self.error_code = error_code
+        self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(slots=True)
-class DeleteGroupsResponse:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class DeleteGroupsResponse(Fields):
     """Tells for each group whether it was deleted (KIP-229). Pending transactional offsets go with
     it, and a later commit brings nothing back.
     """
@@ -153,11 +172,21 @@ class DeleteGroupsResponse:
     MAX_VERSION: ClassVar[int] = 2
     FLEXIBLE_FROM: ClassVar[int | None] = 2
 
-    throttle_time_ms: int = 0
+    throttle_time_ms: int
     """Quota delay in ms that the client has to sit out itself (KIP-219); 0 when within quota."""
-    results: list[DeletableGroupResult] = field(default_factory=list)
+    results: list[DeletableGroupResult]
     """One outcome for each group; there is no code for the request as a whole."""
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        throttle_time_ms: int = 0,
+        results: list[DeletableGroupResult] = MADE_ANEW,
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.throttle_time_ms = throttle_time_ms
+        self.results = [] if results is MADE_ANEW else results
+        self.unknown_tagged_fields = unknown_tagged_fields
 
     def encode(self, version: int, out: bytearray) -> None:
         """Append the message to ``out``; on an error ``out`` is as it was."""

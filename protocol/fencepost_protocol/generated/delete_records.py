@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import struct
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import ClassVar
 
 from fencepost_protocol.failures import (
@@ -15,6 +15,7 @@ from fencepost_protocol.failures import (
     encode_failure,
     unknown_version,
 )
+from fencepost_protocol.fields import MADE_ANEW, Fields
 from fencepost_protocol.primitives import (
     CUT_SHORT,
     DECODE_ERRORS,
@@ -45,30 +46,50 @@ _pack_iqh = struct.Struct(">iqh").pack
 new = object.__new__
 
 
-@dataclass(slots=True)
-class DeleteRecordsPartition:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class DeleteRecordsPartition(Fields):
     """One new start for each partition."""
 
-    partition_index: int = 0
+    partition_index: int
     """Partition number within the topic, counted from 0."""
-    offset: int = 0
+    offset: int
     """First offset to keep; -1 means the high watermark, beyond that gives OFFSET_OUT_OF_RANGE."""
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        partition_index: int = 0,
+        offset: int = 0,
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.partition_index = partition_index
+        self.offset = offset
+        self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(slots=True)
-class DeleteRecordsTopic:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class DeleteRecordsTopic(Fields):
     """Partitions to shorten, grouped by topic."""
 
-    name: str = ""
+    name: str
     """Topic whose partitions are shortened."""
-    partitions: list[DeleteRecordsPartition] = field(default_factory=list)
+    partitions: list[DeleteRecordsPartition]
     """One new start for each partition."""
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        name: str = "",
+        partitions: list[DeleteRecordsPartition] = MADE_ANEW,
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.name = name
+        self.partitions = [] if partitions is MADE_ANEW else partitions
+        self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(slots=True)
-class DeleteRecordsRequest:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class DeleteRecordsRequest(Fields):
     """An administrator asks partition leaders to advance the log start, which discards everything
     before it (KIP-107).
     """
@@ -79,11 +100,21 @@ class DeleteRecordsRequest:
     MAX_VERSION: ClassVar[int] = 2
     FLEXIBLE_FROM: ClassVar[int | None] = 2
 
-    topics: list[DeleteRecordsTopic] = field(default_factory=list)
+    topics: list[DeleteRecordsTopic]
     """Partitions to shorten, grouped by topic."""
-    timeout_ms: int = 0
+    timeout_ms: int
     """Longest time in ms to wait until the replicas have followed; then REQUEST_TIMED_OUT."""
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        topics: list[DeleteRecordsTopic] = MADE_ANEW,
+        timeout_ms: int = 0,
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.topics = [] if topics is MADE_ANEW else topics
+        self.timeout_ms = timeout_ms
+        self.unknown_tagged_fields = unknown_tagged_fields
 
     def encode(self, version: int, out: bytearray) -> None:
         """Append the message to ``out``; on an error ``out`` is as it was."""
@@ -251,34 +282,56 @@ class DeleteRecordsRequest:
             raise decode_failure("DeleteRecordsRequest", version, buf, start, cause) from cause
 
 
-@dataclass(slots=True)
-class DeleteRecordsPartitionResult:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class DeleteRecordsPartitionResult(Fields):
     """One outcome for each partition of the request."""
 
-    partition_index: int = 0
+    partition_index: int
     """Partition number within the topic, counted from 0."""
-    low_watermark: int = 0
+    low_watermark: int
     """Smallest log start among the live replicas, at least the Offset asked for; -1 on an error."""
-    error_code: int = 0
+    error_code: int
     """NONE, or e.g. OFFSET_OUT_OF_RANGE, NOT_LEADER_OR_FOLLOWER, POLICY_VIOLATION (topic not
     deletable), REQUEST_TIMED_OUT.
     """
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        partition_index: int = 0,
+        low_watermark: int = 0,
+        error_code: int = 0,
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.partition_index = partition_index
+        self.low_watermark = low_watermark
+        self.error_code = error_code
+        self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(slots=True)
-class DeleteRecordsTopicResult:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class DeleteRecordsTopicResult(Fields):
     """Outcome of each partition, grouped by topic."""
 
-    name: str = ""
+    name: str
     """Topic the outcome is for."""
-    partitions: list[DeleteRecordsPartitionResult] = field(default_factory=list)
+    partitions: list[DeleteRecordsPartitionResult]
     """One outcome for each partition of the request."""
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        name: str = "",
+        partitions: list[DeleteRecordsPartitionResult] = MADE_ANEW,
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.name = name
+        self.partitions = [] if partitions is MADE_ANEW else partitions
+        self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(slots=True)
-class DeleteRecordsResponse:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class DeleteRecordsResponse(Fields):
     """Outcome of DeleteRecords for each partition, sent once the live replicas have followed."""
 
     NAME: ClassVar[str] = "DeleteRecordsResponse"
@@ -287,11 +340,21 @@ class DeleteRecordsResponse:
     MAX_VERSION: ClassVar[int] = 2
     FLEXIBLE_FROM: ClassVar[int | None] = 2
 
-    throttle_time_ms: int = 0
+    throttle_time_ms: int
     """Quota delay in ms that the client has to sit out itself (KIP-219); 0 when within quota."""
-    topics: list[DeleteRecordsTopicResult] = field(default_factory=list)
+    topics: list[DeleteRecordsTopicResult]
     """Outcome of each partition, grouped by topic."""
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        throttle_time_ms: int = 0,
+        topics: list[DeleteRecordsTopicResult] = MADE_ANEW,
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.throttle_time_ms = throttle_time_ms
+        self.topics = [] if topics is MADE_ANEW else topics
+        self.unknown_tagged_fields = unknown_tagged_fields
 
     def encode(self, version: int, out: bytearray) -> None:
         """Append the message to ``out``; on an error ``out`` is as it was."""

@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import struct
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import ClassVar
 
 from fencepost_protocol.failures import (
@@ -15,6 +15,7 @@ from fencepost_protocol.failures import (
     encode_failure,
     unknown_version,
 )
+from fencepost_protocol.fields import MADE_ANEW, Fields
 from fencepost_protocol.primitives import (
     CUT_SHORT,
     DECODE_ERRORS,
@@ -38,17 +39,25 @@ _pack_ih = struct.Struct(">ih").pack
 new = object.__new__
 
 
-@dataclass(slots=True)
-class DeleteShareGroupOffsetsRequestTopic:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class DeleteShareGroupOffsetsRequestTopic(Fields):
     """Topics to remove."""
 
-    topic_name: str = ""
+    topic_name: str
     """Name of the topic."""
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        topic_name: str = "",
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.topic_name = topic_name
+        self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(slots=True)
-class DeleteShareGroupOffsetsRequest:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class DeleteShareGroupOffsetsRequest(Fields):
     """Removes what a share group without members has stored about topics (KIP-932)."""
 
     NAME: ClassVar[str] = "DeleteShareGroupOffsetsRequest"
@@ -57,11 +66,21 @@ class DeleteShareGroupOffsetsRequest:
     MAX_VERSION: ClassVar[int] = 0
     FLEXIBLE_FROM: ClassVar[int | None] = 0
 
-    group_id: str = ""
+    group_id: str
     """Share group whose offsets are removed."""
-    topics: list[DeleteShareGroupOffsetsRequestTopic] = field(default_factory=list)
+    topics: list[DeleteShareGroupOffsetsRequestTopic]
     """Topics to remove."""
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        group_id: str = "",
+        topics: list[DeleteShareGroupOffsetsRequestTopic] = MADE_ANEW,
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.group_id = group_id
+        self.topics = [] if topics is MADE_ANEW else topics
+        self.unknown_tagged_fields = unknown_tagged_fields
 
     def encode(self, version: int, out: bytearray) -> None:
         """Append the message to ``out``; on an error ``out`` is as it was."""
@@ -158,23 +177,37 @@ class DeleteShareGroupOffsetsRequest:
             raise decode_failure("DeleteShareGroupOffsetsRequest", version, buf, start, cause) from cause
 
 
-@dataclass(slots=True)
-class DeleteShareGroupOffsetsResponseTopic:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class DeleteShareGroupOffsetsResponseTopic(Fields):
     """Outcomes by topic."""
 
-    topic_name: str = ""
+    topic_name: str
     """Name of the topic."""
-    topic_id: bytes = ZERO_UUID
+    topic_id: bytes
     """UUID of the topic; zero when it is unknown."""
-    error_code: int = 0
+    error_code: int
     """NONE, or e.g. UNKNOWN_TOPIC_OR_PARTITION, TOPIC_AUTHORIZATION_FAILED."""
-    error_message: str | None = None
+    error_message: str | None
     """Readable detail for the topic's error; null when there is none."""
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        topic_name: str = "",
+        topic_id: bytes = ZERO_UUID,
+        error_code: int = 0,
+        error_message: str | None = None,
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.topic_name = topic_name
+        self.topic_id = topic_id
+        self.error_code = error_code
+        self.error_message = error_message
+        self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(slots=True)
-class DeleteShareGroupOffsetsResponse:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class DeleteShareGroupOffsetsResponse(Fields):
     """Outcome of the removal by topic (KIP-932)."""
 
     NAME: ClassVar[str] = "DeleteShareGroupOffsetsResponse"
@@ -183,17 +216,31 @@ class DeleteShareGroupOffsetsResponse:
     MAX_VERSION: ClassVar[int] = 0
     FLEXIBLE_FROM: ClassVar[int | None] = 0
 
-    throttle_time_ms: int = 0
+    throttle_time_ms: int
     """Quota delay in ms that the client has to sit out itself (KIP-219); 0 when within quota."""
-    error_code: int = 0
+    error_code: int
     """NONE, or e.g. NON_EMPTY_GROUP, GROUP_ID_NOT_FOUND, GROUP_AUTHORIZATION_FAILED,
     NOT_COORDINATOR.
     """
-    error_message: str | None = None
+    error_message: str | None
     """Readable detail for the group's error; null when there is none."""
-    responses: list[DeleteShareGroupOffsetsResponseTopic] = field(default_factory=list)
+    responses: list[DeleteShareGroupOffsetsResponseTopic]
     """Outcomes by topic."""
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        throttle_time_ms: int = 0,
+        error_code: int = 0,
+        error_message: str | None = None,
+        responses: list[DeleteShareGroupOffsetsResponseTopic] = MADE_ANEW,
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.throttle_time_ms = throttle_time_ms
+        self.error_code = error_code
+        self.error_message = error_message
+        self.responses = [] if responses is MADE_ANEW else responses
+        self.unknown_tagged_fields = unknown_tagged_fields
 
     def encode(self, version: int, out: bytearray) -> None:
         """Append the message to ``out``; on an error ``out`` is as it was."""

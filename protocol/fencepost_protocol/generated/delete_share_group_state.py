@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import struct
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import ClassVar
 
 from fencepost_protocol.failures import (
@@ -15,6 +15,7 @@ from fencepost_protocol.failures import (
     encode_failure,
     unknown_version,
 )
+from fencepost_protocol.fields import MADE_ANEW, Fields
 from fencepost_protocol.primitives import (
     CUT_SHORT,
     DECODE_ERRORS,
@@ -40,28 +41,46 @@ _pack_ih = struct.Struct(">ih").pack
 new = object.__new__
 
 
-@dataclass(slots=True)
-class PartitionData:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class PartitionData(Fields):
     """Share partitions to remove."""
 
-    partition: int = 0
+    partition: int
     """Number of the partition."""
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        partition: int = 0,
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.partition = partition
+        self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(slots=True)
-class DeleteStateData:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class DeleteStateData(Fields):
     """Topics of the share partitions."""
 
-    topic_id: bytes = ZERO_UUID
+    topic_id: bytes
     """UUID of the topic."""
-    partitions: list[PartitionData] = field(default_factory=list)
+    partitions: list[PartitionData]
     """Share partitions to remove."""
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        topic_id: bytes = ZERO_UUID,
+        partitions: list[PartitionData] = MADE_ANEW,
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.topic_id = topic_id
+        self.partitions = [] if partitions is MADE_ANEW else partitions
+        self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(slots=True)
-class DeleteShareGroupStateRequest:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class DeleteShareGroupStateRequest(Fields):
     """The group coordinator has a share coordinator remove the state of share partitions (KIP-932).
     """
 
@@ -71,11 +90,21 @@ class DeleteShareGroupStateRequest:
     MAX_VERSION: ClassVar[int] = 0
     FLEXIBLE_FROM: ClassVar[int | None] = 0
 
-    group_id: str = ""
+    group_id: str
     """Share group whose state is removed."""
-    topics: list[DeleteStateData] = field(default_factory=list)
+    topics: list[DeleteStateData]
     """Topics of the share partitions."""
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        group_id: str = "",
+        topics: list[DeleteStateData] = MADE_ANEW,
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.group_id = group_id
+        self.topics = [] if topics is MADE_ANEW else topics
+        self.unknown_tagged_fields = unknown_tagged_fields
 
     def encode(self, version: int, out: bytearray) -> None:
         """Append the message to ``out``; on an error ``out`` is as it was."""
@@ -189,32 +218,54 @@ class DeleteShareGroupStateRequest:
             raise decode_failure("DeleteShareGroupStateRequest", version, buf, start, cause) from cause
 
 
-@dataclass(slots=True)
-class PartitionResult:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class PartitionResult(Fields):
     """Share partitions of the topic."""
 
-    partition: int = 0
+    partition: int
     """Number of the partition."""
-    error_code: int = 0
+    error_code: int
     """NONE, also when there was no state, or e.g. NOT_COORDINATOR."""
-    error_message: str | None = None
+    error_message: str | None
     """Readable detail for the error; null when there is none."""
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        partition: int = 0,
+        error_code: int = 0,
+        error_message: str | None = None,
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.partition = partition
+        self.error_code = error_code
+        self.error_message = error_message
+        self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(slots=True)
-class DeleteStateResult:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class DeleteStateResult(Fields):
     """Outcomes by topic."""
 
-    topic_id: bytes = ZERO_UUID
+    topic_id: bytes
     """UUID of the topic."""
-    partitions: list[PartitionResult] = field(default_factory=list)
+    partitions: list[PartitionResult]
     """Share partitions of the topic."""
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        topic_id: bytes = ZERO_UUID,
+        partitions: list[PartitionResult] = MADE_ANEW,
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.topic_id = topic_id
+        self.partitions = [] if partitions is MADE_ANEW else partitions
+        self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(slots=True)
-class DeleteShareGroupStateResponse:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class DeleteShareGroupStateResponse(Fields):
     """Outcome of the removal, for each share partition (KIP-932)."""
 
     NAME: ClassVar[str] = "DeleteShareGroupStateResponse"
@@ -223,9 +274,17 @@ class DeleteShareGroupStateResponse:
     MAX_VERSION: ClassVar[int] = 0
     FLEXIBLE_FROM: ClassVar[int | None] = 0
 
-    results: list[DeleteStateResult] = field(default_factory=list)
+    results: list[DeleteStateResult]
     """Outcomes by topic."""
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        results: list[DeleteStateResult] = MADE_ANEW,
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.results = [] if results is MADE_ANEW else results
+        self.unknown_tagged_fields = unknown_tagged_fields
 
     def encode(self, version: int, out: bytearray) -> None:
         """Append the message to ``out``; on an error ``out`` is as it was."""

@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import struct
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import ClassVar
 
 from fencepost_protocol.failures import (
@@ -17,6 +17,7 @@ from fencepost_protocol.failures import (
     not_nullable,
     unknown_version,
 )
+from fencepost_protocol.fields import MADE_ANEW, Fields
 from fencepost_protocol.primitives import (
     CUT_SHORT,
     DECODE_ERRORS,
@@ -51,20 +52,30 @@ _pack_ii = struct.Struct(">ii").pack
 new = object.__new__
 
 
-@dataclass(slots=True)
-class DeleteTopicState:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class DeleteTopicState(Fields):
     """Topics to delete, each by name or by id (6+)."""
 
-    name: str | None = None
+    name: str | None
     """Versions 6. Topic by name; null when TopicId is used, both together are invalid."""
-    topic_id: bytes = ZERO_UUID
+    topic_id: bytes
     """Versions 6. Topic by UUID, spares a new topic of the same name; all zero when Name is used.
     """
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        name: str | None = None,
+        topic_id: bytes = ZERO_UUID,
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.name = name
+        self.topic_id = topic_id
+        self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(slots=True)
-class DeleteTopicsRequest:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class DeleteTopicsRequest(Fields):
     """An administrator asks the controller, directly or through any broker, to delete topics by
     name or, from version 6, by id.
     """
@@ -75,15 +86,27 @@ class DeleteTopicsRequest:
     MAX_VERSION: ClassVar[int] = 6
     FLEXIBLE_FROM: ClassVar[int | None] = 4
 
-    topics: list[DeleteTopicState] = field(default_factory=list)
+    topics: list[DeleteTopicState]
     """Versions 6. Topics to delete, each by name or by id (6+)."""
-    topic_names: list[str] = field(default_factory=list)
+    topic_names: list[str]
     """Versions 1-5. Topics to delete by name, up to version 5."""
-    timeout_ms: int = 0
+    timeout_ms: int
     """How long the caller waits for the outcome, in ms; then it is REQUEST_TIMED_OUT, and the work
     may still be done later.
     """
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        topics: list[DeleteTopicState] = MADE_ANEW,
+        topic_names: list[str] = MADE_ANEW,
+        timeout_ms: int = 0,
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.topics = [] if topics is MADE_ANEW else topics
+        self.topic_names = [] if topic_names is MADE_ANEW else topic_names
+        self.timeout_ms = timeout_ms
+        self.unknown_tagged_fields = unknown_tagged_fields
 
     def encode(self, version: int, out: bytearray) -> None:
         """Append the message to ``out``; on an error ``out`` is as it was."""
@@ -220,25 +243,39 @@ class DeleteTopicsRequest:
             raise decode_failure("DeleteTopicsRequest", version, buf, start, cause) from cause
 
 
-@dataclass(slots=True)
-class DeletableTopicResult:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class DeletableTopicResult(Fields):
     """One outcome for each topic of the request."""
 
-    name: str | None = ""
+    name: str | None
     """Topic the outcome is for; null if asked for by an id without known or visible name."""
-    topic_id: bytes = ZERO_UUID
+    topic_id: bytes
     """Versions 6. UUID of the topic; all zero when it is not known."""
-    error_code: int = 0
+    error_code: int
     """NONE, or e.g. UNKNOWN_TOPIC_OR_PARTITION, UNKNOWN_TOPIC_ID, TOPIC_DELETION_DISABLED,
     TOPIC_AUTHORIZATION_FAILED.
     """
-    error_message: str | None = None
+    error_message: str | None
     """Versions 5-6. Readable detail for the error; null on success."""
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        name: str | None = "",
+        topic_id: bytes = ZERO_UUID,
+        error_code: int = 0,
+        error_message: str | None = None,
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.name = name
+        self.topic_id = topic_id
+        self.error_code = error_code
+        self.error_message = error_message
+        self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(slots=True)
-class DeleteTopicsResponse:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class DeleteTopicsResponse(Fields):
     """Outcome for each topic to be deleted; partitions may vanish from brokers a little later."""
 
     NAME: ClassVar[str] = "DeleteTopicsResponse"
@@ -247,11 +284,21 @@ class DeleteTopicsResponse:
     MAX_VERSION: ClassVar[int] = 6
     FLEXIBLE_FROM: ClassVar[int | None] = 4
 
-    throttle_time_ms: int = 0
+    throttle_time_ms: int
     """Quota delay in ms that the client has to sit out itself (KIP-219); 0 when within quota."""
-    responses: list[DeletableTopicResult] = field(default_factory=list)
+    responses: list[DeletableTopicResult]
     """One outcome for each topic of the request."""
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        throttle_time_ms: int = 0,
+        responses: list[DeletableTopicResult] = MADE_ANEW,
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.throttle_time_ms = throttle_time_ms
+        self.responses = [] if responses is MADE_ANEW else responses
+        self.unknown_tagged_fields = unknown_tagged_fields
 
     def encode(self, version: int, out: bytearray) -> None:
         """Append the message to ``out``; on an error ``out`` is as it was."""

@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import struct
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import ClassVar
 
 from fencepost_protocol.failures import (
@@ -15,6 +15,7 @@ from fencepost_protocol.failures import (
     encode_failure,
     unknown_version,
 )
+from fencepost_protocol.fields import MADE_ANEW, Fields
 from fencepost_protocol.primitives import (
     CUT_SHORT,
     DECODE_ERRORS,
@@ -49,8 +50,8 @@ _pack_ih = struct.Struct(">ih").pack
 new = object.__new__
 
 
-@dataclass(slots=True)
-class DescribeAclsRequest:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class DescribeAclsRequest(Fields):
     """An admin client asks which access rules match a filter. Needs describe on the cluster."""
 
     NAME: ClassVar[str] = "DescribeAclsRequest"
@@ -59,25 +60,45 @@ class DescribeAclsRequest:
     MAX_VERSION: ClassVar[int] = 3
     FLEXIBLE_FROM: ClassVar[int | None] = 2
 
-    resource_type_filter: int = 0
+    resource_type_filter: int
     """Kind of resource to match: 1 any, 2 topic, 3 group, 4 cluster, 5 transactional id, 6
     delegation token, 7 user.
     """
-    resource_name_filter: str | None = ""
+    resource_name_filter: str | None
     """Resource name to match; null matches every name."""
-    pattern_type_filter: int = 3
+    pattern_type_filter: int
     """Which rules count: 1 any, 2 all that would apply to the name, 3 exact names only, 4 prefixes
     only (KIP-290).
     """
-    principal_filter: str | None = ""
+    principal_filter: str | None
     """Principal to match, as Type:name; null matches all."""
-    host_filter: str | None = ""
+    host_filter: str | None
     """Host to match; null matches all, while * matches only rules written for *."""
-    operation: int = 0
+    operation: int
     """Operation to match: 1 any, 2 rules for all, 3 read, 4 write and so on."""
-    permission_type: int = 0
+    permission_type: int
     """Effect to match: 1 any, 2 deny, 3 allow."""
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        resource_type_filter: int = 0,
+        resource_name_filter: str | None = "",
+        pattern_type_filter: int = 3,
+        principal_filter: str | None = "",
+        host_filter: str | None = "",
+        operation: int = 0,
+        permission_type: int = 0,
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.resource_type_filter = resource_type_filter
+        self.resource_name_filter = resource_name_filter
+        self.pattern_type_filter = pattern_type_filter
+        self.principal_filter = principal_filter
+        self.host_filter = host_filter
+        self.operation = operation
+        self.permission_type = permission_type
+        self.unknown_tagged_fields = unknown_tagged_fields
 
     def encode(self, version: int, out: bytearray) -> None:
         """Append the message to ``out``; on an error ``out`` is as it was."""
@@ -231,44 +252,72 @@ class DescribeAclsRequest:
             raise decode_failure("DescribeAclsRequest", version, buf, start, cause) from cause
 
 
-@dataclass(slots=True)
-class AclDescription:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class AclDescription(Fields):
     """Rules attached to this pattern."""
 
-    principal: str = ""
+    principal: str
     """Principal as Type:name, e.g. User:alice; User:* covers everyone."""
-    host: str = ""
+    host: str
     """Client address the rule is for; * covers every host."""
-    operation: int = 0
+    operation: int
     """Operation covered: 2 all, 3 read, 4 write, 5 create, 6 delete, 7 alter, 8 describe, 9 cluster
     action and so on.
     """
-    permission_type: int = 0
+    permission_type: int
     """Effect: 2 deny, 3 allow; a matching deny wins over any allow."""
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        principal: str = "",
+        host: str = "",
+        operation: int = 0,
+        permission_type: int = 0,
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.principal = principal
+        self.host = host
+        self.operation = operation
+        self.permission_type = permission_type
+        self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(slots=True)
-class DescribeAclsResource:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class DescribeAclsResource(Fields):
     """One entry for each resource pattern with matching rules; empty when nothing matches."""
 
-    resource_type: int = 0
+    resource_type: int
     """Kind of resource: 2 topic, 3 group, 4 cluster, 5 transactional id, 6 delegation token, 7
     user.
     """
-    resource_name: str = ""
+    resource_name: str
     """Name or prefix of the resource, see the pattern type; * alone covers every name, the cluster
     is called kafka-cluster.
     """
-    pattern_type: int = 3
+    pattern_type: int
     """How ResourceName is read: 3 the exact name, 4 a prefix of names (KIP-290)."""
-    acls: list[AclDescription] = field(default_factory=list)
+    acls: list[AclDescription]
     """Rules attached to this pattern."""
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        resource_type: int = 0,
+        resource_name: str = "",
+        pattern_type: int = 3,
+        acls: list[AclDescription] = MADE_ANEW,
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.resource_type = resource_type
+        self.resource_name = resource_name
+        self.pattern_type = pattern_type
+        self.acls = [] if acls is MADE_ANEW else acls
+        self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(slots=True)
-class DescribeAclsResponse:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class DescribeAclsResponse(Fields):
     """The broker's list of access rules that match a DescribeAcls filter, grouped by resource
     pattern.
     """
@@ -279,17 +328,31 @@ class DescribeAclsResponse:
     MAX_VERSION: ClassVar[int] = 3
     FLEXIBLE_FROM: ClassVar[int | None] = 2
 
-    throttle_time_ms: int = 0
+    throttle_time_ms: int
     """Quota delay in ms that the client has to sit out itself (KIP-219); 0 when within quota."""
-    error_code: int = 0
+    error_code: int
     """NONE, or SECURITY_DISABLED (no authorizer configured), CLUSTER_AUTHORIZATION_FAILED,
     INVALID_REQUEST; then nothing is listed.
     """
-    error_message: str | None = ""
+    error_message: str | None
     """Readable detail for the error; may be null."""
-    resources: list[DescribeAclsResource] = field(default_factory=list)
+    resources: list[DescribeAclsResource]
     """One entry for each resource pattern with matching rules; empty when nothing matches."""
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        throttle_time_ms: int = 0,
+        error_code: int = 0,
+        error_message: str | None = "",
+        resources: list[DescribeAclsResource] = MADE_ANEW,
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.throttle_time_ms = throttle_time_ms
+        self.error_code = error_code
+        self.error_message = error_message
+        self.resources = [] if resources is MADE_ANEW else resources
+        self.unknown_tagged_fields = unknown_tagged_fields
 
     def encode(self, version: int, out: bytearray) -> None:
         """Append the message to ``out``; on an error ``out`` is as it was."""

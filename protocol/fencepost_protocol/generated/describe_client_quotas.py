@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import struct
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import ClassVar
 
 from fencepost_protocol.failures import (
@@ -15,6 +15,7 @@ from fencepost_protocol.failures import (
     encode_failure,
     unknown_version,
 )
+from fencepost_protocol.fields import MADE_ANEW, Fields
 from fencepost_protocol.primitives import (
     CUT_SHORT,
     DECODE_ERRORS,
@@ -48,21 +49,33 @@ _pack_ih = struct.Struct(">ih").pack
 new = object.__new__
 
 
-@dataclass(slots=True)
-class ComponentData:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class ComponentData(Fields):
     """Conditions on the entity, all of which must hold; empty matches everything."""
 
-    entity_type: str = ""
+    entity_type: str
     """Kind of entity: user, client-id or ip."""
-    match_type: int = 0
+    match_type: int
     """0 the name in Match, 1 the default entity, 2 any entry that names this kind."""
-    match: str | None = ""
+    match: str | None
     """Name to match with MatchType 0; null for the other two."""
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        entity_type: str = "",
+        match_type: int = 0,
+        match: str | None = "",
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.entity_type = entity_type
+        self.match_type = match_type
+        self.match = match
+        self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(slots=True)
-class DescribeClientQuotasRequest:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class DescribeClientQuotasRequest(Fields):
     """An admin client looks up the quotas set for users, client ids and addresses (KIP-546)."""
 
     NAME: ClassVar[str] = "DescribeClientQuotasRequest"
@@ -71,13 +84,23 @@ class DescribeClientQuotasRequest:
     MAX_VERSION: ClassVar[int] = 1
     FLEXIBLE_FROM: ClassVar[int | None] = 1
 
-    components: list[ComponentData] = field(default_factory=list)
+    components: list[ComponentData]
     """Conditions on the entity, all of which must hold; empty matches everything."""
-    strict: bool = False
+    strict: bool
     """True leaves out entities that have kinds besides those in Components, e.g. user plus
     client-id when only user is asked.
     """
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        components: list[ComponentData] = MADE_ANEW,
+        strict: bool = False,
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.components = [] if components is MADE_ANEW else components
+        self.strict = strict
+        self.unknown_tagged_fields = unknown_tagged_fields
 
     def encode(self, version: int, out: bytearray) -> None:
         """Append the message to ``out``; on an error ``out`` is as it was."""
@@ -232,43 +255,73 @@ class DescribeClientQuotasRequest:
             raise decode_failure("DescribeClientQuotasRequest", version, buf, start, cause) from cause
 
 
-@dataclass(slots=True)
-class EntityData:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class EntityData(Fields):
     """What identifies the entity, one or two parts such as user and client-id."""
 
-    entity_type: str = ""
+    entity_type: str
     """Kind of entity: user, client-id or ip."""
-    entity_name: str | None = ""
+    entity_name: str | None
     """Name of the entity; null stands for the default of its kind."""
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        entity_type: str = "",
+        entity_name: str | None = "",
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.entity_type = entity_type
+        self.entity_name = entity_name
+        self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(slots=True)
-class ValueData:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class ValueData(Fields):
     """Quotas set on it."""
 
-    key: str = ""
+    key: str
     """Quota, e.g. producer_byte_rate, consumer_byte_rate, request_percentage,
     controller_mutation_rate; for ip connection_creation_rate.
     """
-    value: float = 0.0
+    value: float
     """Limit: bytes per second for byte rates, percent of a thread for request_percentage."""
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        key: str = "",
+        value: float = 0.0,
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.key = key
+        self.value = value
+        self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(slots=True)
-class EntryData:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class EntryData(Fields):
     """Entities with quotas; null on an error, empty when nothing matches."""
 
-    entity: list[EntityData] = field(default_factory=list)
+    entity: list[EntityData]
     """What identifies the entity, one or two parts such as user and client-id."""
-    values: list[ValueData] = field(default_factory=list)
+    values: list[ValueData]
     """Quotas set on it."""
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        entity: list[EntityData] = MADE_ANEW,
+        values: list[ValueData] = MADE_ANEW,
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.entity = [] if entity is MADE_ANEW else entity
+        self.values = [] if values is MADE_ANEW else values
+        self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(slots=True)
-class DescribeClientQuotasResponse:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class DescribeClientQuotasResponse(Fields):
     """The quotas that match a DescribeClientQuotas filter, as configured rather than as they add up
     for a given client (KIP-546).
     """
@@ -279,15 +332,29 @@ class DescribeClientQuotasResponse:
     MAX_VERSION: ClassVar[int] = 1
     FLEXIBLE_FROM: ClassVar[int | None] = 1
 
-    throttle_time_ms: int = 0
+    throttle_time_ms: int
     """Quota delay in ms that the client has to sit out itself (KIP-219); 0 when within quota."""
-    error_code: int = 0
+    error_code: int
     """NONE, or e.g. CLUSTER_AUTHORIZATION_FAILED, INVALID_REQUEST (bad filter)."""
-    error_message: str | None = ""
+    error_message: str | None
     """Readable detail for the error; may be null."""
-    entries: list[EntryData] | None = field(default_factory=list)
+    entries: list[EntryData] | None
     """Entities with quotas; null on an error, empty when nothing matches."""
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        throttle_time_ms: int = 0,
+        error_code: int = 0,
+        error_message: str | None = "",
+        entries: list[EntryData] | None = MADE_ANEW,
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.throttle_time_ms = throttle_time_ms
+        self.error_code = error_code
+        self.error_message = error_message
+        self.entries = [] if entries is MADE_ANEW else entries
+        self.unknown_tagged_fields = unknown_tagged_fields
 
     def encode(self, version: int, out: bytearray) -> None:
         """Append the message to ``out``; on an error ``out`` is as it was."""

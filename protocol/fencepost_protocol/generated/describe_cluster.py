@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import struct
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import ClassVar
 
 from fencepost_protocol.failures import (
@@ -16,6 +16,7 @@ from fencepost_protocol.failures import (
     not_in_version,
     unknown_version,
 )
+from fencepost_protocol.fields import MADE_ANEW, Fields
 from fencepost_protocol.primitives import (
     CUT_SHORT,
     DECODE_ERRORS,
@@ -45,8 +46,8 @@ _pack_q = struct.Struct(">q").pack
 new = object.__new__
 
 
-@dataclass(slots=True)
-class DescribeClusterRequest:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class DescribeClusterRequest(Fields):
     """An admin client asks for cluster id, controller and nodes without any topics (KIP-700)."""
 
     NAME: ClassVar[str] = "DescribeClusterRequest"
@@ -55,17 +56,31 @@ class DescribeClusterRequest:
     MAX_VERSION: ClassVar[int] = 2
     FLEXIBLE_FROM: ClassVar[int | None] = 0
 
-    include_cluster_authorized_operations: bool = False
+    include_cluster_authorized_operations: bool
     """True asks for the caller's rights on the cluster."""
-    endpoint_type: int = 1
+    endpoint_type: int
     """Versions 1-2. 1 lists brokers, 2 controllers; 2 belongs on a controller's port (KIP-919)."""
-    include_fenced_brokers: bool = False
+    include_fenced_brokers: bool
     """Versions 2. True lists fenced brokers as well, marked by IsFenced (KIP-1073)."""
-    include_broker_epochs: bool = False
+    include_broker_epochs: bool
     """Fencepost's tag 60900: asks for the epochs of brokers (tag 60900 of the answer's brokers);
     Apache Kafka ignores it.
     """
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        include_cluster_authorized_operations: bool = False,
+        endpoint_type: int = 1,
+        include_fenced_brokers: bool = False,
+        include_broker_epochs: bool = False,
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.include_cluster_authorized_operations = include_cluster_authorized_operations
+        self.endpoint_type = endpoint_type
+        self.include_fenced_brokers = include_fenced_brokers
+        self.include_broker_epochs = include_broker_epochs
+        self.unknown_tagged_fields = unknown_tagged_fields
 
     def encode(self, version: int, out: bytearray) -> None:
         """Append the message to ``out``; on an error ``out`` is as it was."""
@@ -141,29 +156,47 @@ class DescribeClusterRequest:
             raise decode_failure("DescribeClusterRequest", version, buf, start, cause) from cause
 
 
-@dataclass(slots=True)
-class DescribeClusterBroker:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class DescribeClusterBroker(Fields):
     """The nodes, see EndpointType."""
 
-    broker_id: int = 0
+    broker_id: int
     """Node id."""
-    host: str = ""
+    host: str
     """Advertised host name or address to connect to."""
-    port: int = 0
+    port: int
     """Advertised TCP port to connect to."""
-    rack: str | None = None
+    rack: str | None
     """Rack or zone from broker.rack; null when not set."""
-    is_fenced: bool = False
+    is_fenced: bool
     """Versions 2. True when the broker is registered but kept out of service (KIP-1073)."""
-    broker_epoch: int = -1
+    broker_epoch: int
     """Fencepost's tag 60900: the epoch that the controller gave this incarnation of the broker, for
     who asks by the request's tag 60900.
     """
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        broker_id: int = 0,
+        host: str = "",
+        port: int = 0,
+        rack: str | None = None,
+        is_fenced: bool = False,
+        broker_epoch: int = -1,
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.broker_id = broker_id
+        self.host = host
+        self.port = port
+        self.rack = rack
+        self.is_fenced = is_fenced
+        self.broker_epoch = broker_epoch
+        self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(slots=True)
-class DescribeClusterResponse:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class DescribeClusterResponse(Fields):
     """Cluster id, controller and nodes, with the addresses of the listener the question came in on
     (KIP-700).
     """
@@ -174,27 +207,49 @@ class DescribeClusterResponse:
     MAX_VERSION: ClassVar[int] = 2
     FLEXIBLE_FROM: ClassVar[int | None] = 0
 
-    throttle_time_ms: int = 0
+    throttle_time_ms: int
     """Quota delay in ms that the client has to sit out itself (KIP-219); 0 when within quota."""
-    error_code: int = 0
+    error_code: int
     """NONE, or e.g. MISMATCHED_ENDPOINT_TYPE (asked on the wrong kind of port),
     UNSUPPORTED_ENDPOINT_TYPE.
     """
-    error_message: str | None = None
+    error_message: str | None
     """Readable detail for the error; may be null."""
-    endpoint_type: int = 1
+    endpoint_type: int
     """Versions 1-2. What Brokers holds: 1 brokers, 2 controllers (KIP-919)."""
-    cluster_id: str = ""
+    cluster_id: str
     """Cluster id fixed when storage was formatted."""
-    controller_id: int = -1
+    controller_id: int
     """Node to send controller requests to; on a broker's port any live broker, which forwards them;
     -1 when unknown.
     """
-    brokers: list[DescribeClusterBroker] = field(default_factory=list)
+    brokers: list[DescribeClusterBroker]
     """The nodes, see EndpointType."""
-    cluster_authorized_operations: int = -2147483648
+    cluster_authorized_operations: int
     """Rights as bits, bit n for ACL operation n; -2147483648 when not asked for."""
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        throttle_time_ms: int = 0,
+        error_code: int = 0,
+        error_message: str | None = None,
+        endpoint_type: int = 1,
+        cluster_id: str = "",
+        controller_id: int = -1,
+        brokers: list[DescribeClusterBroker] = MADE_ANEW,
+        cluster_authorized_operations: int = -2147483648,
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.throttle_time_ms = throttle_time_ms
+        self.error_code = error_code
+        self.error_message = error_message
+        self.endpoint_type = endpoint_type
+        self.cluster_id = cluster_id
+        self.controller_id = controller_id
+        self.brokers = [] if brokers is MADE_ANEW else brokers
+        self.cluster_authorized_operations = cluster_authorized_operations
+        self.unknown_tagged_fields = unknown_tagged_fields
 
     def encode(self, version: int, out: bytearray) -> None:
         """Append the message to ``out``; on an error ``out`` is as it was."""

@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import struct
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import ClassVar
 
 from fencepost_protocol.failures import (
@@ -16,6 +16,7 @@ from fencepost_protocol.failures import (
     not_in_version,
     unknown_version,
 )
+from fencepost_protocol.fields import MADE_ANEW, Fields
 from fencepost_protocol.primitives import (
     CUT_SHORT,
     DECODE_ERRORS,
@@ -58,24 +59,36 @@ _pack_ii = struct.Struct(">ii").pack
 new = object.__new__
 
 
-@dataclass(slots=True)
-class DescribeConfigsResource:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class DescribeConfigsResource(Fields):
     """Resources to read settings of."""
 
-    resource_type: int = 0
+    resource_type: int
     """Kind of resource: 2 topic, 4 broker, 8 broker logger, 16 client metrics (KIP-714), 32 group.
     """
-    resource_name: str = ""
+    resource_name: str
     """Topic, group or subscription name, or the broker id in decimal; empty with type 4 means the
     cluster-wide broker defaults.
     """
-    configuration_keys: list[str] | None = field(default_factory=list)
+    configuration_keys: list[str] | None
     """Settings wanted; null means all, unknown names are left out of the answer."""
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        resource_type: int = 0,
+        resource_name: str = "",
+        configuration_keys: list[str] | None = MADE_ANEW,
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.resource_type = resource_type
+        self.resource_name = resource_name
+        self.configuration_keys = [] if configuration_keys is MADE_ANEW else configuration_keys
+        self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(slots=True)
-class DescribeConfigsRequest:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class DescribeConfigsRequest(Fields):
     """An admin client reads the settings of topics, brokers, loggers, groups and the like
     (KIP-133). A broker's own settings must be asked of that broker.
     """
@@ -86,13 +99,25 @@ class DescribeConfigsRequest:
     MAX_VERSION: ClassVar[int] = 4
     FLEXIBLE_FROM: ClassVar[int | None] = 4
 
-    resources: list[DescribeConfigsResource] = field(default_factory=list)
+    resources: list[DescribeConfigsResource]
     """Resources to read settings of."""
-    include_synonyms: bool = False
+    include_synonyms: bool
     """True asks for the chain of places a value may come from (KIP-226)."""
-    include_documentation: bool = False
+    include_documentation: bool
     """Versions 3-4. True asks for a help text with each setting (KIP-569)."""
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        resources: list[DescribeConfigsResource] = MADE_ANEW,
+        include_synonyms: bool = False,
+        include_documentation: bool = False,
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.resources = [] if resources is MADE_ANEW else resources
+        self.include_synonyms = include_synonyms
+        self.include_documentation = include_documentation
+        self.unknown_tagged_fields = unknown_tagged_fields
 
     def encode(self, version: int, out: bytearray) -> None:
         """Append the message to ``out``; on an error ``out`` is as it was."""
@@ -255,72 +280,122 @@ class DescribeConfigsRequest:
             raise decode_failure("DescribeConfigsRequest", version, buf, start, cause) from cause
 
 
-@dataclass(slots=True)
-class DescribeConfigsSynonym:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class DescribeConfigsSynonym(Fields):
     """All places that supply a value, the one in force first; empty unless IncludeSynonyms was set.
     """
 
-    name: str = ""
+    name: str
     """Key at that place; may differ, e.g. log.retention.ms behind retention.ms."""
-    value: str | None = ""
+    value: str | None
     """Value held at that place; null when sensitive."""
-    source: int = 0
+    source: int
     """Place as in ConfigSource: 1 topic, 2 broker, 3 cluster-wide, 4 server properties, 5 built-in
     default.
     """
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        name: str = "",
+        value: str | None = "",
+        source: int = 0,
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.name = name
+        self.value = value
+        self.source = source
+        self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(slots=True)
-class DescribeConfigsResourceResult:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class DescribeConfigsResourceResult(Fields):
     """Settings found; empty on an error."""
 
-    name: str = ""
+    name: str
     """Key of the setting, e.g. retention.ms."""
-    value: str | None = ""
+    value: str | None
     """Effective value as text; null when sensitive or not set."""
-    read_only: bool = False
+    read_only: bool
     """True when the setting cannot be changed while the broker runs."""
-    config_source: int = -1
+    config_source: int
     """Where the value comes from: 1 topic, 2 broker, 3 cluster-wide broker default, 4 server
     properties, 5 built-in default, 6 broker logger, 7 client metrics, 8 group.
     """
-    is_sensitive: bool = False
+    is_sensitive: bool
     """True for passwords and the like, whose Value is withheld as null."""
-    synonyms: list[DescribeConfigsSynonym] = field(default_factory=list)
+    synonyms: list[DescribeConfigsSynonym]
     """All places that supply a value, the one in force first; empty unless IncludeSynonyms was set.
     """
-    config_type: int = 0
+    config_type: int
     """Versions 3-4. Type of the value: 0 unknown, 1 boolean, 2 string, 3 int, 4 short, 5 long, 6
     double, 7 list, 8 class, 9 password.
     """
-    documentation: str | None = ""
+    documentation: str | None
     """Versions 3-4. Help text for the setting; null unless IncludeDocumentation was set."""
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        name: str = "",
+        value: str | None = "",
+        read_only: bool = False,
+        config_source: int = -1,
+        is_sensitive: bool = False,
+        synonyms: list[DescribeConfigsSynonym] = MADE_ANEW,
+        config_type: int = 0,
+        documentation: str | None = "",
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.name = name
+        self.value = value
+        self.read_only = read_only
+        self.config_source = config_source
+        self.is_sensitive = is_sensitive
+        self.synonyms = [] if synonyms is MADE_ANEW else synonyms
+        self.config_type = config_type
+        self.documentation = documentation
+        self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(slots=True)
-class DescribeConfigsResult:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class DescribeConfigsResult(Fields):
     """One result for each resource of the request."""
 
-    error_code: int = 0
+    error_code: int
     """NONE, or e.g. UNKNOWN_TOPIC_OR_PARTITION, INVALID_REQUEST (another broker's id),
     TOPIC_AUTHORIZATION_FAILED, CLUSTER_AUTHORIZATION_FAILED.
     """
-    error_message: str | None = ""
+    error_message: str | None
     """Readable detail for the error; may be null."""
-    resource_type: int = 0
+    resource_type: int
     """Kind of resource: 2 topic, 4 broker, 8 broker logger, 16 client metrics (KIP-714), 32 group.
     """
-    resource_name: str = ""
+    resource_name: str
     """Name of the resource, repeated from the request."""
-    configs: list[DescribeConfigsResourceResult] = field(default_factory=list)
+    configs: list[DescribeConfigsResourceResult]
     """Settings found; empty on an error."""
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        error_code: int = 0,
+        error_message: str | None = "",
+        resource_type: int = 0,
+        resource_name: str = "",
+        configs: list[DescribeConfigsResourceResult] = MADE_ANEW,
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.error_code = error_code
+        self.error_message = error_message
+        self.resource_type = resource_type
+        self.resource_name = resource_name
+        self.configs = [] if configs is MADE_ANEW else configs
+        self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(slots=True)
-class DescribeConfigsResponse:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class DescribeConfigsResponse(Fields):
     """Settings of each resource asked for, with the place every value comes from (KIP-226)."""
 
     NAME: ClassVar[str] = "DescribeConfigsResponse"
@@ -329,11 +404,21 @@ class DescribeConfigsResponse:
     MAX_VERSION: ClassVar[int] = 4
     FLEXIBLE_FROM: ClassVar[int | None] = 4
 
-    throttle_time_ms: int = 0
+    throttle_time_ms: int
     """Quota delay in ms that the client has to sit out itself (KIP-219); 0 when within quota."""
-    results: list[DescribeConfigsResult] = field(default_factory=list)
+    results: list[DescribeConfigsResult]
     """One result for each resource of the request."""
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        throttle_time_ms: int = 0,
+        results: list[DescribeConfigsResult] = MADE_ANEW,
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.throttle_time_ms = throttle_time_ms
+        self.results = [] if results is MADE_ANEW else results
+        self.unknown_tagged_fields = unknown_tagged_fields
 
     def encode(self, version: int, out: bytearray) -> None:
         """Append the message to ``out``; on an error ``out`` is as it was."""

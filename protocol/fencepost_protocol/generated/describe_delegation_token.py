@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import struct
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import ClassVar
 
 from fencepost_protocol.failures import (
@@ -16,6 +16,7 @@ from fencepost_protocol.failures import (
     not_in_version,
     unknown_version,
 )
+from fencepost_protocol.fields import MADE_ANEW, Fields
 from fencepost_protocol.primitives import (
     CUT_SHORT,
     DECODE_ERRORS,
@@ -45,19 +46,29 @@ _pack_qqqh = struct.Struct(">qqqh").pack
 new = object.__new__
 
 
-@dataclass(slots=True)
-class DescribeDelegationTokenOwner:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class DescribeDelegationTokenOwner(Fields):
     """Owners whose tokens are wanted; null means every token the caller may see, empty none."""
 
-    principal_type: str = ""
+    principal_type: str
     """Principal type of the owner, normally User."""
-    principal_name: str = ""
+    principal_name: str
     """Name of the owner."""
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        principal_type: str = "",
+        principal_name: str = "",
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.principal_type = principal_type
+        self.principal_name = principal_name
+        self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(slots=True)
-class DescribeDelegationTokenRequest:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class DescribeDelegationTokenRequest(Fields):
     """A client lists delegation tokens, its own or those it may describe (KIP-48)."""
 
     NAME: ClassVar[str] = "DescribeDelegationTokenRequest"
@@ -66,9 +77,17 @@ class DescribeDelegationTokenRequest:
     MAX_VERSION: ClassVar[int] = 3
     FLEXIBLE_FROM: ClassVar[int | None] = 2
 
-    owners: list[DescribeDelegationTokenOwner] | None = field(default_factory=list)
+    owners: list[DescribeDelegationTokenOwner] | None
     """Owners whose tokens are wanted; null means every token the caller may see, empty none."""
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        owners: list[DescribeDelegationTokenOwner] | None = MADE_ANEW,
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.owners = [] if owners is MADE_ANEW else owners
+        self.unknown_tagged_fields = unknown_tagged_fields
 
     def encode(self, version: int, out: bytearray) -> None:
         """Append the message to ``out``; on an error ``out`` is as it was."""
@@ -217,48 +236,84 @@ class DescribeDelegationTokenRequest:
             raise decode_failure("DescribeDelegationTokenRequest", version, buf, start, cause) from cause
 
 
-@dataclass(slots=True)
-class DescribedDelegationTokenRenewer:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class DescribedDelegationTokenRenewer(Fields):
     """Principals that may renew the token besides its owner."""
 
-    principal_type: str = ""
+    principal_type: str
     """Principal type of the renewer, normally User."""
-    principal_name: str = ""
+    principal_name: str
     """Name of the renewer."""
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        principal_type: str = "",
+        principal_name: str = "",
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.principal_type = principal_type
+        self.principal_name = principal_name
+        self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(slots=True)
-class DescribedDelegationToken:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class DescribedDelegationToken(Fields):
     """Tokens found; those the caller may not see are left out silently."""
 
-    principal_type: str = ""
+    principal_type: str
     """Principal type of the owner, normally User."""
-    principal_name: str = ""
+    principal_name: str
     """Name of the owner, whom users of the token act as."""
-    token_requester_principal_type: str = ""
+    token_requester_principal_type: str
     """Versions 3. Principal type of whoever asked for the token."""
-    token_requester_principal_name: str = ""
+    token_requester_principal_name: str
     """Versions 3. Name of whoever asked for the token (KIP-373)."""
-    issue_timestamp: int = 0
+    issue_timestamp: int
     """Moment the token was made, in ms since 1970."""
-    expiry_timestamp: int = 0
+    expiry_timestamp: int
     """Moment the token runs out unless renewed, in ms since 1970."""
-    max_timestamp: int = 0
+    max_timestamp: int
     """Moment beyond which no renewal reaches, in ms since 1970."""
-    token_id: str = ""
+    token_id: str
     """Public id of the token, the user name in SCRAM."""
-    hmac: bytes = b""
+    hmac: bytes
     """Secret of the token, which also proves whose token it is; clients use it, base64 encoded, as
     SCRAM password.
     """
-    renewers: list[DescribedDelegationTokenRenewer] = field(default_factory=list)
+    renewers: list[DescribedDelegationTokenRenewer]
     """Principals that may renew the token besides its owner."""
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        principal_type: str = "",
+        principal_name: str = "",
+        token_requester_principal_type: str = "",
+        token_requester_principal_name: str = "",
+        issue_timestamp: int = 0,
+        expiry_timestamp: int = 0,
+        max_timestamp: int = 0,
+        token_id: str = "",
+        hmac: bytes = b"",
+        renewers: list[DescribedDelegationTokenRenewer] = MADE_ANEW,
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.principal_type = principal_type
+        self.principal_name = principal_name
+        self.token_requester_principal_type = token_requester_principal_type
+        self.token_requester_principal_name = token_requester_principal_name
+        self.issue_timestamp = issue_timestamp
+        self.expiry_timestamp = expiry_timestamp
+        self.max_timestamp = max_timestamp
+        self.token_id = token_id
+        self.hmac = hmac
+        self.renewers = [] if renewers is MADE_ANEW else renewers
+        self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(slots=True)
-class DescribeDelegationTokenResponse:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class DescribeDelegationTokenResponse(Fields):
     """The delegation tokens the caller may see, secrets included (KIP-48)."""
 
     NAME: ClassVar[str] = "DescribeDelegationTokenResponse"
@@ -267,15 +322,27 @@ class DescribeDelegationTokenResponse:
     MAX_VERSION: ClassVar[int] = 3
     FLEXIBLE_FROM: ClassVar[int | None] = 2
 
-    error_code: int = 0
+    error_code: int
     """NONE, or DELEGATION_TOKEN_AUTH_DISABLED, DELEGATION_TOKEN_REQUEST_NOT_ALLOWED; then no token
     is listed.
     """
-    tokens: list[DescribedDelegationToken] = field(default_factory=list)
+    tokens: list[DescribedDelegationToken]
     """Tokens found; those the caller may not see are left out silently."""
-    throttle_time_ms: int = 0
+    throttle_time_ms: int
     """Quota delay in ms that the client has to sit out itself (KIP-219); 0 when within quota."""
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        error_code: int = 0,
+        tokens: list[DescribedDelegationToken] = MADE_ANEW,
+        throttle_time_ms: int = 0,
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.error_code = error_code
+        self.tokens = [] if tokens is MADE_ANEW else tokens
+        self.throttle_time_ms = throttle_time_ms
+        self.unknown_tagged_fields = unknown_tagged_fields
 
     def encode(self, version: int, out: bytearray) -> None:
         """Append the message to ``out``; on an error ``out`` is as it was."""

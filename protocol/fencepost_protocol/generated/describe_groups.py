@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import struct
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import ClassVar
 
 from fencepost_protocol.failures import (
@@ -16,6 +16,7 @@ from fencepost_protocol.failures import (
     not_in_version,
     unknown_version,
 )
+from fencepost_protocol.fields import MADE_ANEW, Fields
 from fencepost_protocol.primitives import (
     CUT_SHORT,
     DECODE_ERRORS,
@@ -47,8 +48,8 @@ _pack_i = struct.Struct(">i").pack
 new = object.__new__
 
 
-@dataclass(slots=True)
-class DescribeGroupsRequest:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class DescribeGroupsRequest(Fields):
     """An administrator asks a coordinator for state and members of classic groups."""
 
     NAME: ClassVar[str] = "DescribeGroupsRequest"
@@ -57,11 +58,21 @@ class DescribeGroupsRequest:
     MAX_VERSION: ClassVar[int] = 6
     FLEXIBLE_FROM: ClassVar[int | None] = 5
 
-    groups: list[str] = field(default_factory=list)
+    groups: list[str]
     """Group ids to describe; each must be kept by this coordinator."""
-    include_authorized_operations: bool = False
+    include_authorized_operations: bool
     """Versions 3-6. Asks for AuthorizedOperations of every group (KIP-430)."""
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        groups: list[str] = MADE_ANEW,
+        include_authorized_operations: bool = False,
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.groups = [] if groups is MADE_ANEW else groups
+        self.include_authorized_operations = include_authorized_operations
+        self.unknown_tagged_fields = unknown_tagged_fields
 
     def encode(self, version: int, out: bytearray) -> None:
         """Append the message to ``out``; on an error ``out`` is as it was."""
@@ -141,59 +152,99 @@ class DescribeGroupsRequest:
             raise decode_failure("DescribeGroupsRequest", version, buf, start, cause) from cause
 
 
-@dataclass(slots=True)
-class DescribedGroupMember:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class DescribedGroupMember(Fields):
     """Present members, empty in states Empty and Dead."""
 
-    member_id: str = ""
+    member_id: str
     """Id the coordinator gave out in JoinGroup."""
-    group_instance_id: str | None = None
+    group_instance_id: str | None
     """Versions 4-6. Static membership id, group.instance.id (KIP-345); null for a dynamic member.
     """
-    client_id: str = ""
+    client_id: str
     """The client.id in the request header of its last JoinGroup."""
-    client_host: str = ""
+    client_host: str
     """Address the member connects from, usually with a leading slash."""
-    member_metadata: bytes = b""
+    member_metadata: bytes
     """Subscription for the assignor in force, as sent in JoinGroup; may be empty during a
     rebalance.
     """
-    member_assignment: bytes = b""
+    member_assignment: bytes
     """Its present assignment, as sent in SyncGroup; may be empty during a rebalance."""
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        member_id: str = "",
+        group_instance_id: str | None = None,
+        client_id: str = "",
+        client_host: str = "",
+        member_metadata: bytes = b"",
+        member_assignment: bytes = b"",
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.member_id = member_id
+        self.group_instance_id = group_instance_id
+        self.client_id = client_id
+        self.client_host = client_host
+        self.member_metadata = member_metadata
+        self.member_assignment = member_assignment
+        self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(slots=True)
-class DescribedGroup:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class DescribedGroup(Fields):
     """One description for each group asked for."""
 
-    error_code: int = 0
+    error_code: int
     """NONE, or e.g. NOT_COORDINATOR, GROUP_AUTHORIZATION_FAILED; an unknown group is NONE up to
     version 5, then GROUP_ID_NOT_FOUND.
     """
-    error_message: str | None = None
+    error_message: str | None
     """Versions 6. Readable detail for the error; null when there is none."""
-    group_id: str = ""
+    group_id: str
     """Group that this description is about."""
-    group_state: str = ""
+    group_state: str
     """PreparingRebalance, CompletingRebalance, Stable, Empty, or Dead, which also stands for
     unknown.
     """
-    protocol_type: str = ""
+    protocol_type: str
     """Kind of group, such as consumer or connect; empty when it never had members."""
-    protocol_data: str = ""
+    protocol_data: str
     """Assignor in force; empty unless one has been chosen."""
-    members: list[DescribedGroupMember] = field(default_factory=list)
+    members: list[DescribedGroupMember]
     """Present members, empty in states Empty and Dead."""
-    authorized_operations: int = -2147483648
+    authorized_operations: int
     """Versions 3-6. Bit field of what the caller may do, bit number = ACL operation code;
     -2147483648 when not asked for.
     """
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        error_code: int = 0,
+        error_message: str | None = None,
+        group_id: str = "",
+        group_state: str = "",
+        protocol_type: str = "",
+        protocol_data: str = "",
+        members: list[DescribedGroupMember] = MADE_ANEW,
+        authorized_operations: int = -2147483648,
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.error_code = error_code
+        self.error_message = error_message
+        self.group_id = group_id
+        self.group_state = group_state
+        self.protocol_type = protocol_type
+        self.protocol_data = protocol_data
+        self.members = [] if members is MADE_ANEW else members
+        self.authorized_operations = authorized_operations
+        self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(slots=True)
-class DescribeGroupsResponse:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class DescribeGroupsResponse(Fields):
     """State, assignor and members of each classic group asked for."""
 
     NAME: ClassVar[str] = "DescribeGroupsResponse"
@@ -202,13 +253,23 @@ class DescribeGroupsResponse:
     MAX_VERSION: ClassVar[int] = 6
     FLEXIBLE_FROM: ClassVar[int | None] = 5
 
-    throttle_time_ms: int = 0
+    throttle_time_ms: int
     """Versions 1-6. Quota delay in ms that the client has to sit out itself (KIP-219); 0 when
     within quota.
     """
-    groups: list[DescribedGroup] = field(default_factory=list)
+    groups: list[DescribedGroup]
     """One description for each group asked for."""
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        throttle_time_ms: int = 0,
+        groups: list[DescribedGroup] = MADE_ANEW,
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.throttle_time_ms = throttle_time_ms
+        self.groups = [] if groups is MADE_ANEW else groups
+        self.unknown_tagged_fields = unknown_tagged_fields
 
     def encode(self, version: int, out: bytearray) -> None:
         """Append the message to ``out``; on an error ``out`` is as it was."""

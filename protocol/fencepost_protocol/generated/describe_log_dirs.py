@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import struct
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import ClassVar
 
 from fencepost_protocol.failures import (
@@ -15,6 +15,7 @@ from fencepost_protocol.failures import (
     encode_failure,
     unknown_version,
 )
+from fencepost_protocol.fields import MADE_ANEW, Fields
 from fencepost_protocol.primitives import (
     CUT_SHORT,
     DECODE_ERRORS,
@@ -49,19 +50,29 @@ _pack_qq = struct.Struct(">qq").pack
 new = object.__new__
 
 
-@dataclass(slots=True)
-class DescribableLogDirTopic:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class DescribableLogDirTopic(Fields):
     """Partitions of interest, by topic; null means all the broker has."""
 
-    topic: str = ""
+    topic: str
     """Topic of interest; one the broker does not hold is left out."""
-    partitions: list[int] = field(default_factory=list)
+    partitions: list[int]
     """Partition numbers of interest."""
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        topic: str = "",
+        partitions: list[int] = MADE_ANEW,
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.topic = topic
+        self.partitions = [] if partitions is MADE_ANEW else partitions
+        self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(slots=True)
-class DescribeLogDirsRequest:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class DescribeLogDirsRequest(Fields):
     """An admin client asks one broker what its log directories hold (KIP-113). Needs describe on
     the cluster.
     """
@@ -72,9 +83,17 @@ class DescribeLogDirsRequest:
     MAX_VERSION: ClassVar[int] = 5
     FLEXIBLE_FROM: ClassVar[int | None] = 2
 
-    topics: list[DescribableLogDirTopic] | None = field(default_factory=list)
+    topics: list[DescribableLogDirTopic] | None
     """Partitions of interest, by topic; null means all the broker has."""
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        topics: list[DescribableLogDirTopic] | None = MADE_ANEW,
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.topics = [] if topics is MADE_ANEW else topics
+        self.unknown_tagged_fields = unknown_tagged_fields
 
     def encode(self, version: int, out: bytearray) -> None:
         """Append the message to ``out``; on an error ``out`` is as it was."""
@@ -223,57 +242,99 @@ class DescribeLogDirsRequest:
             raise decode_failure("DescribeLogDirsRequest", version, buf, start, cause) from cause
 
 
-@dataclass(slots=True)
-class DescribeLogDirsPartition:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class DescribeLogDirsPartition(Fields):
     """One entry for each replica."""
 
-    partition_index: int = 0
+    partition_index: int
     """Partition number within the topic, counted from 0."""
-    partition_size: int = 0
+    partition_size: int
     """Bytes taken by the log segments of this replica."""
-    offset_lag: int = 0
+    offset_lag: int
     """Offsets still missing: behind the high watermark, or for a future replica behind the current
     one.
     """
-    is_future_key: bool = False
+    is_future_key: bool
     """True for a copy made by AlterReplicaLogDirs that will take over once it has caught up."""
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        partition_index: int = 0,
+        partition_size: int = 0,
+        offset_lag: int = 0,
+        is_future_key: bool = False,
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.partition_index = partition_index
+        self.partition_size = partition_size
+        self.offset_lag = offset_lag
+        self.is_future_key = is_future_key
+        self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(slots=True)
-class DescribeLogDirsTopic:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class DescribeLogDirsTopic(Fields):
     """Replicas found in it, by topic."""
 
-    name: str = ""
+    name: str
     """Topic the replicas belong to."""
-    partitions: list[DescribeLogDirsPartition] = field(default_factory=list)
+    partitions: list[DescribeLogDirsPartition]
     """One entry for each replica."""
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        name: str = "",
+        partitions: list[DescribeLogDirsPartition] = MADE_ANEW,
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.name = name
+        self.partitions = [] if partitions is MADE_ANEW else partitions
+        self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(slots=True)
-class DescribeLogDirsResult:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class DescribeLogDirsResult(Fields):
     """One entry for each log directory of this broker."""
 
-    error_code: int = 0
+    error_code: int
     """NONE, or KAFKA_STORAGE_ERROR when the directory is offline."""
-    log_dir: str = ""
+    log_dir: str
     """Absolute path of the directory."""
-    topics: list[DescribeLogDirsTopic] = field(default_factory=list)
+    topics: list[DescribeLogDirsTopic]
     """Replicas found in it, by topic."""
-    total_bytes: int = -1
+    total_bytes: int
     """Versions 4-5. How large the volume under the directory is, in bytes (KIP-827); -1 when
     unknown.
     """
-    usable_bytes: int = -1
+    usable_bytes: int
     """Versions 4-5. Bytes still free on that volume (KIP-827); -1 when unknown."""
-    is_cordoned: bool = False
+    is_cordoned: bool
     """Versions 5. True when the directory takes no new replicas (KIP-1066)."""
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        error_code: int = 0,
+        log_dir: str = "",
+        topics: list[DescribeLogDirsTopic] = MADE_ANEW,
+        total_bytes: int = -1,
+        usable_bytes: int = -1,
+        is_cordoned: bool = False,
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.error_code = error_code
+        self.log_dir = log_dir
+        self.topics = [] if topics is MADE_ANEW else topics
+        self.total_bytes = total_bytes
+        self.usable_bytes = usable_bytes
+        self.is_cordoned = is_cordoned
+        self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(slots=True)
-class DescribeLogDirsResponse:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class DescribeLogDirsResponse(Fields):
     """A broker's log directories with the size of each replica in them, moves in progress included
     (KIP-113).
     """
@@ -284,15 +345,27 @@ class DescribeLogDirsResponse:
     MAX_VERSION: ClassVar[int] = 5
     FLEXIBLE_FROM: ClassVar[int | None] = 2
 
-    throttle_time_ms: int = 0
+    throttle_time_ms: int
     """Quota delay in ms that the client has to sit out itself (KIP-219); 0 when within quota."""
-    error_code: int = 0
+    error_code: int
     """Versions 3-5. NONE, or a fault of the whole request such as CLUSTER_AUTHORIZATION_FAILED,
     which looks like an empty list before version 3.
     """
-    results: list[DescribeLogDirsResult] = field(default_factory=list)
+    results: list[DescribeLogDirsResult]
     """One entry for each log directory of this broker."""
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        throttle_time_ms: int = 0,
+        error_code: int = 0,
+        results: list[DescribeLogDirsResult] = MADE_ANEW,
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.throttle_time_ms = throttle_time_ms
+        self.error_code = error_code
+        self.results = [] if results is MADE_ANEW else results
+        self.unknown_tagged_fields = unknown_tagged_fields
 
     def encode(self, version: int, out: bytearray) -> None:
         """Append the message to ``out``; on an error ``out`` is as it was."""

@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import struct
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import ClassVar
 
 from fencepost_protocol.failures import (
@@ -15,6 +15,7 @@ from fencepost_protocol.failures import (
     encode_failure,
     unknown_version,
 )
+from fencepost_protocol.fields import MADE_ANEW, Fields
 from fencepost_protocol.primitives import (
     CUT_SHORT,
     DECODE_ERRORS,
@@ -40,19 +41,29 @@ _pack_qiiqiq = struct.Struct(">qiiqiq").pack
 new = object.__new__
 
 
-@dataclass(slots=True)
-class TopicRequest:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class TopicRequest(Fields):
     """Partitions of interest, by topic."""
 
-    name: str = ""
+    name: str
     """Topic of interest; an unknown one gets UNKNOWN_TOPIC_OR_PARTITION."""
-    partition_indexes: list[int] = field(default_factory=list)
+    partition_indexes: list[int]
     """Partition numbers of interest; each must be asked of its leader."""
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        name: str = "",
+        partition_indexes: list[int] = MADE_ANEW,
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.name = name
+        self.partition_indexes = [] if partition_indexes is MADE_ANEW else partition_indexes
+        self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(slots=True)
-class DescribeProducersRequest:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class DescribeProducersRequest(Fields):
     """An admin client asks partition leaders which producers they remember, to find hanging
     transactions (KIP-664). Needs read on the topic.
     """
@@ -63,9 +74,17 @@ class DescribeProducersRequest:
     MAX_VERSION: ClassVar[int] = 0
     FLEXIBLE_FROM: ClassVar[int | None] = 0
 
-    topics: list[TopicRequest] = field(default_factory=list)
+    topics: list[TopicRequest]
     """Partitions of interest, by topic."""
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        topics: list[TopicRequest] = MADE_ANEW,
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.topics = [] if topics is MADE_ANEW else topics
+        self.unknown_tagged_fields = unknown_tagged_fields
 
     def encode(self, version: int, out: bytearray) -> None:
         """Append the message to ``out``; on an error ``out`` is as it was."""
@@ -162,57 +181,99 @@ class DescribeProducersRequest:
             raise decode_failure("DescribeProducersRequest", version, buf, start, cause) from cause
 
 
-@dataclass(slots=True)
-class ProducerState:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class ProducerState(Fields):
     """Producers not yet forgotten; silent ones go after producer.id.expiration.ms."""
 
-    producer_id: int = 0
+    producer_id: int
     """Producer id as found in its batches."""
-    producer_epoch: int = 0
+    producer_epoch: int
     """Latest epoch seen, from a batch or a marker; 32 bits here, 16 everywhere else."""
-    last_sequence: int = -1
+    last_sequence: int
     """Sequence of its last record; -1 when none counts, as after a marker with a new epoch."""
-    last_timestamp: int = -1
+    last_timestamp: int
     """Timestamp in ms of its latest write; -1 when unknown."""
-    coordinator_epoch: int = 0
+    coordinator_epoch: int
     """Coordinator epoch in its last marker; -1 before the first one. A marker with a lower epoch is
     fenced.
     """
-    current_txn_start_offset: int = -1
+    current_txn_start_offset: int
     """First offset of its open transaction, which holds the last stable offset back; -1 when none
     is open.
     """
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        producer_id: int = 0,
+        producer_epoch: int = 0,
+        last_sequence: int = -1,
+        last_timestamp: int = -1,
+        coordinator_epoch: int = 0,
+        current_txn_start_offset: int = -1,
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.producer_id = producer_id
+        self.producer_epoch = producer_epoch
+        self.last_sequence = last_sequence
+        self.last_timestamp = last_timestamp
+        self.coordinator_epoch = coordinator_epoch
+        self.current_txn_start_offset = current_txn_start_offset
+        self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(slots=True)
-class PartitionResponse:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class PartitionResponse(Fields):
     """One entry for each partition."""
 
-    partition_index: int = 0
+    partition_index: int
     """Partition number within the topic, counted from 0."""
-    error_code: int = 0
+    error_code: int
     """NONE, or NOT_LEADER_OR_FOLLOWER, UNKNOWN_TOPIC_OR_PARTITION, TOPIC_AUTHORIZATION_FAILED."""
-    error_message: str | None = None
+    error_message: str | None
     """Readable detail for the error; may be null."""
-    active_producers: list[ProducerState] = field(default_factory=list)
+    active_producers: list[ProducerState]
     """Producers not yet forgotten; silent ones go after producer.id.expiration.ms."""
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        partition_index: int = 0,
+        error_code: int = 0,
+        error_message: str | None = None,
+        active_producers: list[ProducerState] = MADE_ANEW,
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.partition_index = partition_index
+        self.error_code = error_code
+        self.error_message = error_message
+        self.active_producers = [] if active_producers is MADE_ANEW else active_producers
+        self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(slots=True)
-class TopicResponse:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class TopicResponse(Fields):
     """State grouped by topic."""
 
-    name: str = ""
+    name: str
     """Topic the state is from."""
-    partitions: list[PartitionResponse] = field(default_factory=list)
+    partitions: list[PartitionResponse]
     """One entry for each partition."""
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        name: str = "",
+        partitions: list[PartitionResponse] = MADE_ANEW,
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.name = name
+        self.partitions = [] if partitions is MADE_ANEW else partitions
+        self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(slots=True)
-class DescribeProducersResponse:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class DescribeProducersResponse(Fields):
     """Idempotent and transactional producers each partition still remembers, with the start of an
     open transaction if any (KIP-664).
     """
@@ -223,11 +284,21 @@ class DescribeProducersResponse:
     MAX_VERSION: ClassVar[int] = 0
     FLEXIBLE_FROM: ClassVar[int | None] = 0
 
-    throttle_time_ms: int = 0
+    throttle_time_ms: int
     """Quota delay in ms that the client has to sit out itself (KIP-219); 0 when within quota."""
-    topics: list[TopicResponse] = field(default_factory=list)
+    topics: list[TopicResponse]
     """State grouped by topic."""
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        throttle_time_ms: int = 0,
+        topics: list[TopicResponse] = MADE_ANEW,
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.throttle_time_ms = throttle_time_ms
+        self.topics = [] if topics is MADE_ANEW else topics
+        self.unknown_tagged_fields = unknown_tagged_fields
 
     def encode(self, version: int, out: bytearray) -> None:
         """Append the message to ``out``; on an error ``out`` is as it was."""

@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import struct
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import ClassVar
 
 from fencepost_protocol.failures import (
@@ -16,6 +16,7 @@ from fencepost_protocol.failures import (
     not_in_version,
     unknown_version,
 )
+from fencepost_protocol.fields import MADE_ANEW, Fields
 from fencepost_protocol.primitives import (
     CUT_SHORT,
     DECODE_ERRORS,
@@ -52,28 +53,46 @@ _pack_qq = struct.Struct(">qq").pack
 new = object.__new__
 
 
-@dataclass(slots=True)
-class DescribeQuorumRequestPartitionData:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class DescribeQuorumRequestPartitionData(Fields):
     """Partitions asked about."""
 
-    partition_index: int = 0
+    partition_index: int
     """Always 0, the metadata log's only partition; others give UNKNOWN_TOPIC_OR_PARTITION."""
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        partition_index: int = 0,
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.partition_index = partition_index
+        self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(slots=True)
-class DescribeQuorumRequestTopicData:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class DescribeQuorumRequestTopicData(Fields):
     """Raft partitions asked about; none gives an empty answer with NONE."""
 
-    topic_name: str = ""
+    topic_name: str
     """Always __cluster_metadata; anything else gives UNKNOWN_TOPIC_OR_PARTITION."""
-    partitions: list[DescribeQuorumRequestPartitionData] = field(default_factory=list)
+    partitions: list[DescribeQuorumRequestPartitionData]
     """Partitions asked about."""
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        topic_name: str = "",
+        partitions: list[DescribeQuorumRequestPartitionData] = MADE_ANEW,
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.topic_name = topic_name
+        self.partitions = [] if partitions is MADE_ANEW else partitions
+        self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(slots=True)
-class DescribeQuorumRequest:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class DescribeQuorumRequest(Fields):
     """An admin client asks how far each member of the metadata quorum has got (KIP-595). Brokers
     pass it on to the active controller.
     """
@@ -84,9 +103,17 @@ class DescribeQuorumRequest:
     MAX_VERSION: ClassVar[int] = 2
     FLEXIBLE_FROM: ClassVar[int | None] = 0
 
-    topics: list[DescribeQuorumRequestTopicData] = field(default_factory=list)
+    topics: list[DescribeQuorumRequestTopicData]
     """Raft partitions asked about; none gives an empty answer with NONE."""
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        topics: list[DescribeQuorumRequestTopicData] = MADE_ANEW,
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.topics = [] if topics is MADE_ANEW else topics
+        self.unknown_tagged_fields = unknown_tagged_fields
 
     def encode(self, version: int, out: bytearray) -> None:
         """Append the message to ``out``; on an error ``out`` is as it was."""
@@ -199,90 +226,160 @@ class DescribeQuorumRequest:
             raise decode_failure("DescribeQuorumRequest", version, buf, start, cause) from cause
 
 
-@dataclass(slots=True)
-class ReplicaState:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class ReplicaState(Fields):
     """Part of DescribeQuorumResponse."""
 
-    replica_id: int = 0
+    replica_id: int
     """Node id of the replica."""
-    replica_directory_id: bytes = ZERO_UUID
+    replica_directory_id: bytes
     """Versions 2. UUID of the replica's metadata log directory (KIP-853); all zero when not known.
     """
-    log_end_offset: int = 0
+    log_end_offset: int
     """Offset after the last record the leader knows it to have; -1 when unknown."""
-    last_fetch_timestamp: int = -1
+    last_fetch_timestamp: int
     """Versions 1-2. Leader's clock in ms since 1970 at the last fetch by this replica (KIP-836); -1
     when unknown.
     """
-    last_caught_up_timestamp: int = -1
+    last_caught_up_timestamp: int
     """Versions 1-2. Leader's clock in ms since 1970 when the replica last had everything (KIP-836);
     -1 when unknown.
     """
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        replica_id: int = 0,
+        replica_directory_id: bytes = ZERO_UUID,
+        log_end_offset: int = 0,
+        last_fetch_timestamp: int = -1,
+        last_caught_up_timestamp: int = -1,
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.replica_id = replica_id
+        self.replica_directory_id = replica_directory_id
+        self.log_end_offset = log_end_offset
+        self.last_fetch_timestamp = last_fetch_timestamp
+        self.last_caught_up_timestamp = last_caught_up_timestamp
+        self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(slots=True)
-class DescribeQuorumResponsePartitionData:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class DescribeQuorumResponsePartitionData(Fields):
     """One entry for each partition."""
 
-    partition_index: int = 0
+    partition_index: int
     """Partition of the metadata log, normally 0."""
-    error_code: int = 0
+    error_code: int
     """NONE, or UNKNOWN_TOPIC_OR_PARTITION for anything but the metadata partition."""
-    error_message: str | None = ""
+    error_message: str | None
     """Versions 2. Readable detail for the partition's error; Apache Kafka sends an empty string
     rather than null on success.
     """
-    leader_id: int = 0
+    leader_id: int
     """Node id of the active controller; -1 when there is none."""
-    leader_epoch: int = 0
+    leader_epoch: int
     """Raft epoch of that leader; grows with each election."""
-    high_watermark: int = 0
+    high_watermark: int
     """Offset up to which a majority holds the log; later records may still be lost."""
-    current_voters: list[ReplicaState] = field(default_factory=list)
+    current_voters: list[ReplicaState]
     """Controllers with a vote, leader included."""
-    observers: list[ReplicaState] = field(default_factory=list)
+    observers: list[ReplicaState]
     """Nodes that follow without a vote, the brokers above all."""
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        partition_index: int = 0,
+        error_code: int = 0,
+        error_message: str | None = "",
+        leader_id: int = 0,
+        leader_epoch: int = 0,
+        high_watermark: int = 0,
+        current_voters: list[ReplicaState] = MADE_ANEW,
+        observers: list[ReplicaState] = MADE_ANEW,
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.partition_index = partition_index
+        self.error_code = error_code
+        self.error_message = error_message
+        self.leader_id = leader_id
+        self.leader_epoch = leader_epoch
+        self.high_watermark = high_watermark
+        self.current_voters = [] if current_voters is MADE_ANEW else current_voters
+        self.observers = [] if observers is MADE_ANEW else observers
+        self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(slots=True)
-class DescribeQuorumResponseTopicData:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class DescribeQuorumResponseTopicData(Fields):
     """State grouped by topic; empty when none was asked for."""
 
-    topic_name: str = ""
+    topic_name: str
     """Normally __cluster_metadata."""
-    partitions: list[DescribeQuorumResponsePartitionData] = field(default_factory=list)
+    partitions: list[DescribeQuorumResponsePartitionData]
     """One entry for each partition."""
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        topic_name: str = "",
+        partitions: list[DescribeQuorumResponsePartitionData] = MADE_ANEW,
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.topic_name = topic_name
+        self.partitions = [] if partitions is MADE_ANEW else partitions
+        self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(slots=True)
-class Listener:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class Listener(Fields):
     """Where the node can be reached."""
 
-    name: str = ""
+    name: str
     """Versions 2. Listener name, e.g. CONTROLLER."""
-    host: str = ""
+    host: str
     """Versions 2. Host name or address of the listener."""
-    port: int = 0
+    port: int
     """Versions 2. TCP port of the listener, unsigned 16 bits."""
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        name: str = "",
+        host: str = "",
+        port: int = 0,
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.name = name
+        self.host = host
+        self.port = port
+        self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(slots=True)
-class Node:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class Node(Fields):
     """Addresses of the voters (KIP-853)."""
 
-    node_id: int = 0
+    node_id: int
     """Versions 2. Node id, to be looked up in CurrentVoters."""
-    listeners: list[Listener] = field(default_factory=list)
+    listeners: list[Listener]
     """Versions 2. Where the node can be reached."""
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        node_id: int = 0,
+        listeners: list[Listener] = MADE_ANEW,
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.node_id = node_id
+        self.listeners = [] if listeners is MADE_ANEW else listeners
+        self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(slots=True)
-class DescribeQuorumResponse:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class DescribeQuorumResponse(Fields):
     """State of the metadata quorum as its leader sees it: voters (controllers) and observers
     (brokers) with their log ends (KIP-595).
     """
@@ -293,19 +390,33 @@ class DescribeQuorumResponse:
     MAX_VERSION: ClassVar[int] = 2
     FLEXIBLE_FROM: ClassVar[int | None] = 0
 
-    error_code: int = 0
+    error_code: int
     """NONE, or a fault of the whole request such as CLUSTER_AUTHORIZATION_FAILED; a wrong topic
     shows up per partition instead.
     """
-    error_message: str | None = ""
+    error_message: str | None
     """Versions 2. Readable detail for the error; Apache Kafka sends an empty string rather than
     null on success.
     """
-    topics: list[DescribeQuorumResponseTopicData] = field(default_factory=list)
+    topics: list[DescribeQuorumResponseTopicData]
     """State grouped by topic; empty when none was asked for."""
-    nodes: list[Node] = field(default_factory=list)
+    nodes: list[Node]
     """Versions 2. Addresses of the voters (KIP-853)."""
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        error_code: int = 0,
+        error_message: str | None = "",
+        topics: list[DescribeQuorumResponseTopicData] = MADE_ANEW,
+        nodes: list[Node] = MADE_ANEW,
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.error_code = error_code
+        self.error_message = error_message
+        self.topics = [] if topics is MADE_ANEW else topics
+        self.nodes = [] if nodes is MADE_ANEW else nodes
+        self.unknown_tagged_fields = unknown_tagged_fields
 
     def encode(self, version: int, out: bytearray) -> None:
         """Append the message to ``out``; on an error ``out`` is as it was."""

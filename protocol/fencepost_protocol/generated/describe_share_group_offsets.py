@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import struct
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import ClassVar
 
 from fencepost_protocol.failures import (
@@ -15,6 +15,7 @@ from fencepost_protocol.failures import (
     encode_failure,
     unknown_version,
 )
+from fencepost_protocol.fields import MADE_ANEW, Fields
 from fencepost_protocol.primitives import (
     CUT_SHORT,
     DECODE_ERRORS,
@@ -46,30 +47,50 @@ _pack_q = struct.Struct(">q").pack
 new = object.__new__
 
 
-@dataclass(slots=True)
-class DescribeShareGroupOffsetsRequestTopic:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class DescribeShareGroupOffsetsRequestTopic(Fields):
     """Topics to describe; null asks for all that the group has state of."""
 
-    topic_name: str = ""
+    topic_name: str
     """Name of the topic."""
-    partitions: list[int] = field(default_factory=list)
+    partitions: list[int]
     """Partitions to describe."""
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        topic_name: str = "",
+        partitions: list[int] = MADE_ANEW,
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.topic_name = topic_name
+        self.partitions = [] if partitions is MADE_ANEW else partitions
+        self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(slots=True)
-class DescribeShareGroupOffsetsRequestGroup:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class DescribeShareGroupOffsetsRequestGroup(Fields):
     """Groups to describe."""
 
-    group_id: str = ""
+    group_id: str
     """Share group whose offsets are asked for."""
-    topics: list[DescribeShareGroupOffsetsRequestTopic] | None = field(default_factory=list)
+    topics: list[DescribeShareGroupOffsetsRequestTopic] | None
     """Topics to describe; null asks for all that the group has state of."""
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        group_id: str = "",
+        topics: list[DescribeShareGroupOffsetsRequestTopic] | None = MADE_ANEW,
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.group_id = group_id
+        self.topics = [] if topics is MADE_ANEW else topics
+        self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(slots=True)
-class DescribeShareGroupOffsetsRequest:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class DescribeShareGroupOffsetsRequest(Fields):
     """Asks the group coordinator for the start offsets of share groups (KIP-932)."""
 
     NAME: ClassVar[str] = "DescribeShareGroupOffsetsRequest"
@@ -78,9 +99,17 @@ class DescribeShareGroupOffsetsRequest:
     MAX_VERSION: ClassVar[int] = 1
     FLEXIBLE_FROM: ClassVar[int | None] = 0
 
-    groups: list[DescribeShareGroupOffsetsRequestGroup] = field(default_factory=list)
+    groups: list[DescribeShareGroupOffsetsRequestGroup]
     """Groups to describe."""
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        groups: list[DescribeShareGroupOffsetsRequestGroup] = MADE_ANEW,
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.groups = [] if groups is MADE_ANEW else groups
+        self.unknown_tagged_fields = unknown_tagged_fields
 
     def encode(self, version: int, out: bytearray) -> None:
         """Append the message to ``out``; on an error ``out`` is as it was."""
@@ -226,55 +255,99 @@ class DescribeShareGroupOffsetsRequest:
             raise decode_failure("DescribeShareGroupOffsetsRequest", version, buf, start, cause) from cause
 
 
-@dataclass(slots=True)
-class DescribeShareGroupOffsetsResponsePartition:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class DescribeShareGroupOffsetsResponsePartition(Fields):
     """Partitions of the topic."""
 
-    partition_index: int = 0
+    partition_index: int
     """Number of the partition."""
-    start_offset: int = 0
+    start_offset: int
     """Offset to start at; -1 when the group has no state of the partition."""
-    leader_epoch: int = 0
+    leader_epoch: int
     """Leader epoch of the partition as the share coordinator knows it."""
-    lag: int = -1
+    lag: int
     """Versions 1. Records that are still to be delivered; -1 when not known."""
-    error_code: int = 0
+    error_code: int
     """NONE, or e.g. UNKNOWN_TOPIC_OR_PARTITION, TOPIC_AUTHORIZATION_FAILED."""
-    error_message: str | None = None
+    error_message: str | None
     """Readable detail for the partition's error; null when there is none."""
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        partition_index: int = 0,
+        start_offset: int = 0,
+        leader_epoch: int = 0,
+        lag: int = -1,
+        error_code: int = 0,
+        error_message: str | None = None,
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.partition_index = partition_index
+        self.start_offset = start_offset
+        self.leader_epoch = leader_epoch
+        self.lag = lag
+        self.error_code = error_code
+        self.error_message = error_message
+        self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(slots=True)
-class DescribeShareGroupOffsetsResponseTopic:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class DescribeShareGroupOffsetsResponseTopic(Fields):
     """Offsets by topic."""
 
-    topic_name: str = ""
+    topic_name: str
     """Name of the topic."""
-    topic_id: bytes = ZERO_UUID
+    topic_id: bytes
     """UUID of the topic; zero when it is unknown."""
-    partitions: list[DescribeShareGroupOffsetsResponsePartition] = field(default_factory=list)
+    partitions: list[DescribeShareGroupOffsetsResponsePartition]
     """Partitions of the topic."""
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        topic_name: str = "",
+        topic_id: bytes = ZERO_UUID,
+        partitions: list[DescribeShareGroupOffsetsResponsePartition] = MADE_ANEW,
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.topic_name = topic_name
+        self.topic_id = topic_id
+        self.partitions = [] if partitions is MADE_ANEW else partitions
+        self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(slots=True)
-class DescribeShareGroupOffsetsResponseGroup:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class DescribeShareGroupOffsetsResponseGroup(Fields):
     """Outcomes by group."""
 
-    group_id: str = ""
+    group_id: str
     """Group that the offsets belong to."""
-    topics: list[DescribeShareGroupOffsetsResponseTopic] = field(default_factory=list)
+    topics: list[DescribeShareGroupOffsetsResponseTopic]
     """Offsets by topic."""
-    error_code: int = 0
+    error_code: int
     """NONE, or e.g. GROUP_ID_NOT_FOUND, GROUP_AUTHORIZATION_FAILED, NOT_COORDINATOR."""
-    error_message: str | None = None
+    error_message: str | None
     """Readable detail for the group's error; null when there is none."""
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        group_id: str = "",
+        topics: list[DescribeShareGroupOffsetsResponseTopic] = MADE_ANEW,
+        error_code: int = 0,
+        error_message: str | None = None,
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.group_id = group_id
+        self.topics = [] if topics is MADE_ANEW else topics
+        self.error_code = error_code
+        self.error_message = error_message
+        self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(slots=True)
-class DescribeShareGroupOffsetsResponse:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class DescribeShareGroupOffsetsResponse(Fields):
     """Start offsets of share groups (KIP-932)."""
 
     NAME: ClassVar[str] = "DescribeShareGroupOffsetsResponse"
@@ -283,11 +356,21 @@ class DescribeShareGroupOffsetsResponse:
     MAX_VERSION: ClassVar[int] = 1
     FLEXIBLE_FROM: ClassVar[int | None] = 0
 
-    throttle_time_ms: int = 0
+    throttle_time_ms: int
     """Quota delay in ms that the client has to sit out itself (KIP-219); 0 when within quota."""
-    groups: list[DescribeShareGroupOffsetsResponseGroup] = field(default_factory=list)
+    groups: list[DescribeShareGroupOffsetsResponseGroup]
     """Outcomes by group."""
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        throttle_time_ms: int = 0,
+        groups: list[DescribeShareGroupOffsetsResponseGroup] = MADE_ANEW,
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.throttle_time_ms = throttle_time_ms
+        self.groups = [] if groups is MADE_ANEW else groups
+        self.unknown_tagged_fields = unknown_tagged_fields
 
     def encode(self, version: int, out: bytearray) -> None:
         """Append the message to ``out``; on an error ``out`` is as it was."""

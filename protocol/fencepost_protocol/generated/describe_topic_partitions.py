@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import struct
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import ClassVar
 
 from fencepost_protocol.failures import (
@@ -15,6 +15,7 @@ from fencepost_protocol.failures import (
     encode_failure,
     unknown_version,
 )
+from fencepost_protocol.fields import MADE_ANEW, Fields
 from fencepost_protocol.primitives import (
     CUT_SHORT,
     DECODE_ERRORS,
@@ -46,28 +47,46 @@ _pack_i = struct.Struct(">i").pack
 new = object.__new__
 
 
-@dataclass(slots=True)
-class TopicRequest:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class TopicRequest(Fields):
     """Topics to describe; empty means all. The answer is sorted by name."""
 
-    name: str = ""
+    name: str
     """Topic to describe."""
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        name: str = "",
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.name = name
+        self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(slots=True)
-class DescribeTopicPartitionsRequestCursor:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class DescribeTopicPartitionsRequestCursor(Fields):
     """Where to go on, copied from NextCursor; null begins at the start."""
 
-    topic_name: str = ""
+    topic_name: str
     """First topic of this page; topics sorted before it are skipped."""
-    partition_index: int = 0
+    partition_index: int
     """First partition of that topic to list."""
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        topic_name: str = "",
+        partition_index: int = 0,
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.topic_name = topic_name
+        self.partition_index = partition_index
+        self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(slots=True)
-class DescribeTopicPartitionsRequest:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class DescribeTopicPartitionsRequest(Fields):
     """A client asks for topic details page by page, including the eligible leader replicas that
     Metadata does not show (KIP-966).
     """
@@ -78,13 +97,25 @@ class DescribeTopicPartitionsRequest:
     MAX_VERSION: ClassVar[int] = 0
     FLEXIBLE_FROM: ClassVar[int | None] = 0
 
-    topics: list[TopicRequest] = field(default_factory=list)
+    topics: list[TopicRequest]
     """Topics to describe; empty means all. The answer is sorted by name."""
-    response_partition_limit: int = 2000
+    response_partition_limit: int
     """Most partitions in one answer; the broker lowers it to max.request.partition.size.limit."""
-    cursor: DescribeTopicPartitionsRequestCursor | None = None
+    cursor: DescribeTopicPartitionsRequestCursor | None
     """Where to go on, copied from NextCursor; null begins at the start."""
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        topics: list[TopicRequest] = MADE_ANEW,
+        response_partition_limit: int = 2000,
+        cursor: DescribeTopicPartitionsRequestCursor | None = None,
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.topics = [] if topics is MADE_ANEW else topics
+        self.response_partition_limit = response_partition_limit
+        self.cursor = cursor
+        self.unknown_tagged_fields = unknown_tagged_fields
 
     def encode(self, version: int, out: bytearray) -> None:
         """Append the message to ``out``; on an error ``out`` is as it was."""
@@ -203,71 +234,123 @@ class DescribeTopicPartitionsRequest:
             raise decode_failure("DescribeTopicPartitionsRequest", version, buf, start, cause) from cause
 
 
-@dataclass(slots=True)
-class DescribeTopicPartitionsResponsePartition:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class DescribeTopicPartitionsResponsePartition(Fields):
     """Partitions of the topic that fit on this page."""
 
-    error_code: int = 0
+    error_code: int
     """NONE, or why this partition could not be described."""
-    partition_index: int = 0
+    partition_index: int
     """Partition number within the topic, counted from 0."""
-    leader_id: int = 0
+    leader_id: int
     """Broker to produce to and fetch from; -1 while there is no leader."""
-    leader_epoch: int = -1
+    leader_epoch: int
     """Grows with every change of leader (KIP-320); -1 when unknown."""
-    replica_nodes: list[int] = field(default_factory=list)
+    replica_nodes: list[int]
     """Broker ids that hold a copy, the preferred leader first."""
-    isr_nodes: list[int] = field(default_factory=list)
+    isr_nodes: list[int]
     """Broker ids of the copies that are in sync."""
-    eligible_leader_replicas: list[int] | None = None
+    eligible_leader_replicas: list[int] | None
     """Broker ids outside the ISR that may still lead without data loss (KIP-966); null when not
     known.
     """
-    last_known_elr: list[int] | None = None
+    last_known_elr: list[int] | None
     """Broker ids that were eligible until an unclean shutdown (KIP-966); null when not known."""
-    offline_replicas: list[int] = field(default_factory=list)
+    offline_replicas: list[int]
     """Broker ids whose copy is out of reach, because the broker is down or its disk failed."""
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        error_code: int = 0,
+        partition_index: int = 0,
+        leader_id: int = 0,
+        leader_epoch: int = -1,
+        replica_nodes: list[int] = MADE_ANEW,
+        isr_nodes: list[int] = MADE_ANEW,
+        eligible_leader_replicas: list[int] | None = None,
+        last_known_elr: list[int] | None = None,
+        offline_replicas: list[int] = MADE_ANEW,
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.error_code = error_code
+        self.partition_index = partition_index
+        self.leader_id = leader_id
+        self.leader_epoch = leader_epoch
+        self.replica_nodes = [] if replica_nodes is MADE_ANEW else replica_nodes
+        self.isr_nodes = [] if isr_nodes is MADE_ANEW else isr_nodes
+        self.eligible_leader_replicas = eligible_leader_replicas
+        self.last_known_elr = last_known_elr
+        self.offline_replicas = [] if offline_replicas is MADE_ANEW else offline_replicas
+        self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(slots=True)
-class DescribeTopicPartitionsResponseTopic:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class DescribeTopicPartitionsResponseTopic(Fields):
     """Topics of this page, sorted by name; the last one may be incomplete."""
 
-    error_code: int = 0
+    error_code: int
     """NONE, or why it has no details: UNKNOWN_TOPIC_OR_PARTITION, INVALID_TOPIC_EXCEPTION,
     TOPIC_AUTHORIZATION_FAILED.
     """
-    name: str | None = ""
+    name: str | None
     """Topic described."""
-    topic_id: bytes = ZERO_UUID
+    topic_id: bytes
     """UUID the topic was created with; all zero when unknown or not to be revealed."""
-    is_internal: bool = False
+    is_internal: bool
     """True for topics of the brokers themselves, such as __consumer_offsets and
     __transaction_state.
     """
-    partitions: list[DescribeTopicPartitionsResponsePartition] = field(default_factory=list)
+    partitions: list[DescribeTopicPartitionsResponsePartition]
     """Partitions of the topic that fit on this page."""
-    topic_authorized_operations: int = -2147483648
+    topic_authorized_operations: int
     """Bit field of what the caller may do, bit number = ACL operation code; -2147483648 when not
     filled in.
     """
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        error_code: int = 0,
+        name: str | None = "",
+        topic_id: bytes = ZERO_UUID,
+        is_internal: bool = False,
+        partitions: list[DescribeTopicPartitionsResponsePartition] = MADE_ANEW,
+        topic_authorized_operations: int = -2147483648,
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.error_code = error_code
+        self.name = name
+        self.topic_id = topic_id
+        self.is_internal = is_internal
+        self.partitions = [] if partitions is MADE_ANEW else partitions
+        self.topic_authorized_operations = topic_authorized_operations
+        self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(slots=True)
-class DescribeTopicPartitionsResponseCursor:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class DescribeTopicPartitionsResponseCursor(Fields):
     """Where the next page begins, to be sent as Cursor; null when this was the last page."""
 
-    topic_name: str = ""
+    topic_name: str
     """Topic the next page begins with."""
-    partition_index: int = 0
+    partition_index: int
     """Partition of that topic the next page begins with."""
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        topic_name: str = "",
+        partition_index: int = 0,
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.topic_name = topic_name
+        self.partition_index = partition_index
+        self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(slots=True)
-class DescribeTopicPartitionsResponse:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class DescribeTopicPartitionsResponse(Fields):
     """One page of topic and partition details, with a cursor when there is more (KIP-966)."""
 
     NAME: ClassVar[str] = "DescribeTopicPartitionsResponse"
@@ -276,13 +359,25 @@ class DescribeTopicPartitionsResponse:
     MAX_VERSION: ClassVar[int] = 0
     FLEXIBLE_FROM: ClassVar[int | None] = 0
 
-    throttle_time_ms: int = 0
+    throttle_time_ms: int
     """Quota delay in ms that the client has to sit out itself (KIP-219); 0 when within quota."""
-    topics: list[DescribeTopicPartitionsResponseTopic] = field(default_factory=list)
+    topics: list[DescribeTopicPartitionsResponseTopic]
     """Topics of this page, sorted by name; the last one may be incomplete."""
-    next_cursor: DescribeTopicPartitionsResponseCursor | None = None
+    next_cursor: DescribeTopicPartitionsResponseCursor | None
     """Where the next page begins, to be sent as Cursor; null when this was the last page."""
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        throttle_time_ms: int = 0,
+        topics: list[DescribeTopicPartitionsResponseTopic] = MADE_ANEW,
+        next_cursor: DescribeTopicPartitionsResponseCursor | None = None,
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.throttle_time_ms = throttle_time_ms
+        self.topics = [] if topics is MADE_ANEW else topics
+        self.next_cursor = next_cursor
+        self.unknown_tagged_fields = unknown_tagged_fields
 
     def encode(self, version: int, out: bytearray) -> None:
         """Append the message to ``out``; on an error ``out`` is as it was."""

@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import struct
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import ClassVar
 
 from fencepost_protocol.failures import (
@@ -15,6 +15,7 @@ from fencepost_protocol.failures import (
     encode_failure,
     unknown_version,
 )
+from fencepost_protocol.fields import MADE_ANEW, Fields
 from fencepost_protocol.primitives import (
     CUT_SHORT,
     DECODE_ERRORS,
@@ -59,8 +60,8 @@ _pack_qqqi = struct.Struct(">qqqi").pack
 new = object.__new__
 
 
-@dataclass(slots=True)
-class DescribeTransactionsRequest:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class DescribeTransactionsRequest(Fields):
     """An administrative client asks the transaction coordinator for the present state of given
     transactional ids, mostly to find hanging transactions (KIP-664).
     """
@@ -71,15 +72,25 @@ class DescribeTransactionsRequest:
     MAX_VERSION: ClassVar[int] = 0
     FLEXIBLE_FROM: ClassVar[int | None] = 0
 
-    transactional_ids: list[str] = field(default_factory=list)
+    transactional_ids: list[str]
     """Transactional ids to describe; each must belong to the broker asked, else its entry gets
     NOT_COORDINATOR. An empty list brings an empty answer.
     """
-    explain: bool = False
+    explain: bool
     """Fencepost's tag 60900: asks for what its coordinator knows beyond this API (tags 60900 of the
     answer); Apache Kafka ignores it.
     """
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        transactional_ids: list[str] = MADE_ANEW,
+        explain: bool = False,
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.transactional_ids = [] if transactional_ids is MADE_ANEW else transactional_ids
+        self.explain = explain
+        self.unknown_tagged_fields = unknown_tagged_fields
 
     def encode(self, version: int, out: bytearray) -> None:
         """Append the message to ``out``; on an error ``out`` is as it was."""
@@ -150,127 +161,223 @@ class DescribeTransactionsRequest:
             raise decode_failure("DescribeTransactionsRequest", version, buf, start, cause) from cause
 
 
-@dataclass(slots=True)
-class TopicData:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class TopicData(Fields):
     """Partitions that take part in the open transaction, by topic; unauthorised topics may be
     missing.
     """
 
-    topic: str = ""
+    topic: str
     """Topic with partitions in the transaction; __consumer_offsets stands for committed offsets."""
-    partitions: list[int] = field(default_factory=list)
+    partitions: list[int]
     """Partition numbers of that topic which will receive a marker."""
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        topic: str = "",
+        partitions: list[int] = MADE_ANEW,
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.topic = topic
+        self.partitions = [] if partitions is MADE_ANEW else partitions
+        self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(slots=True)
-class WaitingMarker:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class WaitingMarker(Fields):
     """Markers that nobody has acknowledged yet."""
 
-    topic: str = ""
+    topic: str
     """Topic that a marker goes to."""
-    partition_index: int = 0
+    partition_index: int
     """Partition that it goes to."""
-    leader_id: int = -1
+    leader_id: int
     """Broker that it is sent to now; -1 while the partition has no leader."""
-    last_error: int = 0
+    last_error: int
     """What became of the last attempt; NONE while it is under way."""
-    is_held: bool = False
+    is_held: bool
     """A test holds this marker back."""
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        topic: str = "",
+        partition_index: int = 0,
+        leader_id: int = -1,
+        last_error: int = 0,
+        is_held: bool = False,
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.topic = topic
+        self.partition_index = partition_index
+        self.leader_id = leader_id
+        self.last_error = last_error
+        self.is_held = is_held
+        self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(slots=True)
-class ExplainedClient:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class ExplainedClient(Fields):
     """Part of DescribeTransactionsResponse."""
 
-    client_id: str | None = ""
+    client_id: str | None
     """Client's name in its request header."""
-    address: str = ""
+    address: str
     """Host and port that the client came from; empty where that is not known."""
-    is_connected: bool = False
+    is_connected: bool
     """Connection that the request came by is still open."""
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        client_id: str | None = "",
+        address: str = "",
+        is_connected: bool = False,
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.client_id = client_id
+        self.address = address
+        self.is_connected = is_connected
+        self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(slots=True)
-class WaitingRequest:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class WaitingRequest(Fields):
     """Requests that will be answered when the markers are there (KIP-609), in order."""
 
-    request_api_key: int = -1
+    request_api_key: int
     """API of the request; -1 when it is not a client's."""
-    client: ExplainedClient | None = None
+    client: ExplainedClient | None
     """Client that waits; null when it is not a client's request."""
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        request_api_key: int = -1,
+        client: ExplainedClient | None = None,
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.request_api_key = request_api_key
+        self.client = client
+        self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(slots=True)
-class Explanation:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class Explanation(Fields):
     """Fencepost's tag 60900, only if Explain asked for it: what this id waits for. Apache Kafka
     never sends it.
     """
 
-    updated_ms: int = 0
+    updated_ms: int
     """Since when the id is in its state, in ms since 1970 of state time."""
-    times_out_ms: int = -1
+    times_out_ms: int
     """When the open transaction will be aborted; -1 when it will not."""
-    expires_ms: int = -1
+    expires_ms: int
     """When the id will be forgotten unless somebody uses it; -1 while it cannot be."""
-    repeats: int = 0
+    repeats: int
     """How often markers were sent again because some had failed."""
-    markers: list[WaitingMarker] = field(default_factory=list)
+    markers: list[WaitingMarker]
     """Markers that nobody has acknowledged yet."""
-    requests: list[WaitingRequest] = field(default_factory=list)
+    requests: list[WaitingRequest]
     """Requests that will be answered when the markers are there (KIP-609), in order."""
-    last_client: ExplainedClient | None = None
+    last_client: ExplainedClient | None
     """Client that asked the coordinator last about this id; null when none has since it was loaded.
     """
-    kept_by_id: int = -1
+    kept_by_id: int
     """Producer id that has kept the open transaction and may end it (KIP-939); -1 when none has."""
-    kept_by_epoch: int = -1
+    kept_by_epoch: int
     """Epoch of that producer; -1 when none has."""
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        updated_ms: int = 0,
+        times_out_ms: int = -1,
+        expires_ms: int = -1,
+        repeats: int = 0,
+        markers: list[WaitingMarker] = MADE_ANEW,
+        requests: list[WaitingRequest] = MADE_ANEW,
+        last_client: ExplainedClient | None = None,
+        kept_by_id: int = -1,
+        kept_by_epoch: int = -1,
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.updated_ms = updated_ms
+        self.times_out_ms = times_out_ms
+        self.expires_ms = expires_ms
+        self.repeats = repeats
+        self.markers = [] if markers is MADE_ANEW else markers
+        self.requests = [] if requests is MADE_ANEW else requests
+        self.last_client = last_client
+        self.kept_by_id = kept_by_id
+        self.kept_by_epoch = kept_by_epoch
+        self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(slots=True)
-class TransactionState:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class TransactionState(Fields):
     """One description for each transactional id asked for."""
 
-    error_code: int = 0
+    error_code: int
     """NONE, or e.g. TRANSACTIONAL_ID_NOT_FOUND, TRANSACTIONAL_ID_AUTHORIZATION_FAILED,
     NOT_COORDINATOR, COORDINATOR_LOAD_IN_PROGRESS.
     """
-    transactional_id: str = ""
+    transactional_id: str
     """Transactional id that this description is about."""
-    transaction_state: str = ""
+    transaction_state: str
     """Empty, Ongoing, PrepareCommit, PrepareAbort, CompleteCommit, CompleteAbort; an empty string
     on error.
     """
-    transaction_timeout_ms: int = 0
+    transaction_timeout_ms: int
     """Age in ms at which the coordinator aborts the transaction; 2147483647 for two-phase commit
     (KIP-939).
     """
-    transaction_start_time_ms: int = 0
+    transaction_start_time_ms: int
     """When the transaction began, in ms since 1970; -1 if none did."""
-    producer_id: int = 0
+    producer_id: int
     """Producer id now tied to the transactional id."""
-    producer_epoch: int = 0
+    producer_epoch: int
     """Current epoch of that producer id; already bumped in PrepareX under transaction version 2,
     32767 at exhaustion.
     """
-    topics: list[TopicData] = field(default_factory=list)
+    topics: list[TopicData]
     """Partitions that take part in the open transaction, by topic; unauthorised topics may be
     missing.
     """
-    explanation: Explanation | None = None
+    explanation: Explanation | None
     """Fencepost's tag 60900, only if Explain asked for it: what this id waits for. Apache Kafka
     never sends it.
     """
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        error_code: int = 0,
+        transactional_id: str = "",
+        transaction_state: str = "",
+        transaction_timeout_ms: int = 0,
+        transaction_start_time_ms: int = 0,
+        producer_id: int = 0,
+        producer_epoch: int = 0,
+        topics: list[TopicData] = MADE_ANEW,
+        explanation: Explanation | None = None,
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.error_code = error_code
+        self.transactional_id = transactional_id
+        self.transaction_state = transaction_state
+        self.transaction_timeout_ms = transaction_timeout_ms
+        self.transaction_start_time_ms = transaction_start_time_ms
+        self.producer_id = producer_id
+        self.producer_epoch = producer_epoch
+        self.topics = [] if topics is MADE_ANEW else topics
+        self.explanation = explanation
+        self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(slots=True)
-class DescribeTransactionsResponse:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class DescribeTransactionsResponse(Fields):
     """The coordinator's view of each transactional id asked for: state, producer and partitions of
     the open transaction (KIP-664).
     """
@@ -281,15 +388,27 @@ class DescribeTransactionsResponse:
     MAX_VERSION: ClassVar[int] = 0
     FLEXIBLE_FROM: ClassVar[int | None] = 0
 
-    throttle_time_ms: int = 0
+    throttle_time_ms: int
     """Quota delay in ms that the client has to sit out itself (KIP-219); 0 when within quota."""
-    transaction_states: list[TransactionState] = field(default_factory=list)
+    transaction_states: list[TransactionState]
     """One description for each transactional id asked for."""
-    state_time_ms: int = -1
+    state_time_ms: int
     """Fencepost's tag 60900, only if Explain asked for it: the state clock, in ms since 1970. Tests
     may have moved it.
     """
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        throttle_time_ms: int = 0,
+        transaction_states: list[TransactionState] = MADE_ANEW,
+        state_time_ms: int = -1,
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.throttle_time_ms = throttle_time_ms
+        self.transaction_states = [] if transaction_states is MADE_ANEW else transaction_states
+        self.state_time_ms = state_time_ms
+        self.unknown_tagged_fields = unknown_tagged_fields
 
     def encode(self, version: int, out: bytearray) -> None:
         """Append the message to ``out``; on an error ``out`` is as it was."""

@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import struct
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import ClassVar
 
 from fencepost_protocol.failures import (
@@ -15,6 +15,7 @@ from fencepost_protocol.failures import (
     encode_failure,
     unknown_version,
 )
+from fencepost_protocol.fields import MADE_ANEW, Fields
 from fencepost_protocol.primitives import (
     CUT_SHORT,
     DECODE_ERRORS,
@@ -38,17 +39,25 @@ _pack_ih = struct.Struct(">ih").pack
 new = object.__new__
 
 
-@dataclass(slots=True)
-class UserName:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class UserName(Fields):
     """Users of interest; null or empty means all that have credentials."""
 
-    name: str = ""
+    name: str
     """User name; listed twice gives DUPLICATE_RESOURCE."""
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        name: str = "",
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.name = name
+        self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(slots=True)
-class DescribeUserScramCredentialsRequest:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class DescribeUserScramCredentialsRequest(Fields):
     """An admin client asks which users have SCRAM credentials (KIP-554)."""
 
     NAME: ClassVar[str] = "DescribeUserScramCredentialsRequest"
@@ -57,9 +66,17 @@ class DescribeUserScramCredentialsRequest:
     MAX_VERSION: ClassVar[int] = 0
     FLEXIBLE_FROM: ClassVar[int | None] = 0
 
-    users: list[UserName] | None = field(default_factory=list)
+    users: list[UserName] | None
     """Users of interest; null or empty means all that have credentials."""
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        users: list[UserName] | None = MADE_ANEW,
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.users = [] if users is MADE_ANEW else users
+        self.unknown_tagged_fields = unknown_tagged_fields
 
     def encode(self, version: int, out: bytearray) -> None:
         """Append the message to ``out``; on an error ``out`` is as it was."""
@@ -148,34 +165,58 @@ class DescribeUserScramCredentialsRequest:
             raise decode_failure("DescribeUserScramCredentialsRequest", version, buf, start, cause) from cause
 
 
-@dataclass(slots=True)
-class CredentialInfo:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class CredentialInfo(Fields):
     """One entry for each variant the user can log in with; empty on an error."""
 
-    mechanism: int = 0
+    mechanism: int
     """SCRAM variant: 1 SCRAM-SHA-256, 2 SCRAM-SHA-512."""
-    iterations: int = 0
+    iterations: int
     """Hash iterations the credential was made with."""
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        mechanism: int = 0,
+        iterations: int = 0,
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.mechanism = mechanism
+        self.iterations = iterations
+        self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(slots=True)
-class DescribeUserScramCredentialsResult:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class DescribeUserScramCredentialsResult(Fields):
     """One entry for each user asked for, or each that has credentials."""
 
-    user: str = ""
+    user: str
     """User the entry is about."""
-    error_code: int = 0
+    error_code: int
     """NONE, RESOURCE_NOT_FOUND (no credentials), or DUPLICATE_RESOURCE (named twice)."""
-    error_message: str | None = ""
+    error_message: str | None
     """Readable detail for the error; may be null."""
-    credential_infos: list[CredentialInfo] = field(default_factory=list)
+    credential_infos: list[CredentialInfo]
     """One entry for each variant the user can log in with; empty on an error."""
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        user: str = "",
+        error_code: int = 0,
+        error_message: str | None = "",
+        credential_infos: list[CredentialInfo] = MADE_ANEW,
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.user = user
+        self.error_code = error_code
+        self.error_message = error_message
+        self.credential_infos = [] if credential_infos is MADE_ANEW else credential_infos
+        self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(slots=True)
-class DescribeUserScramCredentialsResponse:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class DescribeUserScramCredentialsResponse(Fields):
     """The SCRAM variants and iteration counts stored for each user; salts and passwords never
     travel (KIP-554).
     """
@@ -186,15 +227,29 @@ class DescribeUserScramCredentialsResponse:
     MAX_VERSION: ClassVar[int] = 0
     FLEXIBLE_FROM: ClassVar[int | None] = 0
 
-    throttle_time_ms: int = 0
+    throttle_time_ms: int
     """Quota delay in ms that the client has to sit out itself (KIP-219); 0 when within quota."""
-    error_code: int = 0
+    error_code: int
     """NONE, or a fault of the whole request such as CLUSTER_AUTHORIZATION_FAILED."""
-    error_message: str | None = ""
+    error_message: str | None
     """Readable detail for the error; may be null."""
-    results: list[DescribeUserScramCredentialsResult] = field(default_factory=list)
+    results: list[DescribeUserScramCredentialsResult]
     """One entry for each user asked for, or each that has credentials."""
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        throttle_time_ms: int = 0,
+        error_code: int = 0,
+        error_message: str | None = "",
+        results: list[DescribeUserScramCredentialsResult] = MADE_ANEW,
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.throttle_time_ms = throttle_time_ms
+        self.error_code = error_code
+        self.error_message = error_message
+        self.results = [] if results is MADE_ANEW else results
+        self.unknown_tagged_fields = unknown_tagged_fields
 
     def encode(self, version: int, out: bytearray) -> None:
         """Append the message to ``out``; on an error ``out`` is as it was."""

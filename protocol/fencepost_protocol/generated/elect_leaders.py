@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import struct
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import ClassVar
 
 from fencepost_protocol.failures import (
@@ -16,6 +16,7 @@ from fencepost_protocol.failures import (
     not_in_version,
     unknown_version,
 )
+from fencepost_protocol.fields import MADE_ANEW, Fields
 from fencepost_protocol.primitives import (
     CUT_SHORT,
     DECODE_ERRORS,
@@ -46,19 +47,29 @@ _pack_ih = struct.Struct(">ih").pack
 new = object.__new__
 
 
-@dataclass(slots=True)
-class TopicPartitions:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class TopicPartitions(Fields):
     """Partitions to elect leaders for, by topic; null means every partition."""
 
-    topic: str = ""
+    topic: str
     """Topic of the partitions."""
-    partitions: list[int] = field(default_factory=list)
+    partitions: list[int]
     """Partition numbers within that topic."""
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        topic: str = "",
+        partitions: list[int] = MADE_ANEW,
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.topic = topic
+        self.partitions = [] if partitions is MADE_ANEW else partitions
+        self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(slots=True)
-class ElectLeadersRequest:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class ElectLeadersRequest(Fields):
     """An admin client asks for leader elections: back to the preferred replica (KIP-183), or an
     unclean one that may lose records (KIP-460). Needs alter on the cluster.
     """
@@ -69,15 +80,27 @@ class ElectLeadersRequest:
     MAX_VERSION: ClassVar[int] = 2
     FLEXIBLE_FROM: ClassVar[int | None] = 2
 
-    election_type: int = 0
+    election_type: int
     """Versions 1-2. 0 elects the preferred replica, 1 any live replica if there is no leader, at
     the risk of lost records (KIP-460).
     """
-    topic_partitions: list[TopicPartitions] | None = field(default_factory=list)
+    topic_partitions: list[TopicPartitions] | None
     """Partitions to elect leaders for, by topic; null means every partition."""
-    timeout_ms: int = 60000
+    timeout_ms: int
     """Longest wait in ms for the elections to finish."""
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        election_type: int = 0,
+        topic_partitions: list[TopicPartitions] | None = MADE_ANEW,
+        timeout_ms: int = 60000,
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.election_type = election_type
+        self.topic_partitions = [] if topic_partitions is MADE_ANEW else topic_partitions
+        self.timeout_ms = timeout_ms
+        self.unknown_tagged_fields = unknown_tagged_fields
 
     def encode(self, version: int, out: bytearray) -> None:
         """Append the message to ``out``; on an error ``out`` is as it was."""
@@ -240,36 +263,58 @@ class ElectLeadersRequest:
             raise decode_failure("ElectLeadersRequest", version, buf, start, cause) from cause
 
 
-@dataclass(slots=True)
-class PartitionResult:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class PartitionResult(Fields):
     """One outcome for each partition."""
 
-    partition_id: int = 0
+    partition_id: int
     """Partition number within the topic, counted from 0."""
-    error_code: int = 0
+    error_code: int
     """NONE, ELECTION_NOT_NEEDED (right leader already), PREFERRED_LEADER_NOT_AVAILABLE,
     ELIGIBLE_LEADERS_NOT_AVAILABLE, UNKNOWN_TOPIC_OR_PARTITION.
     """
-    error_message: str | None = ""
+    error_message: str | None
     """Readable detail for the error; may be null."""
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        partition_id: int = 0,
+        error_code: int = 0,
+        error_message: str | None = "",
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.partition_id = partition_id
+        self.error_code = error_code
+        self.error_message = error_message
+        self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(slots=True)
-class ReplicaElectionResult:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class ReplicaElectionResult(Fields):
     """Outcome grouped by topic; if all partitions were asked for, those that needed no election are
     left out.
     """
 
-    topic: str = ""
+    topic: str
     """Topic the outcome is for."""
-    partition_result: list[PartitionResult] = field(default_factory=list)
+    partition_result: list[PartitionResult]
     """One outcome for each partition."""
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        topic: str = "",
+        partition_result: list[PartitionResult] = MADE_ANEW,
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.topic = topic
+        self.partition_result = [] if partition_result is MADE_ANEW else partition_result
+        self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(slots=True)
-class ElectLeadersResponse:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class ElectLeadersResponse(Fields):
     """Outcome of the elections asked for with ElectLeaders, partition by partition."""
 
     NAME: ClassVar[str] = "ElectLeadersResponse"
@@ -278,17 +323,29 @@ class ElectLeadersResponse:
     MAX_VERSION: ClassVar[int] = 2
     FLEXIBLE_FROM: ClassVar[int | None] = 2
 
-    throttle_time_ms: int = 0
+    throttle_time_ms: int
     """Quota delay in ms that the client has to sit out itself (KIP-219); 0 when within quota."""
-    error_code: int = 0
+    error_code: int
     """Versions 1-2. NONE, or a fault of the whole request such as CLUSTER_AUTHORIZATION_FAILED or
     NOT_CONTROLLER.
     """
-    replica_election_results: list[ReplicaElectionResult] = field(default_factory=list)
+    replica_election_results: list[ReplicaElectionResult]
     """Outcome grouped by topic; if all partitions were asked for, those that needed no election are
     left out.
     """
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        throttle_time_ms: int = 0,
+        error_code: int = 0,
+        replica_election_results: list[ReplicaElectionResult] = MADE_ANEW,
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.throttle_time_ms = throttle_time_ms
+        self.error_code = error_code
+        self.replica_election_results = [] if replica_election_results is MADE_ANEW else replica_election_results
+        self.unknown_tagged_fields = unknown_tagged_fields
 
     def encode(self, version: int, out: bytearray) -> None:
         """Append the message to ``out``; on an error ``out`` is as it was."""

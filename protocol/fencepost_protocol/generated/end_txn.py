@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import struct
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import ClassVar
 
 from fencepost_protocol.failures import (
@@ -16,6 +16,7 @@ from fencepost_protocol.failures import (
     not_in_version,
     unknown_version,
 )
+from fencepost_protocol.fields import MADE_ANEW, Fields
 from fencepost_protocol.primitives import (
     CUT_SHORT,
     DECODE_ERRORS,
@@ -48,21 +49,31 @@ _pack_qht = struct.Struct(">qh?").pack
 new = object.__new__
 
 
-@dataclass(slots=True)
-class EndTxnTopic:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class EndTxnTopic(Fields):
     """Fencepost's tag 60900 (KIP-609): partitions really written, markers go only there; null means
     all registered; Apache Kafka ignores it.
     """
 
-    name: str = ""
+    name: str
     """Versions 3-5. Topic with partitions really written."""
-    partitions: list[int] = field(default_factory=list)
+    partitions: list[int]
     """Versions 3-5. Partition numbers that get a marker."""
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        name: str = "",
+        partitions: list[int] = MADE_ANEW,
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.name = name
+        self.partitions = [] if partitions is MADE_ANEW else partitions
+        self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(slots=True)
-class EndTxnRequest:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class EndTxnRequest(Fields):
     """A producer tells its transaction coordinator to commit or abort. The answer comes once the
     decision is logged; the markers are written afterwards.
     """
@@ -73,27 +84,43 @@ class EndTxnRequest:
     MAX_VERSION: ClassVar[int] = 5
     FLEXIBLE_FROM: ClassVar[int | None] = 3
 
-    transactional_id: str = ""
+    transactional_id: str
     """Transactional id of the producer; empty gives INVALID_REQUEST, unknown
     INVALID_PRODUCER_ID_MAPPING.
     """
-    producer_id: int = 0
+    producer_id: int
     """Id from InitProducerId; one that does not belong to the transactional id gives
     INVALID_PRODUCER_ID_MAPPING.
     """
-    producer_epoch: int = 0
+    producer_epoch: int
     """Epoch in use; in version 5 the previous one is a retry; otherwise PRODUCER_FENCED (0-1:
     INVALID_PRODUCER_EPOCH).
     """
-    committed: bool = False
+    committed: bool
     """True commits, false aborts; with nothing open INVALID_TXN_STATE, except that version 5
     accepts an abort.
     """
-    topics: list[EndTxnTopic] | None = None
+    topics: list[EndTxnTopic] | None
     """Versions 3-5. Fencepost's tag 60900 (KIP-609): partitions really written, markers go only
     there; null means all registered; Apache Kafka ignores it.
     """
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        transactional_id: str = "",
+        producer_id: int = 0,
+        producer_epoch: int = 0,
+        committed: bool = False,
+        topics: list[EndTxnTopic] | None = None,
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.transactional_id = transactional_id
+        self.producer_id = producer_id
+        self.producer_epoch = producer_epoch
+        self.committed = committed
+        self.topics = topics
+        self.unknown_tagged_fields = unknown_tagged_fields
 
     def encode(self, version: int, out: bytearray) -> None:
         """Append the message to ``out``; on an error ``out`` is as it was."""
@@ -245,8 +272,8 @@ class EndTxnRequest:
             raise decode_failure("EndTxnRequest", version, buf, start, cause) from cause
 
 
-@dataclass(slots=True)
-class EndTxnResponse:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class EndTxnResponse(Fields):
     """Says that the commit or abort is decided, or why not. CONCURRENT_TRANSACTIONS: markers of an
     earlier end are still outstanding, try again.
     """
@@ -257,21 +284,35 @@ class EndTxnResponse:
     MAX_VERSION: ClassVar[int] = 5
     FLEXIBLE_FROM: ClassVar[int | None] = 3
 
-    throttle_time_ms: int = 0
+    throttle_time_ms: int
     """Quota delay in ms that the client has to sit out itself (KIP-219); 0 when within quota."""
-    error_code: int = 0
+    error_code: int
     """NONE, or e.g. CONCURRENT_TRANSACTIONS, INVALID_TXN_STATE, PRODUCER_FENCED,
     INVALID_PRODUCER_ID_MAPPING, NOT_COORDINATOR.
     """
-    producer_id: int = -1
+    producer_id: int
     """Versions 5. Id for the next transaction, a new one once the epochs are used up; -1 on an
     error.
     """
-    producer_epoch: int = -1
+    producer_epoch: int
     """Versions 5. Bumped epoch for the next transaction, sequences begin at 0 again; -1 on an
     error.
     """
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        throttle_time_ms: int = 0,
+        error_code: int = 0,
+        producer_id: int = -1,
+        producer_epoch: int = -1,
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.throttle_time_ms = throttle_time_ms
+        self.error_code = error_code
+        self.producer_id = producer_id
+        self.producer_epoch = producer_epoch
+        self.unknown_tagged_fields = unknown_tagged_fields
 
     def encode(self, version: int, out: bytearray) -> None:
         """Append the message to ``out``; on an error ``out`` is as it was."""

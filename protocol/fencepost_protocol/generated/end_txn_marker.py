@@ -14,6 +14,7 @@ from fencepost_protocol.failures import (
     encode_failure,
     unknown_version,
 )
+from fencepost_protocol.fields import Fields
 from fencepost_protocol.primitives import CUT_SHORT, DECODE_ERRORS, TaggedFields
 
 _unpack_i = struct.Struct(">i").unpack_from
@@ -21,8 +22,8 @@ _pack_i = struct.Struct(">i").pack
 new = object.__new__
 
 
-@dataclass(slots=True)
-class EndTxnMarker:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class EndTxnMarker(Fields):
     """Value of the commit or abort marker that ends a transaction on a partition; whether it
     commits stands in the record key (KIP-98).
     """
@@ -32,11 +33,19 @@ class EndTxnMarker:
     MAX_VERSION: ClassVar[int] = 0
     FLEXIBLE_FROM: ClassVar[int | None] = None
 
-    coordinator_epoch: int = 0
+    coordinator_epoch: int
     """Epoch of the coordinator that sent the marker; a lower one later gives
     TRANSACTION_COORDINATOR_FENCED.
     """
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        coordinator_epoch: int = 0,
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.coordinator_epoch = coordinator_epoch
+        self.unknown_tagged_fields = unknown_tagged_fields
 
     def encode(self, version: int, out: bytearray) -> None:
         """Append the message to ``out``; on an error ``out`` is as it was."""

@@ -15,6 +15,7 @@ from fencepost_protocol.failures import (
     encode_failure,
     unknown_version,
 )
+from fencepost_protocol.fields import Fields
 from fencepost_protocol.primitives import (
     CUT_SHORT,
     DECODE_ERRORS,
@@ -30,8 +31,8 @@ _pack_h = struct.Struct(">h").pack
 new = object.__new__
 
 
-@dataclass(slots=True)
-class EnvelopeRequest:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class EnvelopeRequest(Fields):
     """A broker passes a client's request on to the active controller, together with who sent it and
     from where (KIP-590). Between servers only; needs cluster action.
     """
@@ -42,15 +43,27 @@ class EnvelopeRequest:
     MAX_VERSION: ClassVar[int] = 0
     FLEXIBLE_FROM: ClassVar[int | None] = 0
 
-    request_data: bytes = b""
+    request_data: bytes
     """The client's request, header and body as on the wire, without the four length bytes."""
-    request_principal: bytes | None = b""
+    request_principal: bytes | None
     """The client's principal, serialised by the broker; unreadable bytes give
     PRINCIPAL_DESERIALIZATION_FAILURE.
     """
-    client_host_address: bytes = b""
+    client_host_address: bytes
     """The client's IP address as raw bytes: 4 for IPv4, 16 for IPv6."""
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        request_data: bytes = b"",
+        request_principal: bytes | None = b"",
+        client_host_address: bytes = b"",
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.request_data = request_data
+        self.request_principal = request_principal
+        self.client_host_address = client_host_address
+        self.unknown_tagged_fields = unknown_tagged_fields
 
     def encode(self, version: int, out: bytearray) -> None:
         """Append the message to ``out``; on an error ``out`` is as it was."""
@@ -134,8 +147,8 @@ class EnvelopeRequest:
             raise decode_failure("EnvelopeRequest", version, buf, start, cause) from cause
 
 
-@dataclass(slots=True)
-class EnvelopeResponse:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class EnvelopeResponse(Fields):
     """The controller's answer to a forwarded request, wrapped for the broker to unwrap (KIP-590).
     """
 
@@ -145,15 +158,25 @@ class EnvelopeResponse:
     MAX_VERSION: ClassVar[int] = 0
     FLEXIBLE_FROM: ClassVar[int | None] = 0
 
-    response_data: bytes | None = None
+    response_data: bytes | None
     """The response for the client, header and body without the length bytes; null when ErrorCode is
     set.
     """
-    error_code: int = 0
+    error_code: int
     """NONE, or a fault of the envelope, not of the request inside: NOT_CONTROLLER,
     PRINCIPAL_DESERIALIZATION_FAILURE, CLUSTER_AUTHORIZATION_FAILED, UNSUPPORTED_VERSION.
     """
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        response_data: bytes | None = None,
+        error_code: int = 0,
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.response_data = response_data
+        self.error_code = error_code
+        self.unknown_tagged_fields = unknown_tagged_fields
 
     def encode(self, version: int, out: bytearray) -> None:
         """Append the message to ``out``; on an error ``out`` is as it was."""

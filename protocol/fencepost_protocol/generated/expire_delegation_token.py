@@ -15,6 +15,7 @@ from fencepost_protocol.failures import (
     encode_failure,
     unknown_version,
 )
+from fencepost_protocol.fields import Fields
 from fencepost_protocol.primitives import (
     CUT_SHORT,
     DECODE_ERRORS,
@@ -37,8 +38,8 @@ _pack_q = struct.Struct(">q").pack
 new = object.__new__
 
 
-@dataclass(slots=True)
-class ExpireDelegationTokenRequest:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class ExpireDelegationTokenRequest(Fields):
     """The owner or a renewer brings the end of a delegation token forward or revokes it (KIP-48).
     """
 
@@ -48,11 +49,21 @@ class ExpireDelegationTokenRequest:
     MAX_VERSION: ClassVar[int] = 2
     FLEXIBLE_FROM: ClassVar[int | None] = 2
 
-    hmac: bytes = b""
+    hmac: bytes
     """Secret of the token to end; one that fits none gives DELEGATION_TOKEN_NOT_FOUND."""
-    expiry_time_period_ms: int = 0
+    expiry_time_period_ms: int
     """New expiry in ms from now; a negative value revokes the token at once."""
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        hmac: bytes = b"",
+        expiry_time_period_ms: int = 0,
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.hmac = hmac
+        self.expiry_time_period_ms = expiry_time_period_ms
+        self.unknown_tagged_fields = unknown_tagged_fields
 
     def encode(self, version: int, out: bytearray) -> None:
         """Append the message to ``out``; on an error ``out`` is as it was."""
@@ -122,8 +133,8 @@ class ExpireDelegationTokenRequest:
             raise decode_failure("ExpireDelegationTokenRequest", version, buf, start, cause) from cause
 
 
-@dataclass(slots=True)
-class ExpireDelegationTokenResponse:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class ExpireDelegationTokenResponse(Fields):
     """Tells when a delegation token ends after ExpireDelegationToken (KIP-48)."""
 
     NAME: ClassVar[str] = "ExpireDelegationTokenResponse"
@@ -132,15 +143,27 @@ class ExpireDelegationTokenResponse:
     MAX_VERSION: ClassVar[int] = 2
     FLEXIBLE_FROM: ClassVar[int | None] = 2
 
-    error_code: int = 0
+    error_code: int
     """NONE, or e.g. DELEGATION_TOKEN_NOT_FOUND, DELEGATION_TOKEN_EXPIRED,
     DELEGATION_TOKEN_OWNER_MISMATCH (neither owner nor renewer).
     """
-    expiry_timestamp_ms: int = 0
+    expiry_timestamp_ms: int
     """New moment of expiry, in ms since 1970; -1 on an error."""
-    throttle_time_ms: int = 0
+    throttle_time_ms: int
     """Quota delay in ms that the client has to sit out itself (KIP-219); 0 when within quota."""
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        error_code: int = 0,
+        expiry_timestamp_ms: int = 0,
+        throttle_time_ms: int = 0,
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.error_code = error_code
+        self.expiry_timestamp_ms = expiry_timestamp_ms
+        self.throttle_time_ms = throttle_time_ms
+        self.unknown_tagged_fields = unknown_tagged_fields
 
     def encode(self, version: int, out: bytearray) -> None:
         """Append the message to ``out``; on an error ``out`` is as it was."""

@@ -14,6 +14,7 @@ from fencepost_protocol.failures import (
     encode_failure,
     unknown_version,
 )
+from fencepost_protocol.fields import Fields
 from fencepost_protocol.primitives import (
     CUT_SHORT,
     DECODE_ERRORS,
@@ -29,8 +30,8 @@ _pack_h = struct.Struct(">h").pack
 new = object.__new__
 
 
-@dataclass(slots=True)
-class FeatureLevelRecord:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class FeatureLevelRecord(Fields):
     """Finalises a feature at a level for the whole cluster; ApiVersions shows the result (KIP-584).
     """
 
@@ -40,11 +41,21 @@ class FeatureLevelRecord:
     MAX_VERSION: ClassVar[int] = 0
     FLEXIBLE_FROM: ClassVar[int | None] = 0
 
-    name: str = ""
+    name: str
     """Feature, such as metadata.version or transaction.version."""
-    feature_level: int = 0
+    feature_level: int
     """Level in force from here on; 0 switches the feature off."""
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        name: str = "",
+        feature_level: int = 0,
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.name = name
+        self.feature_level = feature_level
+        self.unknown_tagged_fields = unknown_tagged_fields
 
     def encode(self, version: int, out: bytearray) -> None:
         """Append the message to ``out``; on an error ``out`` is as it was."""

@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import struct
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import ClassVar
 
 from fencepost_protocol.failures import (
@@ -16,6 +16,7 @@ from fencepost_protocol.failures import (
     not_in_version,
     unknown_version,
 )
+from fencepost_protocol.fields import MADE_ANEW, Fields
 from fencepost_protocol.primitives import (
     CUT_SHORT,
     DECODE_ERRORS,
@@ -80,81 +81,137 @@ _pack_qq = struct.Struct(">qq").pack
 new = object.__new__
 
 
-@dataclass(slots=True)
-class ReplicaState:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class ReplicaState(Fields):
     """Who is fetching; left out by consumers."""
 
-    replica_id: int = -1
+    replica_id: int
     """Versions 15-18. Broker id of the follower; -1 for a consumer."""
-    replica_epoch: int = -1
+    replica_epoch: int
     """Versions 15-18. Broker epoch of the follower, keeps a restarted one out of the ISR (KIP-903);
     -1 when not given.
     """
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        replica_id: int = -1,
+        replica_epoch: int = -1,
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.replica_id = replica_id
+        self.replica_epoch = replica_epoch
+        self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(slots=True)
-class FetchPartition:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class FetchPartition(Fields):
     """Positions to read from, one for each partition."""
 
-    partition: int = 0
+    partition: int
     """Partition number within the topic, counted from 0."""
-    current_leader_epoch: int = -1
+    current_leader_epoch: int
     """Versions 9-18. Leader epoch the caller believes in (KIP-320): behind gives
     FENCED_LEADER_EPOCH, ahead UNKNOWN_LEADER_EPOCH, -1 skips the check.
     """
-    fetch_offset: int = 0
+    fetch_offset: int
     """First offset wanted; outside the log it gives OFFSET_OUT_OF_RANGE."""
-    last_fetched_epoch: int = -1
+    last_fetched_epoch: int
     """Versions 12-18. Leader epoch of the replica's last record, reveals a diverging log (KIP-595);
     -1 means no check.
     """
-    log_start_offset: int = -1
+    log_start_offset: int
     """Versions 5-18. Where the follower's own log begins, so that the leader can follow deletions
     (KIP-107); -1 from consumers.
     """
-    partition_max_bytes: int = 0
+    partition_max_bytes: int
     """Soft cap on record bytes of this partition; the response's very first batch may exceed it."""
-    replica_directory_id: bytes = ZERO_UUID
+    replica_directory_id: bytes
     """Versions 17-18. UUID of the KRaft replica's log directory (KIP-853); consumers leave it out.
     """
-    high_watermark: int = 9223372036854775807
+    high_watermark: int
     """Versions 18. High watermark the replica already has, so that a newer one can end the wait
     (KIP-1166); the int64 maximum turns this off.
     """
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        partition: int = 0,
+        current_leader_epoch: int = -1,
+        fetch_offset: int = 0,
+        last_fetched_epoch: int = -1,
+        log_start_offset: int = -1,
+        partition_max_bytes: int = 0,
+        replica_directory_id: bytes = ZERO_UUID,
+        high_watermark: int = 9223372036854775807,
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.partition = partition
+        self.current_leader_epoch = current_leader_epoch
+        self.fetch_offset = fetch_offset
+        self.last_fetched_epoch = last_fetched_epoch
+        self.log_start_offset = log_start_offset
+        self.partition_max_bytes = partition_max_bytes
+        self.replica_directory_id = replica_directory_id
+        self.high_watermark = high_watermark
+        self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(slots=True)
-class FetchTopic:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class FetchTopic(Fields):
     """What to read; inside a session only partitions that are new or changed since the last
     request.
     """
 
-    topic: str = ""
+    topic: str
     """Versions 4-12. Topic to read; from version 13 TopicId stands in its place."""
-    topic_id: bytes = ZERO_UUID
+    topic_id: bytes
     """Versions 13-18. UUID of the topic to read (KIP-516); an unknown one gets UNKNOWN_TOPIC_ID."""
-    partitions: list[FetchPartition] = field(default_factory=list)
+    partitions: list[FetchPartition]
     """Positions to read from, one for each partition."""
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        topic: str = "",
+        topic_id: bytes = ZERO_UUID,
+        partitions: list[FetchPartition] = MADE_ANEW,
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.topic = topic
+        self.topic_id = topic_id
+        self.partitions = [] if partitions is MADE_ANEW else partitions
+        self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(slots=True)
-class ForgottenTopic:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class ForgottenTopic(Fields):
     """Partitions to drop from the fetch session; empty outside of one."""
 
-    topic: str = ""
+    topic: str
     """Versions 7-12. Topic to drop partitions of; from version 13 TopicId stands in its place."""
-    topic_id: bytes = ZERO_UUID
+    topic_id: bytes
     """Versions 13-18. UUID of the topic to drop partitions of."""
-    partitions: list[int] = field(default_factory=list)
+    partitions: list[int]
     """Versions 7-18. Partition numbers that leave the session."""
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        topic: str = "",
+        topic_id: bytes = ZERO_UUID,
+        partitions: list[int] = MADE_ANEW,
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.topic = topic
+        self.topic_id = topic_id
+        self.partitions = [] if partitions is MADE_ANEW else partitions
+        self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(slots=True)
-class FetchRequest:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class FetchRequest(Fields):
     """A consumer, or a follower replica, asks a broker for records from given offsets on. The
     broker may hold it until MinBytes are there; sessions (KIP-227) keep repeated requests small.
     """
@@ -165,45 +222,75 @@ class FetchRequest:
     MAX_VERSION: ClassVar[int] = 18
     FLEXIBLE_FROM: ClassVar[int | None] = 12
 
-    cluster_id: str | None = None
+    cluster_id: str | None
     """Versions 12-18. Cluster a KRaft replica believes it belongs to; null skips the check, another
     one gives INCONSISTENT_CLUSTER_ID.
     """
-    replica_id: int = -1
+    replica_id: int
     """Versions 4-14. Broker id of a follower, -1 for a consumer; from version 15 inside
     ReplicaState.
     """
-    replica_state: ReplicaState | None = None
+    replica_state: ReplicaState | None
     """Versions 15-18. Who is fetching; left out by consumers."""
-    max_wait_ms: int = 0
+    max_wait_ms: int
     """Longest time in ms the broker may hold the request while less than MinBytes is ready."""
-    min_bytes: int = 0
+    min_bytes: int
     """Record bytes to gather before answering; 0 answers at once."""
-    max_bytes: int = 2147483647
+    max_bytes: int
     """Soft cap on record bytes in the whole response; a first batch that is larger still comes
     complete.
     """
-    isolation_level: int = 0
+    isolation_level: int
     """0 (read_uncommitted) reads up to the high watermark, 1 (read_committed) to the last stable
     offset with AbortedTransactions.
     """
-    session_id: int = 0
+    session_id: int
     """Versions 7-18. Fetch session to go on with (KIP-227); 0 while there is none."""
-    session_epoch: int = -1
+    session_epoch: int
     """Versions 7-18. Request counter of the session: 0 opens one, -1 closes it or does without; a
     wrong count gives INVALID_FETCH_SESSION_EPOCH.
     """
-    topics: list[FetchTopic] = field(default_factory=list)
+    topics: list[FetchTopic]
     """What to read; inside a session only partitions that are new or changed since the last
     request.
     """
-    forgotten_topics_data: list[ForgottenTopic] = field(default_factory=list)
+    forgotten_topics_data: list[ForgottenTopic]
     """Versions 7-18. Partitions to drop from the fetch session; empty outside of one."""
-    rack_id: str = ""
+    rack_id: str
     """Versions 11-18. Rack of the consumer, lets the leader choose a PreferredReadReplica
     (KIP-392); empty means no preference.
     """
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        cluster_id: str | None = None,
+        replica_id: int = -1,
+        replica_state: ReplicaState | None = None,
+        max_wait_ms: int = 0,
+        min_bytes: int = 0,
+        max_bytes: int = 2147483647,
+        isolation_level: int = 0,
+        session_id: int = 0,
+        session_epoch: int = -1,
+        topics: list[FetchTopic] = MADE_ANEW,
+        forgotten_topics_data: list[ForgottenTopic] = MADE_ANEW,
+        rack_id: str = "",
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.cluster_id = cluster_id
+        self.replica_id = replica_id
+        self.replica_state = replica_state
+        self.max_wait_ms = max_wait_ms
+        self.min_bytes = min_bytes
+        self.max_bytes = max_bytes
+        self.isolation_level = isolation_level
+        self.session_id = session_id
+        self.session_epoch = session_epoch
+        self.topics = [] if topics is MADE_ANEW else topics
+        self.forgotten_topics_data = [] if forgotten_topics_data is MADE_ANEW else forgotten_topics_data
+        self.rack_id = rack_id
+        self.unknown_tagged_fields = unknown_tagged_fields
 
     def encode(self, version: int, out: bytearray) -> None:
         """Append the message to ``out``; on an error ``out`` is as it was."""
@@ -700,137 +787,231 @@ class FetchRequest:
             raise decode_failure("FetchRequest", version, buf, start, cause) from cause
 
 
-@dataclass(slots=True)
-class EpochEndOffset:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class EpochEndOffset(Fields):
     """Only if the replica's log differs from the leader's: where to truncate before fetching again
     (KIP-595).
     """
 
-    epoch: int = -1
+    epoch: int
     """Versions 12-18. Largest leader epoch in the leader's log that is not above LastFetchedEpoch;
     -1 when not set.
     """
-    end_offset: int = -1
+    end_offset: int
     """Versions 12-18. Offset at which that epoch ends in the leader's log, exclusive; -1 when not
     set.
     """
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        epoch: int = -1,
+        end_offset: int = -1,
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.epoch = epoch
+        self.end_offset = end_offset
+        self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(slots=True)
-class LeaderIdAndEpoch:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class LeaderIdAndEpoch(Fields):
     """Hint sent with NOT_LEADER_OR_FOLLOWER or FENCED_LEADER_EPOCH, which saves asking Metadata
     (KIP-951).
     """
 
-    leader_id: int = -1
+    leader_id: int
     """Versions 12-18. Broker now leading the partition; -1 when unknown."""
-    leader_epoch: int = -1
+    leader_epoch: int
     """Versions 12-18. Epoch of that leadership; -1 when unknown."""
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        leader_id: int = -1,
+        leader_epoch: int = -1,
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.leader_id = leader_id
+        self.leader_epoch = leader_epoch
+        self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(slots=True)
-class SnapshotId:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class SnapshotId(Fields):
     """KRaft only: the offset is no longer in the log, load this snapshot with FetchSnapshot first
     (KIP-630).
     """
 
-    end_offset: int = -1
+    end_offset: int
     """End of what the snapshot covers, exclusive; -1 names no snapshot."""
-    epoch: int = -1
+    epoch: int
     """Leader epoch the snapshot ends in; -1 names no snapshot."""
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        end_offset: int = -1,
+        epoch: int = -1,
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.end_offset = end_offset
+        self.epoch = epoch
+        self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(slots=True)
-class AbortedTransaction:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class AbortedTransaction(Fields):
     """Aborted transactions that overlap the returned range, for the reader to filter; null for
     read_uncommitted.
     """
 
-    producer_id: int = 0
+    producer_id: int
     """Producer whose transactional records are skipped from FirstOffset up to its abort marker."""
-    first_offset: int = 0
+    first_offset: int
     """Where the aborted transaction begins in this partition; may lie before the fetched range."""
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        producer_id: int = 0,
+        first_offset: int = 0,
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.producer_id = producer_id
+        self.first_offset = first_offset
+        self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(slots=True)
-class PartitionData:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class PartitionData(Fields):
     """Data and watermarks of each partition."""
 
-    partition_index: int = 0
+    partition_index: int
     """Partition number within the topic, counted from 0."""
-    error_code: int = 0
+    error_code: int
     """NONE, or why nothing is read: OFFSET_OUT_OF_RANGE, NOT_LEADER_OR_FOLLOWER, UNKNOWN_TOPIC_ID,
     FENCED_LEADER_EPOCH and others.
     """
-    high_watermark: int = 0
+    high_watermark: int
     """Offset just behind the last record that is fully replicated; -1 on an error."""
-    last_stable_offset: int = -1
+    last_stable_offset: int
     """Start of the earliest open transaction, or else the high watermark; read_committed data ends
     before it; -1 on an error.
     """
-    log_start_offset: int = -1
+    log_start_offset: int
     """Versions 5-18. First offset still present in the log; -1 on an error."""
-    diverging_epoch: EpochEndOffset | None = None
+    diverging_epoch: EpochEndOffset | None
     """Versions 12-18. Only if the replica's log differs from the leader's: where to truncate before
     fetching again (KIP-595).
     """
-    current_leader: LeaderIdAndEpoch | None = None
+    current_leader: LeaderIdAndEpoch | None
     """Versions 12-18. Hint sent with NOT_LEADER_OR_FOLLOWER or FENCED_LEADER_EPOCH, which saves
     asking Metadata (KIP-951).
     """
-    snapshot_id: SnapshotId | None = None
+    snapshot_id: SnapshotId | None
     """Versions 12-18. KRaft only: the offset is no longer in the log, load this snapshot with
     FetchSnapshot first (KIP-630).
     """
-    aborted_transactions: list[AbortedTransaction] | None = field(default_factory=list)
+    aborted_transactions: list[AbortedTransaction] | None
     """Aborted transactions that overlap the returned range, for the reader to filter; null for
     read_uncommitted.
     """
-    preferred_read_replica: int = -1
+    preferred_read_replica: int
     """Versions 11-18. Broker id the consumer should read from instead (KIP-392), then without
     records; -1 means stay here.
     """
-    records: Buffer | None = b""
+    records: Buffer | None
     """Batches as stored: the first may start below FetchOffset, the last may be cut off; null or
     empty without data.
     """
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        partition_index: int = 0,
+        error_code: int = 0,
+        high_watermark: int = 0,
+        last_stable_offset: int = -1,
+        log_start_offset: int = -1,
+        diverging_epoch: EpochEndOffset | None = None,
+        current_leader: LeaderIdAndEpoch | None = None,
+        snapshot_id: SnapshotId | None = None,
+        aborted_transactions: list[AbortedTransaction] | None = MADE_ANEW,
+        preferred_read_replica: int = -1,
+        records: Buffer | None = b"",
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.partition_index = partition_index
+        self.error_code = error_code
+        self.high_watermark = high_watermark
+        self.last_stable_offset = last_stable_offset
+        self.log_start_offset = log_start_offset
+        self.diverging_epoch = diverging_epoch
+        self.current_leader = current_leader
+        self.snapshot_id = snapshot_id
+        self.aborted_transactions = [] if aborted_transactions is MADE_ANEW else aborted_transactions
+        self.preferred_read_replica = preferred_read_replica
+        self.records = records
+        self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(slots=True)
-class FetchableTopicResponse:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class FetchableTopicResponse(Fields):
     """Data by topic; within a session, whatever is unchanged is left out."""
 
-    topic: str = ""
+    topic: str
     """Versions 4-12. Topic the data is from; from version 13 TopicId stands in its place."""
-    topic_id: bytes = ZERO_UUID
+    topic_id: bytes
     """Versions 13-18. UUID of the topic the data is from."""
-    partitions: list[PartitionData] = field(default_factory=list)
+    partitions: list[PartitionData]
     """Data and watermarks of each partition."""
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        topic: str = "",
+        topic_id: bytes = ZERO_UUID,
+        partitions: list[PartitionData] = MADE_ANEW,
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.topic = topic
+        self.topic_id = topic_id
+        self.partitions = [] if partitions is MADE_ANEW else partitions
+        self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(slots=True)
-class NodeEndpoint:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class NodeEndpoint(Fields):
     """Addresses of all brokers named in CurrentLeader (KIP-951); absent without such a hint."""
 
-    node_id: int = 0
+    node_id: int
     """Versions 16-18. Broker id, matches a CurrentLeader.LeaderId of the same response."""
-    host: str = ""
+    host: str
     """Versions 16-18. Host name or address of that broker on the listener in use."""
-    port: int = 0
+    port: int
     """Versions 16-18. TCP port of that broker on the listener in use."""
-    rack: str | None = None
+    rack: str | None
     """Versions 16-18. Value of broker.rack there; null when not configured."""
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        node_id: int = 0,
+        host: str = "",
+        port: int = 0,
+        rack: str | None = None,
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.node_id = node_id
+        self.host = host
+        self.port = port
+        self.rack = rack
+        self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(slots=True)
-class FetchResponse:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class FetchResponse(Fields):
     """Records from the leader (or a nearby replica), with the watermarks a reader needs. Within a
     session it lists only partitions that have something new.
     """
@@ -841,21 +1022,37 @@ class FetchResponse:
     MAX_VERSION: ClassVar[int] = 18
     FLEXIBLE_FROM: ClassVar[int | None] = 12
 
-    throttle_time_ms: int = 0
+    throttle_time_ms: int
     """Quota delay in ms that the client has to sit out itself (KIP-219); 0 when within quota."""
-    error_code: int = 0
+    error_code: int
     """Versions 7-18. NONE, or a fault of the whole fetch: FETCH_SESSION_ID_NOT_FOUND,
     INVALID_FETCH_SESSION_EPOCH, FETCH_SESSION_TOPIC_ID_ERROR.
     """
-    session_id: int = 0
+    session_id: int
     """Versions 7-18. Session to name in the next fetch (KIP-227); 0 means the broker keeps none."""
-    responses: list[FetchableTopicResponse] = field(default_factory=list)
+    responses: list[FetchableTopicResponse]
     """Data by topic; within a session, whatever is unchanged is left out."""
-    node_endpoints: list[NodeEndpoint] = field(default_factory=list)
+    node_endpoints: list[NodeEndpoint]
     """Versions 16-18. Addresses of all brokers named in CurrentLeader (KIP-951); absent without
     such a hint.
     """
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        throttle_time_ms: int = 0,
+        error_code: int = 0,
+        session_id: int = 0,
+        responses: list[FetchableTopicResponse] = MADE_ANEW,
+        node_endpoints: list[NodeEndpoint] = MADE_ANEW,
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.throttle_time_ms = throttle_time_ms
+        self.error_code = error_code
+        self.session_id = session_id
+        self.responses = [] if responses is MADE_ANEW else responses
+        self.node_endpoints = [] if node_endpoints is MADE_ANEW else node_endpoints
+        self.unknown_tagged_fields = unknown_tagged_fields
 
     def encode(self, version: int, out: bytearray) -> None:
         """Append the message to ``out``; on an error ``out`` is as it was."""

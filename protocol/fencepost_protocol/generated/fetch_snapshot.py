@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import struct
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import ClassVar
 
 from fencepost_protocol.failures import (
@@ -16,6 +16,7 @@ from fencepost_protocol.failures import (
     not_in_version,
     unknown_version,
 )
+from fencepost_protocol.fields import MADE_ANEW, Fields
 from fencepost_protocol.primitives import (
     CUT_SHORT,
     DECODE_ERRORS,
@@ -60,51 +61,87 @@ _pack_qq = struct.Struct(">qq").pack
 new = object.__new__
 
 
-@dataclass(slots=True)
-class FetchSnapshotRequestSnapshotId:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class FetchSnapshotRequestSnapshotId(Fields):
     """Which snapshot, as a Fetch response named it."""
 
-    end_offset: int = 0
+    end_offset: int
     """End of what the snapshot covers, exclusive."""
-    epoch: int = 0
+    epoch: int
     """Leader epoch the snapshot ends in."""
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        end_offset: int = 0,
+        epoch: int = 0,
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.end_offset = end_offset
+        self.epoch = epoch
+        self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(slots=True)
-class FetchSnapshotRequestPartitionSnapshot:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class FetchSnapshotRequestPartitionSnapshot(Fields):
     """Partitions of which snapshots are read."""
 
-    partition: int = 0
+    partition: int
     """Always 0."""
-    current_leader_epoch: int = 0
+    current_leader_epoch: int
     """Leader epoch that the follower knows: behind gives FENCED_LEADER_EPOCH, ahead
     UNKNOWN_LEADER_EPOCH.
     """
-    snapshot_id: FetchSnapshotRequestSnapshotId = field(default_factory=FetchSnapshotRequestSnapshotId)
+    snapshot_id: FetchSnapshotRequestSnapshotId
     """Which snapshot, as a Fetch response named it."""
-    position: int = 0
+    position: int
     """Byte of the file to read from; a negative one, or one behind the end, gives
     POSITION_OUT_OF_RANGE.
     """
-    replica_directory_id: bytes = ZERO_UUID
+    replica_directory_id: bytes
     """Versions 1. Log directory in which the follower keeps its copy."""
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        partition: int = 0,
+        current_leader_epoch: int = 0,
+        snapshot_id: FetchSnapshotRequestSnapshotId = MADE_ANEW,
+        position: int = 0,
+        replica_directory_id: bytes = ZERO_UUID,
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.partition = partition
+        self.current_leader_epoch = current_leader_epoch
+        self.snapshot_id = FetchSnapshotRequestSnapshotId() if snapshot_id is MADE_ANEW else snapshot_id
+        self.position = position
+        self.replica_directory_id = replica_directory_id
+        self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(slots=True)
-class FetchSnapshotRequestTopicSnapshot:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class FetchSnapshotRequestTopicSnapshot(Fields):
     """Topics of which snapshots are read; always __cluster_metadata alone."""
 
-    name: str = ""
+    name: str
     """Name of the topic."""
-    partitions: list[FetchSnapshotRequestPartitionSnapshot] = field(default_factory=list)
+    partitions: list[FetchSnapshotRequestPartitionSnapshot]
     """Partitions of which snapshots are read."""
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        name: str = "",
+        partitions: list[FetchSnapshotRequestPartitionSnapshot] = MADE_ANEW,
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.name = name
+        self.partitions = [] if partitions is MADE_ANEW else partitions
+        self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(slots=True)
-class FetchSnapshotRequest:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class FetchSnapshotRequest(Fields):
     """A follower of the metadata log reads a snapshot, piece by piece, because what it needs is no
     longer in the log (KIP-630).
     """
@@ -115,17 +152,31 @@ class FetchSnapshotRequest:
     MAX_VERSION: ClassVar[int] = 1
     FLEXIBLE_FROM: ClassVar[int | None] = 0
 
-    cluster_id: str | None = None
+    cluster_id: str | None
     """Cluster that the follower belongs to; another one gives INCONSISTENT_CLUSTER_ID. Null is not
     checked.
     """
-    replica_id: int = -1
+    replica_id: int
     """Node id of the follower."""
-    max_bytes: int = 2147483647
+    max_bytes: int
     """How many bytes of all snapshots together the answer may hold."""
-    topics: list[FetchSnapshotRequestTopicSnapshot] = field(default_factory=list)
+    topics: list[FetchSnapshotRequestTopicSnapshot]
     """Topics of which snapshots are read; always __cluster_metadata alone."""
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        cluster_id: str | None = None,
+        replica_id: int = -1,
+        max_bytes: int = 2147483647,
+        topics: list[FetchSnapshotRequestTopicSnapshot] = MADE_ANEW,
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.cluster_id = cluster_id
+        self.replica_id = replica_id
+        self.max_bytes = max_bytes
+        self.topics = [] if topics is MADE_ANEW else topics
+        self.unknown_tagged_fields = unknown_tagged_fields
 
     def encode(self, version: int, out: bytearray) -> None:
         """Append the message to ``out``; on an error ``out`` is as it was."""
@@ -315,75 +366,137 @@ class FetchSnapshotRequest:
             raise decode_failure("FetchSnapshotRequest", version, buf, start, cause) from cause
 
 
-@dataclass(slots=True)
-class FetchSnapshotResponseSnapshotId:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class FetchSnapshotResponseSnapshotId(Fields):
     """Which snapshot it is a piece of."""
 
-    end_offset: int = 0
+    end_offset: int
     """End of what the snapshot covers, exclusive."""
-    epoch: int = 0
+    epoch: int
     """Leader epoch the snapshot ends in."""
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        end_offset: int = 0,
+        epoch: int = 0,
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.end_offset = end_offset
+        self.epoch = epoch
+        self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(slots=True)
-class LeaderIdAndEpoch:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class LeaderIdAndEpoch(Fields):
     """Who leads the log, where the follower asked somebody else."""
 
-    leader_id: int = 0
+    leader_id: int
     """Node id of the leader; -1 when it is unknown."""
-    leader_epoch: int = 0
+    leader_epoch: int
     """Epoch of that leadership."""
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        leader_id: int = 0,
+        leader_epoch: int = 0,
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.leader_id = leader_id
+        self.leader_epoch = leader_epoch
+        self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(slots=True)
-class FetchSnapshotResponsePartitionSnapshot:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class FetchSnapshotResponsePartitionSnapshot(Fields):
     """What was read, by partition."""
 
-    index: int = 0
+    index: int
     """Number of the partition."""
-    error_code: int = 0
+    error_code: int
     """NONE, SNAPSHOT_NOT_FOUND, POSITION_OUT_OF_RANGE, or what is wrong with the leader epoch."""
-    snapshot_id: FetchSnapshotResponseSnapshotId = field(default_factory=FetchSnapshotResponseSnapshotId)
+    snapshot_id: FetchSnapshotResponseSnapshotId
     """Which snapshot it is a piece of."""
-    current_leader: LeaderIdAndEpoch | None = None
+    current_leader: LeaderIdAndEpoch | None
     """Who leads the log, where the follower asked somebody else."""
-    size: int = 0
+    size: int
     """Bytes of the whole snapshot."""
-    position: int = 0
+    position: int
     """Byte of the snapshot at which this piece begins."""
-    unaligned_records: Buffer = b""
+    unaligned_records: Buffer
     """The piece: bytes of record batches, cut anywhere."""
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        index: int = 0,
+        error_code: int = 0,
+        snapshot_id: FetchSnapshotResponseSnapshotId = MADE_ANEW,
+        current_leader: LeaderIdAndEpoch | None = None,
+        size: int = 0,
+        position: int = 0,
+        unaligned_records: Buffer = b"",
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.index = index
+        self.error_code = error_code
+        self.snapshot_id = FetchSnapshotResponseSnapshotId() if snapshot_id is MADE_ANEW else snapshot_id
+        self.current_leader = current_leader
+        self.size = size
+        self.position = position
+        self.unaligned_records = unaligned_records
+        self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(slots=True)
-class FetchSnapshotResponseTopicSnapshot:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class FetchSnapshotResponseTopicSnapshot(Fields):
     """What was read, by topic."""
 
-    name: str = ""
+    name: str
     """Name of the topic."""
-    partitions: list[FetchSnapshotResponsePartitionSnapshot] = field(default_factory=list)
+    partitions: list[FetchSnapshotResponsePartitionSnapshot]
     """What was read, by partition."""
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        name: str = "",
+        partitions: list[FetchSnapshotResponsePartitionSnapshot] = MADE_ANEW,
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.name = name
+        self.partitions = [] if partitions is MADE_ANEW else partitions
+        self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(slots=True)
-class NodeEndpoint:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class NodeEndpoint(Fields):
     """Addresses of the leaders that the answer names."""
 
-    node_id: int = 0
+    node_id: int
     """Versions 1. Node id."""
-    host: str = ""
+    host: str
     """Versions 1. Host name or address of the node."""
-    port: int = 0
+    port: int
     """Versions 1. TCP port of the node."""
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        node_id: int = 0,
+        host: str = "",
+        port: int = 0,
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.node_id = node_id
+        self.host = host
+        self.port = port
+        self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(slots=True)
-class FetchSnapshotResponse:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class FetchSnapshotResponse(Fields):
     """A piece of a snapshot of the metadata log (KIP-630)."""
 
     NAME: ClassVar[str] = "FetchSnapshotResponse"
@@ -392,15 +505,29 @@ class FetchSnapshotResponse:
     MAX_VERSION: ClassVar[int] = 1
     FLEXIBLE_FROM: ClassVar[int | None] = 0
 
-    throttle_time_ms: int = 0
+    throttle_time_ms: int
     """Quota delay in ms that the follower has to sit out itself; 0 when within quota."""
-    error_code: int = 0
+    error_code: int
     """NONE, or a fault of the whole request, such as INCONSISTENT_CLUSTER_ID."""
-    topics: list[FetchSnapshotResponseTopicSnapshot] = field(default_factory=list)
+    topics: list[FetchSnapshotResponseTopicSnapshot]
     """What was read, by topic."""
-    node_endpoints: list[NodeEndpoint] = field(default_factory=list)
+    node_endpoints: list[NodeEndpoint]
     """Versions 1. Addresses of the leaders that the answer names."""
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        throttle_time_ms: int = 0,
+        error_code: int = 0,
+        topics: list[FetchSnapshotResponseTopicSnapshot] = MADE_ANEW,
+        node_endpoints: list[NodeEndpoint] = MADE_ANEW,
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.throttle_time_ms = throttle_time_ms
+        self.error_code = error_code
+        self.topics = [] if topics is MADE_ANEW else topics
+        self.node_endpoints = [] if node_endpoints is MADE_ANEW else node_endpoints
+        self.unknown_tagged_fields = unknown_tagged_fields
 
     def encode(self, version: int, out: bytearray) -> None:
         """Append the message to ``out``; on an error ``out`` is as it was."""

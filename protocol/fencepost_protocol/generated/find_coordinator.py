@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import struct
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import ClassVar
 
 from fencepost_protocol.failures import (
@@ -16,6 +16,7 @@ from fencepost_protocol.failures import (
     not_in_version,
     unknown_version,
 )
+from fencepost_protocol.fields import MADE_ANEW, Fields
 from fencepost_protocol.primitives import (
     CUT_SHORT,
     DECODE_ERRORS,
@@ -46,8 +47,8 @@ _pack_ih = struct.Struct(">ih").pack
 new = object.__new__
 
 
-@dataclass(slots=True)
-class FindCoordinatorRequest:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class FindCoordinatorRequest(Fields):
     """A client asks any broker which one coordinates its group or its transactional id, before all
     group and transaction requests.
     """
@@ -58,14 +59,26 @@ class FindCoordinatorRequest:
     MAX_VERSION: ClassVar[int] = 6
     FLEXIBLE_FROM: ClassVar[int | None] = 3
 
-    key: str = ""
+    key: str
     """Versions 0-3. Group id or transactional id, as KeyType says."""
-    key_type: int = 0
+    key_type: int
     """Versions 1-6. What the keys are: 0 group, 1 transactional id, 2 share-group partition (6+).
     """
-    coordinator_keys: list[str] = field(default_factory=list)
+    coordinator_keys: list[str]
     """Versions 4-6. Keys to look up together, all of the same KeyType (KIP-699)."""
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        key: str = "",
+        key_type: int = 0,
+        coordinator_keys: list[str] = MADE_ANEW,
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.key = key
+        self.key_type = key_type
+        self.coordinator_keys = [] if coordinator_keys is MADE_ANEW else coordinator_keys
+        self.unknown_tagged_fields = unknown_tagged_fields
 
     def encode(self, version: int, out: bytearray) -> None:
         """Append the message to ``out``; on an error ``out`` is as it was."""
@@ -175,29 +188,47 @@ class FindCoordinatorRequest:
             raise decode_failure("FindCoordinatorRequest", version, buf, start, cause) from cause
 
 
-@dataclass(slots=True)
-class Coordinator:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class Coordinator(Fields):
     """One answer for each key asked for."""
 
-    key: str = ""
+    key: str
     """Versions 4-6. Key this answer is for, as sent."""
-    node_id: int = 0
+    node_id: int
     """Versions 4-6. Broker id of this key's coordinator; -1 on an error."""
-    host: str = ""
+    host: str
     """Versions 4-6. Address of this key's coordinator; empty on an error."""
-    port: int = 0
+    port: int
     """Versions 4-6. TCP port of this key's coordinator; -1 on an error."""
-    error_code: int = 0
+    error_code: int
     """Versions 4-6. NONE, or COORDINATOR_NOT_AVAILABLE (ask again), INVALID_REQUEST, or a failed
     authorisation for the group or transactional id.
     """
-    error_message: str | None = ""
+    error_message: str | None
     """Versions 4-6. Readable detail for this key's error; may be null."""
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        key: str = "",
+        node_id: int = 0,
+        host: str = "",
+        port: int = 0,
+        error_code: int = 0,
+        error_message: str | None = "",
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.key = key
+        self.node_id = node_id
+        self.host = host
+        self.port = port
+        self.error_code = error_code
+        self.error_message = error_message
+        self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(slots=True)
-class FindCoordinatorResponse:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class FindCoordinatorResponse(Fields):
     """Names the coordinating broker for each key, or says why there is none yet."""
 
     NAME: ClassVar[str] = "FindCoordinatorResponse"
@@ -206,25 +237,45 @@ class FindCoordinatorResponse:
     MAX_VERSION: ClassVar[int] = 6
     FLEXIBLE_FROM: ClassVar[int | None] = 3
 
-    throttle_time_ms: int = 0
+    throttle_time_ms: int
     """Versions 1-6. Quota delay in ms that the client has to sit out itself (KIP-219); 0 when
     within quota.
     """
-    error_code: int = 0
+    error_code: int
     """Versions 0-3. NONE, or COORDINATOR_NOT_AVAILABLE (ask again), INVALID_REQUEST, or a failed
     authorisation for the group or transactional id.
     """
-    error_message: str | None = ""
+    error_message: str | None
     """Versions 1-3. Readable detail for the error; null when there is none."""
-    node_id: int = 0
+    node_id: int
     """Versions 0-3. Broker id of the coordinator; -1 on an error."""
-    host: str = ""
+    host: str
     """Versions 0-3. Address of the coordinator; empty on an error."""
-    port: int = 0
+    port: int
     """Versions 0-3. TCP port of the coordinator; -1 on an error."""
-    coordinators: list[Coordinator] = field(default_factory=list)
+    coordinators: list[Coordinator]
     """Versions 4-6. One answer for each key asked for."""
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        throttle_time_ms: int = 0,
+        error_code: int = 0,
+        error_message: str | None = "",
+        node_id: int = 0,
+        host: str = "",
+        port: int = 0,
+        coordinators: list[Coordinator] = MADE_ANEW,
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.throttle_time_ms = throttle_time_ms
+        self.error_code = error_code
+        self.error_message = error_message
+        self.node_id = node_id
+        self.host = host
+        self.port = port
+        self.coordinators = [] if coordinators is MADE_ANEW else coordinators
+        self.unknown_tagged_fields = unknown_tagged_fields
 
     def encode(self, version: int, out: bytearray) -> None:
         """Append the message to ``out``; on an error ``out`` is as it was."""

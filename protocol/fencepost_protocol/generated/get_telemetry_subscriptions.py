@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import struct
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import ClassVar
 
 from fencepost_protocol.failures import (
@@ -15,6 +15,7 @@ from fencepost_protocol.failures import (
     encode_failure,
     unknown_version,
 )
+from fencepost_protocol.fields import MADE_ANEW, Fields
 from fencepost_protocol.primitives import (
     CUT_SHORT,
     DECODE_ERRORS,
@@ -41,8 +42,8 @@ _pack_iit = struct.Struct(">ii?").pack
 new = object.__new__
 
 
-@dataclass(slots=True)
-class GetTelemetrySubscriptionsRequest:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class GetTelemetrySubscriptionsRequest(Fields):
     """A client asks a broker which of its metrics it should report and how often (KIP-714)."""
 
     NAME: ClassVar[str] = "GetTelemetrySubscriptionsRequest"
@@ -51,9 +52,17 @@ class GetTelemetrySubscriptionsRequest:
     MAX_VERSION: ClassVar[int] = 0
     FLEXIBLE_FROM: ClassVar[int | None] = 0
 
-    client_instance_id: bytes = ZERO_UUID
+    client_instance_id: bytes
     """UUID of this client instance; all zero on the first request, when the broker makes one up."""
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        client_instance_id: bytes = ZERO_UUID,
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.client_instance_id = client_instance_id
+        self.unknown_tagged_fields = unknown_tagged_fields
 
     def encode(self, version: int, out: bytearray) -> None:
         """Append the message to ``out``; on an error ``out`` is as it was."""
@@ -92,8 +101,8 @@ class GetTelemetrySubscriptionsRequest:
             raise decode_failure("GetTelemetrySubscriptionsRequest", version, buf, start, cause) from cause
 
 
-@dataclass(slots=True)
-class GetTelemetrySubscriptionsResponse:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class GetTelemetrySubscriptionsResponse(Fields):
     """Which metrics the client has to push, in which form and at which interval (KIP-714)."""
 
     NAME: ClassVar[str] = "GetTelemetrySubscriptionsResponse"
@@ -102,27 +111,51 @@ class GetTelemetrySubscriptionsResponse:
     MAX_VERSION: ClassVar[int] = 0
     FLEXIBLE_FROM: ClassVar[int | None] = 0
 
-    throttle_time_ms: int = 0
+    throttle_time_ms: int
     """Quota delay in ms that the client has to sit out itself (KIP-219); 0 when within quota."""
-    error_code: int = 0
+    error_code: int
     """NONE, or e.g. INVALID_REQUEST, THROTTLING_QUOTA_EXCEEDED when asked again too early."""
-    client_instance_id: bytes = ZERO_UUID
+    client_instance_id: bytes
     """UUID the client has to use from now on, its own or one the broker made."""
-    subscription_id: int = 0
+    subscription_id: int
     """Fingerprint of the subscription; PushTelemetry must repeat it."""
-    accepted_compression_types: list[int] = field(default_factory=list)
+    accepted_compression_types: list[int]
     """Codecs the broker can read, best first: 0 none, 1 gzip, 2 snappy, 3 lz4, 4 zstd."""
-    push_interval_ms: int = 0
+    push_interval_ms: int
     """Pause in ms between two pushes; also the pause before asking again when nothing is
     subscribed.
     """
-    telemetry_max_bytes: int = 0
+    telemetry_max_bytes: int
     """Largest size in bytes of one push; more gives TELEMETRY_TOO_LARGE."""
-    delta_temporality: bool = False
+    delta_temporality: bool
     """True: counters as increase since the last push; false: as running totals."""
-    requested_metrics: list[str] = field(default_factory=list)
+    requested_metrics: list[str]
     """Name prefixes of wanted metrics; an empty list means none, a single empty string all."""
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        throttle_time_ms: int = 0,
+        error_code: int = 0,
+        client_instance_id: bytes = ZERO_UUID,
+        subscription_id: int = 0,
+        accepted_compression_types: list[int] = MADE_ANEW,
+        push_interval_ms: int = 0,
+        telemetry_max_bytes: int = 0,
+        delta_temporality: bool = False,
+        requested_metrics: list[str] = MADE_ANEW,
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.throttle_time_ms = throttle_time_ms
+        self.error_code = error_code
+        self.client_instance_id = client_instance_id
+        self.subscription_id = subscription_id
+        self.accepted_compression_types = [] if accepted_compression_types is MADE_ANEW else accepted_compression_types
+        self.push_interval_ms = push_interval_ms
+        self.telemetry_max_bytes = telemetry_max_bytes
+        self.delta_temporality = delta_temporality
+        self.requested_metrics = [] if requested_metrics is MADE_ANEW else requested_metrics
+        self.unknown_tagged_fields = unknown_tagged_fields
 
     def encode(self, version: int, out: bytearray) -> None:
         """Append the message to ``out``; on an error ``out`` is as it was."""

@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import struct
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import ClassVar
 
 from fencepost_protocol.failures import (
@@ -15,6 +15,7 @@ from fencepost_protocol.failures import (
     encode_failure,
     unknown_version,
 )
+from fencepost_protocol.fields import MADE_ANEW, Fields
 from fencepost_protocol.primitives import (
     CUT_SHORT,
     DECODE_ERRORS,
@@ -45,8 +46,8 @@ _pack_q = struct.Struct(">q").pack
 new = object.__new__
 
 
-@dataclass(slots=True)
-class GroupMetadataKey:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class GroupMetadataKey(Fields):
     """Key in __consumer_offsets of a classic group's state; a null value deletes the group."""
 
     NAME: ClassVar[str] = "GroupMetadataKey"
@@ -55,9 +56,17 @@ class GroupMetadataKey:
     MAX_VERSION: ClassVar[int] = 0
     FLEXIBLE_FROM: ClassVar[int | None] = None
 
-    group: str = ""
+    group: str
     """Group that the record belongs to."""
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        group: str = "",
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.group = group
+        self.unknown_tagged_fields = unknown_tagged_fields
 
     def encode(self, version: int, out: bytearray) -> None:
         """Append the message to ``out``; on an error ``out`` is as it was."""
@@ -97,34 +106,56 @@ class GroupMetadataKey:
             raise decode_failure("GroupMetadataKey", version, buf, start, cause) from cause
 
 
-@dataclass(slots=True)
-class MemberMetadata:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class MemberMetadata(Fields):
     """Part of GroupMetadataValue."""
 
-    member_id: str = ""
+    member_id: str
     """Id the coordinator gave out in JoinGroup."""
-    group_instance_id: str | None = None
+    group_instance_id: str | None
     """Versions 3-4. Static membership id, group.instance.id (KIP-345); null for a dynamic member.
     """
-    client_id: str = ""
+    client_id: str
     """The client.id in the request header of its JoinGroup."""
-    client_host: str = ""
+    client_host: str
     """Address the member connects from, usually with a leading slash."""
-    rebalance_timeout: int = -1
+    rebalance_timeout: int
     """Versions 1-4. How long in ms a rebalance waits for the member; -1 falls back to
     sessionTimeout.
     """
-    session_timeout: int = 0
+    session_timeout: int
     """Silence in ms after which the member is dropped."""
-    subscription: bytes = b""
+    subscription: bytes
     """Metadata for the assignor in force, a ConsumerProtocolSubscription for consumers."""
-    assignment: bytes = b""
+    assignment: bytes
     """What SyncGroup gave it, a ConsumerProtocolAssignment for consumers."""
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        member_id: str = "",
+        group_instance_id: str | None = None,
+        client_id: str = "",
+        client_host: str = "",
+        rebalance_timeout: int = -1,
+        session_timeout: int = 0,
+        subscription: bytes = b"",
+        assignment: bytes = b"",
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.member_id = member_id
+        self.group_instance_id = group_instance_id
+        self.client_id = client_id
+        self.client_host = client_host
+        self.rebalance_timeout = rebalance_timeout
+        self.session_timeout = session_timeout
+        self.subscription = subscription
+        self.assignment = assignment
+        self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(slots=True)
-class GroupMetadataValue:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class GroupMetadataValue(Fields):
     """A classic group with its members and assignments, written to __consumer_offsets at the end of
     each rebalance.
     """
@@ -135,21 +166,39 @@ class GroupMetadataValue:
     MAX_VERSION: ClassVar[int] = 4
     FLEXIBLE_FROM: ClassVar[int | None] = 4
 
-    protocol_type: str = ""
+    protocol_type: str
     """Kind of group, such as consumer or connect; empty if it only stores offsets."""
-    generation: int = 0
+    generation: int
     """Number of the rebalance; grows with each one."""
-    protocol: str | None = ""
+    protocol: str | None
     """Assignor in force; null when there are no members."""
-    leader: str | None = ""
+    leader: str | None
     """Member id that computes assignments; null when there are no members."""
-    current_state_timestamp: int = -1
+    current_state_timestamp: int
     """Versions 2-4. When the group entered its state, in ms since 1970, counts for offset expiry
     (KIP-211); -1 when unknown.
     """
-    members: list[MemberMetadata] = field(default_factory=list)
+    members: list[MemberMetadata]
     """Members of this generation; empty for an empty group."""
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        protocol_type: str = "",
+        generation: int = 0,
+        protocol: str | None = "",
+        leader: str | None = "",
+        current_state_timestamp: int = -1,
+        members: list[MemberMetadata] = MADE_ANEW,
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.protocol_type = protocol_type
+        self.generation = generation
+        self.protocol = protocol
+        self.leader = leader
+        self.current_state_timestamp = current_state_timestamp
+        self.members = [] if members is MADE_ANEW else members
+        self.unknown_tagged_fields = unknown_tagged_fields
 
     def encode(self, version: int, out: bytearray) -> None:
         """Append the message to ``out``; on an error ``out`` is as it was."""

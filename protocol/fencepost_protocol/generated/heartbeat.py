@@ -16,6 +16,7 @@ from fencepost_protocol.failures import (
     not_in_version,
     unknown_version,
 )
+from fencepost_protocol.fields import Fields
 from fencepost_protocol.primitives import (
     CUT_SHORT,
     DECODE_ERRORS,
@@ -39,8 +40,8 @@ _pack_ih = struct.Struct(">ih").pack
 new = object.__new__
 
 
-@dataclass(slots=True)
-class HeartbeatRequest:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class HeartbeatRequest(Fields):
     """A member of a classic group shows its coordinator that it is alive and learns of rebalances.
     KIP-848 members use ConsumerGroupHeartbeat instead.
     """
@@ -51,17 +52,31 @@ class HeartbeatRequest:
     MAX_VERSION: ClassVar[int] = 4
     FLEXIBLE_FROM: ClassVar[int | None] = 4
 
-    group_id: str = ""
+    group_id: str
     """Group the member belongs to."""
-    generation_id: int = 0
+    generation_id: int
     """Generation the member is in; another one gives ILLEGAL_GENERATION."""
-    member_id: str = ""
+    member_id: str
     """Id from JoinGroup; UNKNOWN_MEMBER_ID if it has been dropped."""
-    group_instance_id: str | None = None
+    group_instance_id: str | None
     """Versions 3-4. Static membership id (KIP-345), null for a dynamic member; FENCED_INSTANCE_ID
     once another member took it over.
     """
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        group_id: str = "",
+        generation_id: int = 0,
+        member_id: str = "",
+        group_instance_id: str | None = None,
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.group_id = group_id
+        self.generation_id = generation_id
+        self.member_id = member_id
+        self.group_instance_id = group_instance_id
+        self.unknown_tagged_fields = unknown_tagged_fields
 
     def encode(self, version: int, out: bytearray) -> None:
         """Append the message to ``out``; on an error ``out`` is as it was."""
@@ -194,8 +209,8 @@ class HeartbeatRequest:
             raise decode_failure("HeartbeatRequest", version, buf, start, cause) from cause
 
 
-@dataclass(slots=True)
-class HeartbeatResponse:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class HeartbeatResponse(Fields):
     """Tells a member whether it may carry on, must rejoin, or has lost its place."""
 
     NAME: ClassVar[str] = "HeartbeatResponse"
@@ -204,15 +219,25 @@ class HeartbeatResponse:
     MAX_VERSION: ClassVar[int] = 4
     FLEXIBLE_FROM: ClassVar[int | None] = 4
 
-    throttle_time_ms: int = 0
+    throttle_time_ms: int
     """Versions 1-4. Quota delay in ms that the client has to sit out itself (KIP-219); 0 when
     within quota.
     """
-    error_code: int = 0
+    error_code: int
     """NONE; REBALANCE_IN_PROGRESS: rejoin; UNKNOWN_MEMBER_ID or ILLEGAL_GENERATION: join anew;
     FENCED_INSTANCE_ID: replaced, stop.
     """
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        throttle_time_ms: int = 0,
+        error_code: int = 0,
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.throttle_time_ms = throttle_time_ms
+        self.error_code = error_code
+        self.unknown_tagged_fields = unknown_tagged_fields
 
     def encode(self, version: int, out: bytearray) -> None:
         """Append the message to ``out``; on an error ``out`` is as it was."""

@@ -16,6 +16,7 @@ from fencepost_protocol.failures import (
     not_in_version,
     unknown_version,
 )
+from fencepost_protocol.fields import Fields
 from fencepost_protocol.primitives import (
     CUT_SHORT,
     DECODE_ERRORS,
@@ -39,8 +40,8 @@ _pack_qh = struct.Struct(">qh").pack
 new = object.__new__
 
 
-@dataclass(slots=True)
-class InitProducerIdRequest:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class InitProducerIdRequest(Fields):
     """A producer asks for its producer id and epoch: an idempotent one any broker, a transactional
     one its transaction coordinator, which fences older instances and aborts what they left open
     (KIP-98).
@@ -52,31 +53,49 @@ class InitProducerIdRequest:
     MAX_VERSION: ClassVar[int] = 6
     FLEXIBLE_FROM: ClassVar[int | None] = 2
 
-    transactional_id: str | None = ""
+    transactional_id: str | None
     """Name that survives restarts; null for a merely idempotent producer, empty gives
     INVALID_REQUEST.
     """
-    transaction_timeout_ms: int = 0
+    transaction_timeout_ms: int
     """Open longer than this, in ms, a transaction is aborted; 0, less, or above
     transaction.max.timeout.ms gives INVALID_TRANSACTION_TIMEOUT.
     """
-    producer_id: int = -1
+    producer_id: int
     """Versions 3-6. Id the producer already has, to get its next epoch (KIP-360); -1 for none, and
     never without ProducerEpoch.
     """
-    producer_epoch: int = -1
+    producer_epoch: int
     """Versions 3-6. Epoch it already has; one behind counts as a retry, otherwise stale gives
     PRODUCER_FENCED (3: INVALID_PRODUCER_EPOCH); -1 for none.
     """
-    enable2_pc: bool = False
+    enable2_pc: bool
     """Versions 6. True takes part in two-phase commit, the transaction never times out (KIP-939);
     if not enabled, TRANSACTIONAL_ID_AUTHORIZATION_FAILED.
     """
-    keep_prepared_txn: bool = False
+    keep_prepared_txn: bool
     """Versions 6. True asks to keep the open transaction instead of aborting it (KIP-939);
     UNSUPPORTED_VERSION where not implemented.
     """
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        transactional_id: str | None = "",
+        transaction_timeout_ms: int = 0,
+        producer_id: int = -1,
+        producer_epoch: int = -1,
+        enable2_pc: bool = False,
+        keep_prepared_txn: bool = False,
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.transactional_id = transactional_id
+        self.transaction_timeout_ms = transaction_timeout_ms
+        self.producer_id = producer_id
+        self.producer_epoch = producer_epoch
+        self.enable2_pc = enable2_pc
+        self.keep_prepared_txn = keep_prepared_txn
+        self.unknown_tagged_fields = unknown_tagged_fields
 
     def encode(self, version: int, out: bytearray) -> None:
         """Append the message to ``out``; on an error ``out`` is as it was."""
@@ -198,8 +217,8 @@ class InitProducerIdRequest:
             raise decode_failure("InitProducerIdRequest", version, buf, start, cause) from cause
 
 
-@dataclass(slots=True)
-class InitProducerIdResponse:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class InitProducerIdResponse(Fields):
     """The producer id and epoch to use from now on. CONCURRENT_TRANSACTIONS asks to try again while
     an older transaction is being ended.
     """
@@ -210,21 +229,39 @@ class InitProducerIdResponse:
     MAX_VERSION: ClassVar[int] = 6
     FLEXIBLE_FROM: ClassVar[int | None] = 2
 
-    throttle_time_ms: int = 0
+    throttle_time_ms: int
     """Quota delay in ms that the client has to sit out itself (KIP-219); 0 when within quota."""
-    error_code: int = 0
+    error_code: int
     """NONE, or e.g. CONCURRENT_TRANSACTIONS, COORDINATOR_LOAD_IN_PROGRESS, NOT_COORDINATOR,
     PRODUCER_FENCED, INVALID_TRANSACTION_TIMEOUT.
     """
-    producer_id: int = -1
+    producer_id: int
     """Id for the producer's batches, new once its epochs are used up; -1 on an error."""
-    producer_epoch: int = 0
+    producer_epoch: int
     """Epoch for the producer's batches, older ones are fenced; 0 with a new id."""
-    ongoing_txn_producer_id: int = -1
+    ongoing_txn_producer_id: int
     """Versions 6. Id of the transaction kept open (KIP-939); -1 when there is none."""
-    ongoing_txn_producer_epoch: int = -1
+    ongoing_txn_producer_epoch: int
     """Versions 6. Epoch of the transaction kept open (KIP-939); -1 when there is none."""
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        throttle_time_ms: int = 0,
+        error_code: int = 0,
+        producer_id: int = -1,
+        producer_epoch: int = 0,
+        ongoing_txn_producer_id: int = -1,
+        ongoing_txn_producer_epoch: int = -1,
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.throttle_time_ms = throttle_time_ms
+        self.error_code = error_code
+        self.producer_id = producer_id
+        self.producer_epoch = producer_epoch
+        self.ongoing_txn_producer_id = ongoing_txn_producer_id
+        self.ongoing_txn_producer_epoch = ongoing_txn_producer_epoch
+        self.unknown_tagged_fields = unknown_tagged_fields
 
     def encode(self, version: int, out: bytearray) -> None:
         """Append the message to ``out``; on an error ``out`` is as it was."""

@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import struct
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import ClassVar
 
 from fencepost_protocol.failures import (
@@ -15,6 +15,7 @@ from fencepost_protocol.failures import (
     encode_failure,
     unknown_version,
 )
+from fencepost_protocol.fields import MADE_ANEW, Fields
 from fencepost_protocol.primitives import (
     CUT_SHORT,
     DECODE_ERRORS,
@@ -40,32 +41,54 @@ _pack_iiq = struct.Struct(">iiq").pack
 new = object.__new__
 
 
-@dataclass(slots=True)
-class PartitionData:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class PartitionData(Fields):
     """Share partitions to begin."""
 
-    partition: int = 0
+    partition: int
     """Number of the partition."""
-    state_epoch: int = 0
+    state_epoch: int
     """Epoch of the state; an older one than the known gives FENCED_STATE_EPOCH."""
-    start_offset: int = 0
+    start_offset: int
     """Offset to start at; -1 leaves it to share.auto.offset.reset at the leader."""
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        partition: int = 0,
+        state_epoch: int = 0,
+        start_offset: int = 0,
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.partition = partition
+        self.state_epoch = state_epoch
+        self.start_offset = start_offset
+        self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(slots=True)
-class InitializeStateData:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class InitializeStateData(Fields):
     """Topics of the share partitions."""
 
-    topic_id: bytes = ZERO_UUID
+    topic_id: bytes
     """UUID of the topic."""
-    partitions: list[PartitionData] = field(default_factory=list)
+    partitions: list[PartitionData]
     """Share partitions to begin."""
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        topic_id: bytes = ZERO_UUID,
+        partitions: list[PartitionData] = MADE_ANEW,
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.topic_id = topic_id
+        self.partitions = [] if partitions is MADE_ANEW else partitions
+        self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(slots=True)
-class InitializeShareGroupStateRequest:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class InitializeShareGroupStateRequest(Fields):
     """The group coordinator asks a share coordinator to begin the state of share partitions
     (KIP-932).
     """
@@ -76,11 +99,21 @@ class InitializeShareGroupStateRequest:
     MAX_VERSION: ClassVar[int] = 0
     FLEXIBLE_FROM: ClassVar[int | None] = 0
 
-    group_id: str = ""
+    group_id: str
     """Share group whose state begins."""
-    topics: list[InitializeStateData] = field(default_factory=list)
+    topics: list[InitializeStateData]
     """Topics of the share partitions."""
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        group_id: str = "",
+        topics: list[InitializeStateData] = MADE_ANEW,
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.group_id = group_id
+        self.topics = [] if topics is MADE_ANEW else topics
+        self.unknown_tagged_fields = unknown_tagged_fields
 
     def encode(self, version: int, out: bytearray) -> None:
         """Append the message to ``out``; on an error ``out`` is as it was."""
@@ -203,32 +236,54 @@ class InitializeShareGroupStateRequest:
             raise decode_failure("InitializeShareGroupStateRequest", version, buf, start, cause) from cause
 
 
-@dataclass(slots=True)
-class PartitionResult:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class PartitionResult(Fields):
     """Share partitions of the topic."""
 
-    partition: int = 0
+    partition: int
     """Number of the partition."""
-    error_code: int = 0
+    error_code: int
     """NONE, or e.g. FENCED_STATE_EPOCH, UNKNOWN_TOPIC_OR_PARTITION, NOT_COORDINATOR."""
-    error_message: str | None = None
+    error_message: str | None
     """Readable detail for the error; null when there is none."""
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        partition: int = 0,
+        error_code: int = 0,
+        error_message: str | None = None,
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.partition = partition
+        self.error_code = error_code
+        self.error_message = error_message
+        self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(slots=True)
-class InitializeStateResult:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class InitializeStateResult(Fields):
     """Outcomes by topic."""
 
-    topic_id: bytes = ZERO_UUID
+    topic_id: bytes
     """UUID of the topic."""
-    partitions: list[PartitionResult] = field(default_factory=list)
+    partitions: list[PartitionResult]
     """Share partitions of the topic."""
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        topic_id: bytes = ZERO_UUID,
+        partitions: list[PartitionResult] = MADE_ANEW,
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.topic_id = topic_id
+        self.partitions = [] if partitions is MADE_ANEW else partitions
+        self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(slots=True)
-class InitializeShareGroupStateResponse:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class InitializeShareGroupStateResponse(Fields):
     """Outcome for each share partition whose state was to begin (KIP-932)."""
 
     NAME: ClassVar[str] = "InitializeShareGroupStateResponse"
@@ -237,9 +292,17 @@ class InitializeShareGroupStateResponse:
     MAX_VERSION: ClassVar[int] = 0
     FLEXIBLE_FROM: ClassVar[int | None] = 0
 
-    results: list[InitializeStateResult] = field(default_factory=list)
+    results: list[InitializeStateResult]
     """Outcomes by topic."""
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        results: list[InitializeStateResult] = MADE_ANEW,
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.results = [] if results is MADE_ANEW else results
+        self.unknown_tagged_fields = unknown_tagged_fields
 
     def encode(self, version: int, out: bytearray) -> None:
         """Append the message to ``out``; on an error ``out`` is as it was."""

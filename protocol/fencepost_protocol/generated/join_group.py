@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import struct
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import ClassVar
 
 from fencepost_protocol.failures import (
@@ -17,6 +17,7 @@ from fencepost_protocol.failures import (
     not_nullable,
     unknown_version,
 )
+from fencepost_protocol.fields import MADE_ANEW, Fields
 from fencepost_protocol.primitives import (
     CUT_SHORT,
     DECODE_ERRORS,
@@ -47,23 +48,33 @@ _pack_ii = struct.Struct(">ii").pack
 new = object.__new__
 
 
-@dataclass(slots=True)
-class JoinGroupRequestProtocol:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class JoinGroupRequestProtocol(Fields):
     """Assignors the member can use, preferred first; none in common with the group gives
     INCONSISTENT_GROUP_PROTOCOL.
     """
 
-    name: str = ""
+    name: str
     """Assignor name, such as range or cooperative-sticky."""
-    metadata: bytes = b""
+    metadata: bytes
     """Subscription for this assignor, opaque to the broker; consumers put
     ConsumerProtocolSubscription here.
     """
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        name: str = "",
+        metadata: bytes = b"",
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.name = name
+        self.metadata = metadata
+        self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(slots=True)
-class JoinGroupRequest:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class JoinGroupRequest(Fields):
     """A member of a classic group enters, or comes back for a rebalance, at the group coordinator.
     The answer is held until all members have joined or the rebalance time is over.
     """
@@ -74,36 +85,58 @@ class JoinGroupRequest:
     MAX_VERSION: ClassVar[int] = 9
     FLEXIBLE_FROM: ClassVar[int | None] = 6
 
-    group_id: str = ""
+    group_id: str
     """Group to join; an empty one gives INVALID_GROUP_ID."""
-    session_timeout_ms: int = 0
+    session_timeout_ms: int
     """Silence in ms after which the member is dropped; outside the broker's bounds gives
     INVALID_SESSION_TIMEOUT.
     """
-    rebalance_timeout_ms: int = -1
+    rebalance_timeout_ms: int
     """Versions 1-9. How long in ms the coordinator waits for this member to rejoin; version 0 uses
     SessionTimeoutMs (KIP-62).
     """
-    member_id: str = ""
+    member_id: str
     """Empty for a newcomer, which from version 4 is told its id with MEMBER_ID_REQUIRED (KIP-394);
     afterwards that id.
     """
-    group_instance_id: str | None = None
+    group_instance_id: str | None
     """Versions 5-9. Static membership id, group.instance.id (KIP-345); null for a dynamic member.
     """
-    protocol_type: str = ""
+    protocol_type: str
     """Kind of group, such as consumer or connect; members must agree, else
     INCONSISTENT_GROUP_PROTOCOL.
     """
-    protocols: list[JoinGroupRequestProtocol] = field(default_factory=list)
+    protocols: list[JoinGroupRequestProtocol]
     """Assignors the member can use, preferred first; none in common with the group gives
     INCONSISTENT_GROUP_PROTOCOL.
     """
-    reason: str | None = None
+    reason: str | None
     """Versions 8-9. Why the member joins, for the coordinator's log only (KIP-800); null when not
     told.
     """
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        group_id: str = "",
+        session_timeout_ms: int = 0,
+        rebalance_timeout_ms: int = -1,
+        member_id: str = "",
+        group_instance_id: str | None = None,
+        protocol_type: str = "",
+        protocols: list[JoinGroupRequestProtocol] = MADE_ANEW,
+        reason: str | None = None,
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.group_id = group_id
+        self.session_timeout_ms = session_timeout_ms
+        self.rebalance_timeout_ms = rebalance_timeout_ms
+        self.member_id = member_id
+        self.group_instance_id = group_instance_id
+        self.protocol_type = protocol_type
+        self.protocols = [] if protocols is MADE_ANEW else protocols
+        self.reason = reason
+        self.unknown_tagged_fields = unknown_tagged_fields
 
     def encode(self, version: int, out: bytearray) -> None:
         """Append the message to ``out``; on an error ``out`` is as it was."""
@@ -388,22 +421,34 @@ class JoinGroupRequest:
             raise decode_failure("JoinGroupRequest", version, buf, start, cause) from cause
 
 
-@dataclass(slots=True)
-class JoinGroupResponseMember:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class JoinGroupResponseMember(Fields):
     """All members and their subscriptions, filled for the leader only."""
 
-    member_id: str = ""
+    member_id: str
     """Id of this member, key for its assignment in SyncGroup."""
-    group_instance_id: str | None = None
+    group_instance_id: str | None
     """Versions 5-9. Static membership id, group.instance.id (KIP-345); null for a dynamic member.
     """
-    metadata: bytes = b""
+    metadata: bytes
     """Subscription it sent for the chosen assignor."""
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        member_id: str = "",
+        group_instance_id: str | None = None,
+        metadata: bytes = b"",
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.member_id = member_id
+        self.group_instance_id = group_instance_id
+        self.metadata = metadata
+        self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(slots=True)
-class JoinGroupResponse:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class JoinGroupResponse(Fields):
     """Ends the joining phase: every member learns generation, assignor and leader, and the leader
     gets all subscriptions to compute the assignment for SyncGroup.
     """
@@ -414,33 +459,57 @@ class JoinGroupResponse:
     MAX_VERSION: ClassVar[int] = 9
     FLEXIBLE_FROM: ClassVar[int | None] = 6
 
-    throttle_time_ms: int = 0
+    throttle_time_ms: int
     """Versions 2-9. Quota delay in ms that the client has to sit out itself (KIP-219); 0 when
     within quota.
     """
-    error_code: int = 0
+    error_code: int
     """NONE, or e.g. MEMBER_ID_REQUIRED, UNKNOWN_MEMBER_ID, INCONSISTENT_GROUP_PROTOCOL,
     FENCED_INSTANCE_ID, GROUP_MAX_SIZE_REACHED, NOT_COORDINATOR.
     """
-    generation_id: int = -1
+    generation_id: int
     """Number of this generation, to be quoted in SyncGroup, Heartbeat and commits; -1 on an error.
     """
-    protocol_type: str | None = None
+    protocol_type: str | None
     """Versions 7-9. Kind of group, as joined (KIP-559); null on an error."""
-    protocol_name: str | None = ""
+    protocol_name: str | None
     """Assignor the coordinator chose; on an error empty, from version 7 null."""
-    leader: str = ""
+    leader: str
     """Member id that computes the assignment; the leader finds its own id here; empty on an error.
     """
-    skip_assignment: bool = False
+    skip_assignment: bool
     """Versions 9. True: the leader keeps the present assignment and computes none, for a static
     leader that came back (KIP-814).
     """
-    member_id: str = ""
+    member_id: str
     """Id to use from now on; with MEMBER_ID_REQUIRED the one to join again with."""
-    members: list[JoinGroupResponseMember] = field(default_factory=list)
+    members: list[JoinGroupResponseMember]
     """All members and their subscriptions, filled for the leader only."""
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        throttle_time_ms: int = 0,
+        error_code: int = 0,
+        generation_id: int = -1,
+        protocol_type: str | None = None,
+        protocol_name: str | None = "",
+        leader: str = "",
+        skip_assignment: bool = False,
+        member_id: str = "",
+        members: list[JoinGroupResponseMember] = MADE_ANEW,
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.throttle_time_ms = throttle_time_ms
+        self.error_code = error_code
+        self.generation_id = generation_id
+        self.protocol_type = protocol_type
+        self.protocol_name = protocol_name
+        self.leader = leader
+        self.skip_assignment = skip_assignment
+        self.member_id = member_id
+        self.members = [] if members is MADE_ANEW else members
+        self.unknown_tagged_fields = unknown_tagged_fields
 
     def encode(self, version: int, out: bytearray) -> None:
         """Append the message to ``out``; on an error ``out`` is as it was."""

@@ -14,6 +14,7 @@ from fencepost_protocol.failures import (
     encode_failure,
     unknown_version,
 )
+from fencepost_protocol.fields import Fields
 from fencepost_protocol.primitives import (
     CUT_SHORT,
     DECODE_ERRORS,
@@ -27,8 +28,8 @@ _pack_hh = struct.Struct(">hh").pack
 new = object.__new__
 
 
-@dataclass(slots=True)
-class KRaftVersionRecord:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class KRaftVersionRecord(Fields):
     """Control record in the metadata log that fixes how the voter set is kept (KIP-853)."""
 
     NAME: ClassVar[str] = "KRaftVersionRecord"
@@ -36,11 +37,21 @@ class KRaftVersionRecord:
     MAX_VERSION: ClassVar[int] = 0
     FLEXIBLE_FROM: ClassVar[int | None] = 0
 
-    version: int = 0
+    version: int
     """Schema version of this record, 0."""
-    kraft_version: int = 0
+    kraft_version: int
     """Level of kraft.version: 0 static voters from the configuration, 1 voters kept in the log."""
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        version: int = 0,
+        kraft_version: int = 0,
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.version = version
+        self.kraft_version = kraft_version
+        self.unknown_tagged_fields = unknown_tagged_fields
 
     def encode(self, version: int, out: bytearray) -> None:
         """Append the message to ``out``; on an error ``out`` is as it was."""

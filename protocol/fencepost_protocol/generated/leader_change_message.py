@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 import struct
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import ClassVar
 
 from fencepost_protocol.failures import (
@@ -15,6 +15,7 @@ from fencepost_protocol.failures import (
     not_in_version,
     unknown_version,
 )
+from fencepost_protocol.fields import MADE_ANEW, Fields
 from fencepost_protocol.primitives import (
     CUT_SHORT,
     DECODE_ERRORS,
@@ -37,19 +38,29 @@ _pack_i = struct.Struct(">i").pack
 new = object.__new__
 
 
-@dataclass(slots=True)
-class Voter:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class Voter(Fields):
     """Part of LeaderChangeMessage."""
 
-    voter_id: int = 0
+    voter_id: int
     """Node id of the voter."""
-    voter_directory_id: bytes = ZERO_UUID
+    voter_directory_id: bytes
     """Versions 1. UUID of the voter's metadata log directory (KIP-853); all zero when not known."""
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        voter_id: int = 0,
+        voter_directory_id: bytes = ZERO_UUID,
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.voter_id = voter_id
+        self.voter_directory_id = voter_directory_id
+        self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(slots=True)
-class LeaderChangeMessage:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class LeaderChangeMessage(Fields):
     """Control record that a newly elected KRaft leader writes first in its epoch (KIP-595)."""
 
     NAME: ClassVar[str] = "LeaderChangeMessage"
@@ -57,15 +68,29 @@ class LeaderChangeMessage:
     MAX_VERSION: ClassVar[int] = 1
     FLEXIBLE_FROM: ClassVar[int | None] = 0
 
-    version: int = 0
+    version: int
     """Schema version of this record, the one it is written with."""
-    leader_id: int = 0
+    leader_id: int
     """Node id of the new leader."""
-    voters: list[Voter] = field(default_factory=list)
+    voters: list[Voter]
     """All voters of the quorum in this epoch."""
-    granting_voters: list[Voter] = field(default_factory=list)
+    granting_voters: list[Voter]
     """Voters whose votes elected the leader."""
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        version: int = 0,
+        leader_id: int = 0,
+        voters: list[Voter] = MADE_ANEW,
+        granting_voters: list[Voter] = MADE_ANEW,
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.version = version
+        self.leader_id = leader_id
+        self.voters = [] if voters is MADE_ANEW else voters
+        self.granting_voters = [] if granting_voters is MADE_ANEW else granting_voters
+        self.unknown_tagged_fields = unknown_tagged_fields
 
     def encode(self, version: int, out: bytearray) -> None:
         """Append the message to ``out``; on an error ``out`` is as it was."""

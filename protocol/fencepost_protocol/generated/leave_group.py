@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import struct
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import ClassVar
 
 from fencepost_protocol.failures import (
@@ -16,6 +16,7 @@ from fencepost_protocol.failures import (
     not_in_version,
     unknown_version,
 )
+from fencepost_protocol.fields import MADE_ANEW, Fields
 from fencepost_protocol.primitives import (
     CUT_SHORT,
     DECODE_ERRORS,
@@ -41,21 +42,33 @@ _pack_ih = struct.Struct(">ih").pack
 new = object.__new__
 
 
-@dataclass(slots=True)
-class MemberIdentity:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class MemberIdentity(Fields):
     """Members to remove, each judged on its own (KIP-345)."""
 
-    member_id: str = ""
+    member_id: str
     """Versions 3-5. Id from JoinGroup; may be empty when GroupInstanceId names the member."""
-    group_instance_id: str | None = None
+    group_instance_id: str | None
     """Versions 3-5. Static membership id to remove (KIP-345); null for a dynamic member."""
-    reason: str | None = None
+    reason: str | None
     """Versions 5. Why it leaves, for the coordinator's log only (KIP-800); null when not told."""
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        member_id: str = "",
+        group_instance_id: str | None = None,
+        reason: str | None = None,
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.member_id = member_id
+        self.group_instance_id = group_instance_id
+        self.reason = reason
+        self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(slots=True)
-class LeaveGroupRequest:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class LeaveGroupRequest(Fields):
     """A member of a classic group says goodbye, which starts a rebalance without waiting for its
     session to run out; from version 3 an administrator can remove several members.
     """
@@ -66,13 +79,25 @@ class LeaveGroupRequest:
     MAX_VERSION: ClassVar[int] = 5
     FLEXIBLE_FROM: ClassVar[int | None] = 4
 
-    group_id: str = ""
+    group_id: str
     """Group that is being left."""
-    member_id: str = ""
+    member_id: str
     """Versions 0-2. Leaving member, up to version 2; UNKNOWN_MEMBER_ID if not in the group."""
-    members: list[MemberIdentity] = field(default_factory=list)
+    members: list[MemberIdentity]
     """Versions 3-5. Members to remove, each judged on its own (KIP-345)."""
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        group_id: str = "",
+        member_id: str = "",
+        members: list[MemberIdentity] = MADE_ANEW,
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.group_id = group_id
+        self.member_id = member_id
+        self.members = [] if members is MADE_ANEW else members
+        self.unknown_tagged_fields = unknown_tagged_fields
 
     def encode(self, version: int, out: bytearray) -> None:
         """Append the message to ``out``; on an error ``out`` is as it was."""
@@ -295,21 +320,33 @@ class LeaveGroupRequest:
             raise decode_failure("LeaveGroupRequest", version, buf, start, cause) from cause
 
 
-@dataclass(slots=True)
-class MemberResponse:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class MemberResponse(Fields):
     """One outcome for each member of the request."""
 
-    member_id: str = ""
+    member_id: str
     """Versions 3-5. Member id the outcome is for."""
-    group_instance_id: str | None = ""
+    group_instance_id: str | None
     """Versions 3-5. Static membership id the outcome is for; null for a dynamic member."""
-    error_code: int = 0
+    error_code: int
     """Versions 3-5. NONE, or why it was not removed: UNKNOWN_MEMBER_ID, FENCED_INSTANCE_ID."""
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        member_id: str = "",
+        group_instance_id: str | None = "",
+        error_code: int = 0,
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.member_id = member_id
+        self.group_instance_id = group_instance_id
+        self.error_code = error_code
+        self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(slots=True)
-class LeaveGroupResponse:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class LeaveGroupResponse(Fields):
     """Confirms the departure, from version 3 for each member on its own."""
 
     NAME: ClassVar[str] = "LeaveGroupResponse"
@@ -318,15 +355,27 @@ class LeaveGroupResponse:
     MAX_VERSION: ClassVar[int] = 5
     FLEXIBLE_FROM: ClassVar[int | None] = 4
 
-    throttle_time_ms: int = 0
+    throttle_time_ms: int
     """Versions 1-5. Quota delay in ms that the client has to sit out itself (KIP-219); 0 when
     within quota.
     """
-    error_code: int = 0
+    error_code: int
     """NONE, or a fault of the group such as NOT_COORDINATOR; up to version 2 also of the member."""
-    members: list[MemberResponse] = field(default_factory=list)
+    members: list[MemberResponse]
     """Versions 3-5. One outcome for each member of the request."""
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        throttle_time_ms: int = 0,
+        error_code: int = 0,
+        members: list[MemberResponse] = MADE_ANEW,
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.throttle_time_ms = throttle_time_ms
+        self.error_code = error_code
+        self.members = [] if members is MADE_ANEW else members
+        self.unknown_tagged_fields = unknown_tagged_fields
 
     def encode(self, version: int, out: bytearray) -> None:
         """Append the message to ``out``; on an error ``out`` is as it was."""

@@ -15,6 +15,7 @@ from fencepost_protocol.failures import (
     encode_failure,
     unknown_version,
 )
+from fencepost_protocol.fields import Fields
 from fencepost_protocol.primitives import CUT_SHORT, DECODE_ERRORS, TaggedFields, negative_length
 
 _unpack_h = struct.Struct(">h").unpack_from
@@ -28,8 +29,8 @@ _pack_qh = struct.Struct(">qh").pack
 new = object.__new__
 
 
-@dataclass(slots=True)
-class LegacyOffsetCommitKey:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class LegacyOffsetCommitKey(Fields):
     """Oldest key of a committed offset in __consumer_offsets; same layout as OffsetCommitKey, and
     no longer written.
     """
@@ -40,13 +41,25 @@ class LegacyOffsetCommitKey:
     MAX_VERSION: ClassVar[int] = 0
     FLEXIBLE_FROM: ClassVar[int | None] = None
 
-    group: str = ""
+    group: str
     """Group that committed."""
-    topic: str = ""
+    topic: str
     """Topic the offset is for."""
-    partition: int = 0
+    partition: int
     """Partition number within the topic, counted from 0."""
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        group: str = "",
+        topic: str = "",
+        partition: int = 0,
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.group = group
+        self.topic = topic
+        self.partition = partition
+        self.unknown_tagged_fields = unknown_tagged_fields
 
     def encode(self, version: int, out: bytearray) -> None:
         """Append the message to ``out``; on an error ``out`` is as it was."""
@@ -99,8 +112,8 @@ class LegacyOffsetCommitKey:
             raise decode_failure("LegacyOffsetCommitKey", version, buf, start, cause) from cause
 
 
-@dataclass(slots=True)
-class LegacyOffsetCommitValue:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class LegacyOffsetCommitValue(Fields):
     """Oldest form of a committed offset; same layout as version 0 of OffsetCommitValue."""
 
     NAME: ClassVar[str] = "LegacyOffsetCommitValue"
@@ -109,13 +122,25 @@ class LegacyOffsetCommitValue:
     MAX_VERSION: ClassVar[int] = 0
     FLEXIBLE_FROM: ClassVar[int | None] = None
 
-    offset: int = 0
+    offset: int
     """Next offset the group will read."""
-    metadata: str = ""
+    metadata: str
     """Free text that the client stored along with it."""
-    commit_timestamp: int = 0
+    commit_timestamp: int
     """When it was committed, in ms since 1970."""
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        offset: int = 0,
+        metadata: str = "",
+        commit_timestamp: int = 0,
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.offset = offset
+        self.metadata = metadata
+        self.commit_timestamp = commit_timestamp
+        self.unknown_tagged_fields = unknown_tagged_fields
 
     def encode(self, version: int, out: bytearray) -> None:
         """Append the message to ``out``; on an error ``out`` is as it was."""

@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import struct
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import ClassVar
 
 from fencepost_protocol.failures import (
@@ -16,6 +16,7 @@ from fencepost_protocol.failures import (
     not_in_version,
     unknown_version,
 )
+from fencepost_protocol.fields import MADE_ANEW, Fields
 from fencepost_protocol.primitives import (
     CUT_SHORT,
     DECODE_ERRORS,
@@ -37,8 +38,8 @@ _pack_ih = struct.Struct(">ih").pack
 new = object.__new__
 
 
-@dataclass(slots=True)
-class ListConfigResourcesRequest:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class ListConfigResourcesRequest(Fields):
     """An administrative client asks which resources may carry configuration. Version 0 lists only
     client metrics subscriptions (KIP-714), version 1 any type (KIP-1142).
     """
@@ -49,11 +50,19 @@ class ListConfigResourcesRequest:
     MAX_VERSION: ClassVar[int] = 1
     FLEXIBLE_FROM: ClassVar[int | None] = 0
 
-    resource_types: list[int] = field(default_factory=list)
+    resource_types: list[int]
     """Versions 1. Types wanted: 2 topic, 4 broker, 8 broker logger, 16 client metrics, 32 group;
     empty means every type the broker supports.
     """
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        resource_types: list[int] = MADE_ANEW,
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.resource_types = [] if resource_types is MADE_ANEW else resource_types
+        self.unknown_tagged_fields = unknown_tagged_fields
 
     def encode(self, version: int, out: bytearray) -> None:
         """Append the message to ``out``; on an error ``out`` is as it was."""
@@ -112,21 +121,31 @@ class ListConfigResourcesRequest:
             raise decode_failure("ListConfigResourcesRequest", version, buf, start, cause) from cause
 
 
-@dataclass(slots=True)
-class ConfigResource:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class ConfigResource(Fields):
     """Resources found, of all types asked for."""
 
-    resource_name: str = ""
+    resource_name: str
     """Name to use in DescribeConfigs: topic, node id, group or metrics subscription."""
-    resource_type: int = 16
+    resource_type: int
     """Versions 1. 2 topic, 4 broker, 8 broker logger, 16 client metrics, 32 group; always 16 in
     version 0.
     """
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        resource_name: str = "",
+        resource_type: int = 16,
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.resource_name = resource_name
+        self.resource_type = resource_type
+        self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(slots=True)
-class ListConfigResourcesResponse:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class ListConfigResourcesResponse(Fields):
     """Names and types of the resources that may carry configuration (KIP-1142)."""
 
     NAME: ClassVar[str] = "ListConfigResourcesResponse"
@@ -135,15 +154,27 @@ class ListConfigResourcesResponse:
     MAX_VERSION: ClassVar[int] = 1
     FLEXIBLE_FROM: ClassVar[int | None] = 0
 
-    throttle_time_ms: int = 0
+    throttle_time_ms: int
     """Quota delay in ms that the client has to sit out itself (KIP-219); 0 when within quota."""
-    error_code: int = 0
+    error_code: int
     """NONE, or e.g. CLUSTER_AUTHORIZATION_FAILED, UNSUPPORTED_VERSION for a type that cannot be
     listed.
     """
-    config_resources: list[ConfigResource] = field(default_factory=list)
+    config_resources: list[ConfigResource]
     """Resources found, of all types asked for."""
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        throttle_time_ms: int = 0,
+        error_code: int = 0,
+        config_resources: list[ConfigResource] = MADE_ANEW,
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.throttle_time_ms = throttle_time_ms
+        self.error_code = error_code
+        self.config_resources = [] if config_resources is MADE_ANEW else config_resources
+        self.unknown_tagged_fields = unknown_tagged_fields
 
     def encode(self, version: int, out: bytearray) -> None:
         """Append the message to ``out``; on an error ``out`` is as it was."""

@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import struct
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import ClassVar
 
 from fencepost_protocol.failures import (
@@ -16,6 +16,7 @@ from fencepost_protocol.failures import (
     not_in_version,
     unknown_version,
 )
+from fencepost_protocol.fields import MADE_ANEW, Fields
 from fencepost_protocol.primitives import (
     CUT_SHORT,
     DECODE_ERRORS,
@@ -43,8 +44,8 @@ _pack_ih = struct.Struct(">ih").pack
 new = object.__new__
 
 
-@dataclass(slots=True)
-class ListGroupsRequest:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class ListGroupsRequest(Fields):
     """An administrator asks one broker for the groups it coordinates; a full list takes asking
     every broker.
     """
@@ -55,11 +56,21 @@ class ListGroupsRequest:
     MAX_VERSION: ClassVar[int] = 5
     FLEXIBLE_FROM: ClassVar[int | None] = 3
 
-    states_filter: list[str] = field(default_factory=list)
+    states_filter: list[str]
     """Versions 4-5. Group states to keep, such as Stable or Empty (KIP-518); empty keeps all."""
-    types_filter: list[str] = field(default_factory=list)
+    types_filter: list[str]
     """Versions 5. Group types to keep, such as classic or consumer (KIP-848); empty keeps all."""
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        states_filter: list[str] = MADE_ANEW,
+        types_filter: list[str] = MADE_ANEW,
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.states_filter = [] if states_filter is MADE_ANEW else states_filter
+        self.types_filter = [] if types_filter is MADE_ANEW else types_filter
+        self.unknown_tagged_fields = unknown_tagged_fields
 
     def encode(self, version: int, out: bytearray) -> None:
         """Append the message to ``out``; on an error ``out`` is as it was."""
@@ -150,23 +161,37 @@ class ListGroupsRequest:
             raise decode_failure("ListGroupsRequest", version, buf, start, cause) from cause
 
 
-@dataclass(slots=True)
-class ListedGroup:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class ListedGroup(Fields):
     """Groups that passed the filters."""
 
-    group_id: str = ""
+    group_id: str
     """Group id, unique on the cluster."""
-    protocol_type: str = ""
+    protocol_type: str
     """Kind of group, such as consumer or connect; empty for groups that only store offsets."""
-    group_state: str = ""
+    group_state: str
     """Versions 4-5. State at the time of asking, such as Stable or Empty (KIP-518)."""
-    group_type: str = ""
+    group_type: str
     """Versions 5. Protocol behind the group: classic, consumer, share or streams (KIP-848)."""
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        group_id: str = "",
+        protocol_type: str = "",
+        group_state: str = "",
+        group_type: str = "",
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.group_id = group_id
+        self.protocol_type = protocol_type
+        self.group_state = group_state
+        self.group_type = group_type
+        self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(slots=True)
-class ListGroupsResponse:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class ListGroupsResponse(Fields):
     """The groups that the asked broker coordinates and the caller may see."""
 
     NAME: ClassVar[str] = "ListGroupsResponse"
@@ -175,17 +200,29 @@ class ListGroupsResponse:
     MAX_VERSION: ClassVar[int] = 5
     FLEXIBLE_FROM: ClassVar[int | None] = 3
 
-    throttle_time_ms: int = 0
+    throttle_time_ms: int
     """Versions 1-5. Quota delay in ms that the client has to sit out itself (KIP-219); 0 when
     within quota.
     """
-    error_code: int = 0
+    error_code: int
     """NONE, or e.g. COORDINATOR_LOAD_IN_PROGRESS, COORDINATOR_NOT_AVAILABLE for the broker as a
     whole.
     """
-    groups: list[ListedGroup] = field(default_factory=list)
+    groups: list[ListedGroup]
     """Groups that passed the filters."""
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        throttle_time_ms: int = 0,
+        error_code: int = 0,
+        groups: list[ListedGroup] = MADE_ANEW,
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.throttle_time_ms = throttle_time_ms
+        self.error_code = error_code
+        self.groups = [] if groups is MADE_ANEW else groups
+        self.unknown_tagged_fields = unknown_tagged_fields
 
     def encode(self, version: int, out: bytearray) -> None:
         """Append the message to ``out``; on an error ``out`` is as it was."""

@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import struct
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import ClassVar
 
 from fencepost_protocol.failures import (
@@ -16,6 +16,7 @@ from fencepost_protocol.failures import (
     not_in_version,
     unknown_version,
 )
+from fencepost_protocol.fields import MADE_ANEW, Fields
 from fencepost_protocol.primitives import (
     CUT_SHORT,
     DECODE_ERRORS,
@@ -49,36 +50,58 @@ _pack_q = struct.Struct(">q").pack
 new = object.__new__
 
 
-@dataclass(slots=True)
-class ListOffsetsPartition:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class ListOffsetsPartition(Fields):
     """One lookup for each partition."""
 
-    partition_index: int = 0
+    partition_index: int
     """Partition number within the topic, counted from 0."""
-    current_leader_epoch: int = -1
+    current_leader_epoch: int
     """Versions 4-11. Leader epoch the caller believes in (KIP-320): behind gives
     FENCED_LEADER_EPOCH, ahead UNKNOWN_LEADER_EPOCH, -1 skips the check.
     """
-    timestamp: int = 0
+    timestamp: int
     """Time in ms since 1970, or -1 latest, -2 earliest, -3 maximum timestamp (7+), -4 earliest
     local (8+), -5 last tiered (9+), -6 earliest pending upload (11+).
     """
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        partition_index: int = 0,
+        current_leader_epoch: int = -1,
+        timestamp: int = 0,
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.partition_index = partition_index
+        self.current_leader_epoch = current_leader_epoch
+        self.timestamp = timestamp
+        self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(slots=True)
-class ListOffsetsTopic:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class ListOffsetsTopic(Fields):
     """Partitions to look up, grouped by topic."""
 
-    name: str = ""
+    name: str
     """Topic to look up; an unknown one gets UNKNOWN_TOPIC_OR_PARTITION."""
-    partitions: list[ListOffsetsPartition] = field(default_factory=list)
+    partitions: list[ListOffsetsPartition]
     """One lookup for each partition."""
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        name: str = "",
+        partitions: list[ListOffsetsPartition] = MADE_ANEW,
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.name = name
+        self.partitions = [] if partitions is MADE_ANEW else partitions
+        self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(slots=True)
-class ListOffsetsRequest:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class ListOffsetsRequest(Fields):
     """A client asks the partition leader for the offset that belongs to a timestamp or to a special
     position such as earliest or latest.
     """
@@ -89,17 +112,31 @@ class ListOffsetsRequest:
     MAX_VERSION: ClassVar[int] = 11
     FLEXIBLE_FROM: ClassVar[int | None] = 6
 
-    replica_id: int = 0
+    replica_id: int
     """Broker id of a follower; -1 for a client."""
-    isolation_level: int = 0
+    isolation_level: int
     """Versions 2-11. Decides what latest (Timestamp -1) means: 0 the high watermark, 1 the last
     stable offset.
     """
-    topics: list[ListOffsetsTopic] = field(default_factory=list)
+    topics: list[ListOffsetsTopic]
     """Partitions to look up, grouped by topic."""
-    timeout_ms: int = 0
+    timeout_ms: int
     """Versions 10-11. Longest wait in ms for a lookup in tiered storage (KIP-1075)."""
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        replica_id: int = 0,
+        isolation_level: int = 0,
+        topics: list[ListOffsetsTopic] = MADE_ANEW,
+        timeout_ms: int = 0,
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.replica_id = replica_id
+        self.isolation_level = isolation_level
+        self.topics = [] if topics is MADE_ANEW else topics
+        self.timeout_ms = timeout_ms
+        self.unknown_tagged_fields = unknown_tagged_fields
 
     def encode(self, version: int, out: bytearray) -> None:
         """Append the message to ``out``; on an error ``out`` is as it was."""
@@ -303,41 +340,67 @@ class ListOffsetsRequest:
             raise decode_failure("ListOffsetsRequest", version, buf, start, cause) from cause
 
 
-@dataclass(slots=True)
-class ListOffsetsPartitionResponse:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class ListOffsetsPartitionResponse(Fields):
     """One result for each partition asked for."""
 
-    partition_index: int = 0
+    partition_index: int
     """Partition number within the topic, counted from 0."""
-    error_code: int = 0
+    error_code: int
     """NONE, or e.g. NOT_LEADER_OR_FOLLOWER, OFFSET_NOT_AVAILABLE; UNSUPPORTED_VERSION for a special
     Timestamp this version lacks.
     """
-    timestamp: int = -1
+    timestamp: int
     """Timestamp in ms of the record found; -1 if nothing matched, and for latest or earliest."""
-    offset: int = -1
+    offset: int
     """First offset at or after the time asked for, or the special position; -1 if nothing matched.
     """
-    leader_epoch: int = -1
+    leader_epoch: int
     """Versions 4-11. Leader epoch in which the record at Offset was written (KIP-320); -1 when
     unknown.
     """
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        partition_index: int = 0,
+        error_code: int = 0,
+        timestamp: int = -1,
+        offset: int = -1,
+        leader_epoch: int = -1,
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.partition_index = partition_index
+        self.error_code = error_code
+        self.timestamp = timestamp
+        self.offset = offset
+        self.leader_epoch = leader_epoch
+        self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(slots=True)
-class ListOffsetsTopicResponse:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class ListOffsetsTopicResponse(Fields):
     """What was found, grouped by topic."""
 
-    name: str = ""
+    name: str
     """Topic the results are for."""
-    partitions: list[ListOffsetsPartitionResponse] = field(default_factory=list)
+    partitions: list[ListOffsetsPartitionResponse]
     """One result for each partition asked for."""
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        name: str = "",
+        partitions: list[ListOffsetsPartitionResponse] = MADE_ANEW,
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.name = name
+        self.partitions = [] if partitions is MADE_ANEW else partitions
+        self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(slots=True)
-class ListOffsetsResponse:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class ListOffsetsResponse(Fields):
     """The offsets found for a ListOffsetsRequest. Finding nothing is no error: NONE with offset -1.
     """
 
@@ -347,13 +410,23 @@ class ListOffsetsResponse:
     MAX_VERSION: ClassVar[int] = 11
     FLEXIBLE_FROM: ClassVar[int | None] = 6
 
-    throttle_time_ms: int = 0
+    throttle_time_ms: int
     """Versions 2-11. Quota delay in ms that the client has to sit out itself (KIP-219); 0 when
     within quota.
     """
-    topics: list[ListOffsetsTopicResponse] = field(default_factory=list)
+    topics: list[ListOffsetsTopicResponse]
     """What was found, grouped by topic."""
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        throttle_time_ms: int = 0,
+        topics: list[ListOffsetsTopicResponse] = MADE_ANEW,
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.throttle_time_ms = throttle_time_ms
+        self.topics = [] if topics is MADE_ANEW else topics
+        self.unknown_tagged_fields = unknown_tagged_fields
 
     def encode(self, version: int, out: bytearray) -> None:
         """Append the message to ``out``; on an error ``out`` is as it was."""

@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import struct
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import ClassVar
 
 from fencepost_protocol.failures import (
@@ -15,6 +15,7 @@ from fencepost_protocol.failures import (
     encode_failure,
     unknown_version,
 )
+from fencepost_protocol.fields import MADE_ANEW, Fields
 from fencepost_protocol.primitives import (
     CUT_SHORT,
     DECODE_ERRORS,
@@ -38,19 +39,29 @@ _pack_ih = struct.Struct(">ih").pack
 new = object.__new__
 
 
-@dataclass(slots=True)
-class ListPartitionReassignmentsTopics:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class ListPartitionReassignmentsTopics(Fields):
     """Partitions of interest, by topic; null means all that are moving."""
 
-    name: str = ""
+    name: str
     """Topic of interest."""
-    partition_indexes: list[int] = field(default_factory=list)
+    partition_indexes: list[int]
     """Partition numbers of interest."""
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        name: str = "",
+        partition_indexes: list[int] = MADE_ANEW,
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.name = name
+        self.partition_indexes = [] if partition_indexes is MADE_ANEW else partition_indexes
+        self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(slots=True)
-class ListPartitionReassignmentsRequest:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class ListPartitionReassignmentsRequest(Fields):
     """An admin client asks which partition moves are under way (KIP-455). Needs describe on the
     cluster.
     """
@@ -61,11 +72,21 @@ class ListPartitionReassignmentsRequest:
     MAX_VERSION: ClassVar[int] = 0
     FLEXIBLE_FROM: ClassVar[int | None] = 0
 
-    timeout_ms: int = 60000
+    timeout_ms: int
     """Longest wait in ms for the answer."""
-    topics: list[ListPartitionReassignmentsTopics] | None = None
+    topics: list[ListPartitionReassignmentsTopics] | None
     """Partitions of interest, by topic; null means all that are moving."""
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        timeout_ms: int = 60000,
+        topics: list[ListPartitionReassignmentsTopics] | None = None,
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.timeout_ms = timeout_ms
+        self.topics = topics
+        self.unknown_tagged_fields = unknown_tagged_fields
 
     def encode(self, version: int, out: bytearray) -> None:
         """Append the message to ``out``; on an error ``out`` is as it was."""
@@ -169,34 +190,58 @@ class ListPartitionReassignmentsRequest:
             raise decode_failure("ListPartitionReassignmentsRequest", version, buf, start, cause) from cause
 
 
-@dataclass(slots=True)
-class OngoingPartitionReassignment:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class OngoingPartitionReassignment(Fields):
     """One entry for each moving partition."""
 
-    partition_index: int = 0
+    partition_index: int
     """Partition number within the topic, counted from 0."""
-    replicas: list[int] = field(default_factory=list)
+    replicas: list[int]
     """All replicas at present, those to come and those to go included."""
-    adding_replicas: list[int] = field(default_factory=list)
+    adding_replicas: list[int]
     """Brokers that must still catch up to join; part of Replicas."""
-    removing_replicas: list[int] = field(default_factory=list)
+    removing_replicas: list[int]
     """Brokers that drop out at the end of the move; part of Replicas."""
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        partition_index: int = 0,
+        replicas: list[int] = MADE_ANEW,
+        adding_replicas: list[int] = MADE_ANEW,
+        removing_replicas: list[int] = MADE_ANEW,
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.partition_index = partition_index
+        self.replicas = [] if replicas is MADE_ANEW else replicas
+        self.adding_replicas = [] if adding_replicas is MADE_ANEW else adding_replicas
+        self.removing_replicas = [] if removing_replicas is MADE_ANEW else removing_replicas
+        self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(slots=True)
-class OngoingTopicReassignment:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class OngoingTopicReassignment(Fields):
     """Moves under way, by topic; empty when there are none."""
 
-    name: str = ""
+    name: str
     """Topic of the moving partitions."""
-    partitions: list[OngoingPartitionReassignment] = field(default_factory=list)
+    partitions: list[OngoingPartitionReassignment]
     """One entry for each moving partition."""
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        name: str = "",
+        partitions: list[OngoingPartitionReassignment] = MADE_ANEW,
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.name = name
+        self.partitions = [] if partitions is MADE_ANEW else partitions
+        self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(slots=True)
-class ListPartitionReassignmentsResponse:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class ListPartitionReassignmentsResponse(Fields):
     """The partition moves that are not complete yet; a partition at rest does not appear (KIP-455).
     """
 
@@ -206,16 +251,30 @@ class ListPartitionReassignmentsResponse:
     MAX_VERSION: ClassVar[int] = 0
     FLEXIBLE_FROM: ClassVar[int | None] = 0
 
-    throttle_time_ms: int = 0
+    throttle_time_ms: int
     """Quota delay in ms that the client has to sit out itself (KIP-219); 0 when within quota."""
-    error_code: int = 0
+    error_code: int
     """NONE, or a fault of the whole request such as CLUSTER_AUTHORIZATION_FAILED or NOT_CONTROLLER.
     """
-    error_message: str | None = ""
+    error_message: str | None
     """Readable detail for the error; may be null."""
-    topics: list[OngoingTopicReassignment] = field(default_factory=list)
+    topics: list[OngoingTopicReassignment]
     """Moves under way, by topic; empty when there are none."""
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        throttle_time_ms: int = 0,
+        error_code: int = 0,
+        error_message: str | None = "",
+        topics: list[OngoingTopicReassignment] = MADE_ANEW,
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.throttle_time_ms = throttle_time_ms
+        self.error_code = error_code
+        self.error_message = error_message
+        self.topics = [] if topics is MADE_ANEW else topics
+        self.unknown_tagged_fields = unknown_tagged_fields
 
     def encode(self, version: int, out: bytearray) -> None:
         """Append the message to ``out``; on an error ``out`` is as it was."""

@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import struct
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import ClassVar
 
 from fencepost_protocol.failures import (
@@ -16,6 +16,7 @@ from fencepost_protocol.failures import (
     not_in_version,
     unknown_version,
 )
+from fencepost_protocol.fields import MADE_ANEW, Fields
 from fencepost_protocol.primitives import (
     CUT_SHORT,
     DECODE_ERRORS,
@@ -42,8 +43,8 @@ _pack_q = struct.Struct(">q").pack
 new = object.__new__
 
 
-@dataclass(slots=True)
-class ListTransactionsRequest:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class ListTransactionsRequest(Fields):
     """An administrative client asks a broker which transactional ids it coordinates, narrowed by
     filters that must all match (KIP-664).
     """
@@ -54,21 +55,35 @@ class ListTransactionsRequest:
     MAX_VERSION: ClassVar[int] = 2
     FLEXIBLE_FROM: ClassVar[int | None] = 0
 
-    state_filters: list[str] = field(default_factory=list)
+    state_filters: list[str]
     """State names to keep, such as Ongoing; empty keeps all, unknown names come back in
     UnknownStateFilters.
     """
-    producer_id_filters: list[int] = field(default_factory=list)
+    producer_id_filters: list[int]
     """Producer ids to keep; empty keeps all."""
-    duration_filter: int = -1
+    duration_filter: int
     """Versions 1-2. Keeps transactions that have run longer than this many ms (KIP-994); -1
     switches the filter off.
     """
-    transactional_id_pattern: str | None = None
+    transactional_id_pattern: str | None
     """Versions 2. Regular expression for transactional ids (KIP-1152); null keeps all, a malformed
     one gives INVALID_REGULAR_EXPRESSION.
     """
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        state_filters: list[str] = MADE_ANEW,
+        producer_id_filters: list[int] = MADE_ANEW,
+        duration_filter: int = -1,
+        transactional_id_pattern: str | None = None,
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.state_filters = [] if state_filters is MADE_ANEW else state_filters
+        self.producer_id_filters = [] if producer_id_filters is MADE_ANEW else producer_id_filters
+        self.duration_filter = duration_filter
+        self.transactional_id_pattern = transactional_id_pattern
+        self.unknown_tagged_fields = unknown_tagged_fields
 
     def encode(self, version: int, out: bytearray) -> None:
         """Append the message to ``out``; on an error ``out`` is as it was."""
@@ -171,21 +186,33 @@ class ListTransactionsRequest:
             raise decode_failure("ListTransactionsRequest", version, buf, start, cause) from cause
 
 
-@dataclass(slots=True)
-class TransactionState:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class TransactionState(Fields):
     """Transactions that match; ids the caller may not describe are left out."""
 
-    transactional_id: str = ""
+    transactional_id: str
     """Transactional id that the broker coordinates."""
-    producer_id: int = 0
+    producer_id: int
     """Producer id now tied to it."""
-    transaction_state: str = ""
+    transaction_state: str
     """Empty, Ongoing, PrepareCommit, PrepareAbort, CompleteCommit or CompleteAbort."""
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        transactional_id: str = "",
+        producer_id: int = 0,
+        transaction_state: str = "",
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.transactional_id = transactional_id
+        self.producer_id = producer_id
+        self.transaction_state = transaction_state
+        self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(slots=True)
-class ListTransactionsResponse:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class ListTransactionsResponse(Fields):
     """The transactional ids that one broker coordinates and that pass the filters; clients ask
     every broker and merge the answers (KIP-664).
     """
@@ -196,17 +223,31 @@ class ListTransactionsResponse:
     MAX_VERSION: ClassVar[int] = 2
     FLEXIBLE_FROM: ClassVar[int | None] = 0
 
-    throttle_time_ms: int = 0
+    throttle_time_ms: int
     """Quota delay in ms that the client has to sit out itself (KIP-219); 0 when within quota."""
-    error_code: int = 0
+    error_code: int
     """NONE, or e.g. COORDINATOR_LOAD_IN_PROGRESS, COORDINATOR_NOT_AVAILABLE,
     INVALID_REGULAR_EXPRESSION.
     """
-    unknown_state_filters: list[str] = field(default_factory=list)
+    unknown_state_filters: list[str]
     """Names in StateFilters that are no transaction states; normally empty."""
-    transaction_states: list[TransactionState] = field(default_factory=list)
+    transaction_states: list[TransactionState]
     """Transactions that match; ids the caller may not describe are left out."""
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        throttle_time_ms: int = 0,
+        error_code: int = 0,
+        unknown_state_filters: list[str] = MADE_ANEW,
+        transaction_states: list[TransactionState] = MADE_ANEW,
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.throttle_time_ms = throttle_time_ms
+        self.error_code = error_code
+        self.unknown_state_filters = [] if unknown_state_filters is MADE_ANEW else unknown_state_filters
+        self.transaction_states = [] if transaction_states is MADE_ANEW else transaction_states
+        self.unknown_tagged_fields = unknown_tagged_fields
 
     def encode(self, version: int, out: bytearray) -> None:
         """Append the message to ``out``; on an error ``out`` is as it was."""

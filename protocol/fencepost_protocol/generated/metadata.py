@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import struct
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import ClassVar
 
 from fencepost_protocol.failures import (
@@ -17,6 +17,7 @@ from fencepost_protocol.failures import (
     not_nullable,
     unknown_version,
 )
+from fencepost_protocol.fields import MADE_ANEW, Fields
 from fencepost_protocol.primitives import (
     CUT_SHORT,
     DECODE_ERRORS,
@@ -59,19 +60,29 @@ _pack_ih = struct.Struct(">ih").pack
 new = object.__new__
 
 
-@dataclass(slots=True)
-class MetadataRequestTopic:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class MetadataRequestTopic(Fields):
     """Topics asked for; null means all, an empty list none (in version 0 it means all)."""
 
-    topic_id: bytes = ZERO_UUID
+    topic_id: bytes
     """Versions 10-13. Topic by UUID, honoured from version 12; all zero means by Name."""
-    name: str | None = ""
+    name: str | None
     """Topic by name; null when TopicId is used."""
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        topic_id: bytes = ZERO_UUID,
+        name: str | None = "",
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.topic_id = topic_id
+        self.name = name
+        self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(slots=True)
-class MetadataRequest:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class MetadataRequest(Fields):
     """Any client asks any broker for the brokers of the cluster and the leaders of some or all
     topics; usually the first request after ApiVersions and the cure for stale leaders.
     """
@@ -82,17 +93,31 @@ class MetadataRequest:
     MAX_VERSION: ClassVar[int] = 13
     FLEXIBLE_FROM: ClassVar[int | None] = 9
 
-    topics: list[MetadataRequestTopic] | None = field(default_factory=list)
+    topics: list[MetadataRequestTopic] | None
     """Topics asked for; null means all, an empty list none (in version 0 it means all)."""
-    allow_auto_topic_creation: bool = True
+    allow_auto_topic_creation: bool
     """Versions 4-13. Whether an unknown topic may be created, provided auto.create.topics.enable
     agrees; before version 4 always so.
     """
-    include_cluster_authorized_operations: bool = False
+    include_cluster_authorized_operations: bool
     """Versions 8-10. True asks for ClusterAuthorizedOperations to be filled (KIP-430)."""
-    include_topic_authorized_operations: bool = False
+    include_topic_authorized_operations: bool
     """Versions 8-13. Asks for TopicAuthorizedOperations of every topic (KIP-430)."""
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        topics: list[MetadataRequestTopic] | None = MADE_ANEW,
+        allow_auto_topic_creation: bool = True,
+        include_cluster_authorized_operations: bool = False,
+        include_topic_authorized_operations: bool = False,
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.topics = [] if topics is MADE_ANEW else topics
+        self.allow_auto_topic_creation = allow_auto_topic_creation
+        self.include_cluster_authorized_operations = include_cluster_authorized_operations
+        self.include_topic_authorized_operations = include_topic_authorized_operations
+        self.unknown_tagged_fields = unknown_tagged_fields
 
     def encode(self, version: int, out: bytearray) -> None:
         """Append the message to ``out``; on an error ``out`` is as it was."""
@@ -283,75 +308,127 @@ class MetadataRequest:
             raise decode_failure("MetadataRequest", version, buf, start, cause) from cause
 
 
-@dataclass(slots=True)
-class MetadataResponseBroker:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class MetadataResponseBroker(Fields):
     """Live brokers, with their addresses on the listener the request came in by."""
 
-    node_id: int = 0
+    node_id: int
     """Broker id that leader and replica lists refer to."""
-    host: str = ""
+    host: str
     """Advertised host name or address to connect to."""
-    port: int = 0
+    port: int
     """Advertised TCP port to connect to."""
-    rack: str | None = None
+    rack: str | None
     """Versions 1-13. Value of broker.rack; null when not configured."""
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        node_id: int = 0,
+        host: str = "",
+        port: int = 0,
+        rack: str | None = None,
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.node_id = node_id
+        self.host = host
+        self.port = port
+        self.rack = rack
+        self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(slots=True)
-class MetadataResponsePartition:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class MetadataResponsePartition(Fields):
     """All partitions of the topic, in no promised order."""
 
-    error_code: int = 0
+    error_code: int
     """NONE, or LEADER_NOT_AVAILABLE or LISTENER_NOT_FOUND when no leader can be reached."""
-    partition_index: int = 0
+    partition_index: int
     """Partition number within the topic, counted from 0."""
-    leader_id: int = 0
+    leader_id: int
     """Broker to produce to and fetch from; -1 while there is no leader."""
-    leader_epoch: int = -1
+    leader_epoch: int
     """Versions 7-13. Grows with every change of leader, lets clients drop stale answers (KIP-320);
     -1 when unknown.
     """
-    replica_nodes: list[int] = field(default_factory=list)
+    replica_nodes: list[int]
     """Broker ids that hold a copy, the preferred leader first."""
-    isr_nodes: list[int] = field(default_factory=list)
+    isr_nodes: list[int]
     """Broker ids of the copies that are in sync."""
-    offline_replicas: list[int] = field(default_factory=list)
+    offline_replicas: list[int]
     """Versions 5-13. Broker ids whose copy is out of reach, because the broker is down or its disk
     failed (KIP-112).
     """
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        error_code: int = 0,
+        partition_index: int = 0,
+        leader_id: int = 0,
+        leader_epoch: int = -1,
+        replica_nodes: list[int] = MADE_ANEW,
+        isr_nodes: list[int] = MADE_ANEW,
+        offline_replicas: list[int] = MADE_ANEW,
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.error_code = error_code
+        self.partition_index = partition_index
+        self.leader_id = leader_id
+        self.leader_epoch = leader_epoch
+        self.replica_nodes = [] if replica_nodes is MADE_ANEW else replica_nodes
+        self.isr_nodes = [] if isr_nodes is MADE_ANEW else isr_nodes
+        self.offline_replicas = [] if offline_replicas is MADE_ANEW else offline_replicas
+        self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(slots=True)
-class MetadataResponseTopic:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class MetadataResponseTopic(Fields):
     """Topics asked for, each with its own error."""
 
-    error_code: int = 0
+    error_code: int
     """NONE, or why it has no details: UNKNOWN_TOPIC_OR_PARTITION, UNKNOWN_TOPIC_ID,
     INVALID_TOPIC_EXCEPTION, TOPIC_AUTHORIZATION_FAILED, LEADER_NOT_AVAILABLE.
     """
-    name: str | None = ""
+    name: str | None
     """Topic described; null from version 12 if it was asked for by an unknown id."""
-    topic_id: bytes = ZERO_UUID
+    topic_id: bytes
     """Versions 10-13. UUID the topic was created with, new if deleted and created again; all zero
     when unknown.
     """
-    is_internal: bool = False
+    is_internal: bool
     """Versions 1-13. True for topics of the brokers themselves, such as __consumer_offsets and
     __transaction_state.
     """
-    partitions: list[MetadataResponsePartition] = field(default_factory=list)
+    partitions: list[MetadataResponsePartition]
     """All partitions of the topic, in no promised order."""
-    topic_authorized_operations: int = -2147483648
+    topic_authorized_operations: int
     """Versions 8-13. Bit field of what the caller may do, bit number = ACL operation code;
     -2147483648 when not asked for.
     """
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        error_code: int = 0,
+        name: str | None = "",
+        topic_id: bytes = ZERO_UUID,
+        is_internal: bool = False,
+        partitions: list[MetadataResponsePartition] = MADE_ANEW,
+        topic_authorized_operations: int = -2147483648,
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.error_code = error_code
+        self.name = name
+        self.topic_id = topic_id
+        self.is_internal = is_internal
+        self.partitions = [] if partitions is MADE_ANEW else partitions
+        self.topic_authorized_operations = topic_authorized_operations
+        self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(slots=True)
-class MetadataResponse:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class MetadataResponse(Fields):
     """The broker's view of the cluster: live brokers, and for each topic its partitions with
     leader, replicas and in-sync set.
     """
@@ -362,28 +439,48 @@ class MetadataResponse:
     MAX_VERSION: ClassVar[int] = 13
     FLEXIBLE_FROM: ClassVar[int | None] = 9
 
-    throttle_time_ms: int = 0
+    throttle_time_ms: int
     """Versions 3-13. Quota delay in ms that the client has to sit out itself (KIP-219); 0 when
     within quota.
     """
-    brokers: list[MetadataResponseBroker] = field(default_factory=list)
+    brokers: list[MetadataResponseBroker]
     """Live brokers, with their addresses on the listener the request came in by."""
-    cluster_id: str | None = None
+    cluster_id: str | None
     """Versions 2-13. Identity of the cluster (KIP-78); null when unknown."""
-    controller_id: int = -1
+    controller_id: int
     """Versions 1-13. Broker to send administrative requests to; under KRaft any live one, as
     brokers forward them; -1 when none.
     """
-    topics: list[MetadataResponseTopic] = field(default_factory=list)
+    topics: list[MetadataResponseTopic]
     """Topics asked for, each with its own error."""
-    cluster_authorized_operations: int = -2147483648
+    cluster_authorized_operations: int
     """Versions 8-10. Same kind of bit field for the cluster itself; -2147483648 when not asked for.
     """
-    error_code: int = 0
+    error_code: int
     """Versions 13. NONE, or REBOOTSTRAP_REQUIRED: forget all brokers and begin at the bootstrap
     servers (KIP-1102).
     """
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        throttle_time_ms: int = 0,
+        brokers: list[MetadataResponseBroker] = MADE_ANEW,
+        cluster_id: str | None = None,
+        controller_id: int = -1,
+        topics: list[MetadataResponseTopic] = MADE_ANEW,
+        cluster_authorized_operations: int = -2147483648,
+        error_code: int = 0,
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.throttle_time_ms = throttle_time_ms
+        self.brokers = [] if brokers is MADE_ANEW else brokers
+        self.cluster_id = cluster_id
+        self.controller_id = controller_id
+        self.topics = [] if topics is MADE_ANEW else topics
+        self.cluster_authorized_operations = cluster_authorized_operations
+        self.error_code = error_code
+        self.unknown_tagged_fields = unknown_tagged_fields
 
     def encode(self, version: int, out: bytearray) -> None:
         """Append the message to ``out``; on an error ``out`` is as it was."""

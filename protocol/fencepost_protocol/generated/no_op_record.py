@@ -13,6 +13,7 @@ from fencepost_protocol.failures import (
     encode_failure,
     unknown_version,
 )
+from fencepost_protocol.fields import Fields
 from fencepost_protocol.primitives import (
     CUT_SHORT,
     DECODE_ERRORS,
@@ -24,8 +25,8 @@ from fencepost_protocol.primitives import (
 new = object.__new__
 
 
-@dataclass(slots=True)
-class NoOpRecord:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class NoOpRecord(Fields):
     """Changes nothing; the active controller writes it now and then so that the metadata log keeps
     growing (KIP-835).
     """
@@ -36,7 +37,13 @@ class NoOpRecord:
     MAX_VERSION: ClassVar[int] = 0
     FLEXIBLE_FROM: ClassVar[int | None] = 0
 
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.unknown_tagged_fields = unknown_tagged_fields
 
     def encode(self, version: int, out: bytearray) -> None:
         """Append the message to ``out``; on an error ``out`` is as it was."""

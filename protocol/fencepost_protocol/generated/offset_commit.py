@@ -8,7 +8,7 @@
 from __future__ import annotations
 
 import struct
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import ClassVar
 
 from fencepost_protocol.failures import (
@@ -18,6 +18,7 @@ from fencepost_protocol.failures import (
     not_in_version,
     unknown_version,
 )
+from fencepost_protocol.fields import MADE_ANEW, Fields
 from fencepost_protocol.primitives import (
     CUT_SHORT,
     DECODE_ERRORS,
@@ -61,8 +62,8 @@ _pack_qi = struct.Struct(">qi").pack
 new = object.__new__
 
 
-@dataclass(slots=True)
-class OffsetCommitKey:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class OffsetCommitKey(Fields):
     """Key in __consumer_offsets of a committed offset; a null value deletes the offset."""
 
     NAME: ClassVar[str] = "OffsetCommitKey"
@@ -71,13 +72,25 @@ class OffsetCommitKey:
     MAX_VERSION: ClassVar[int] = 0
     FLEXIBLE_FROM: ClassVar[int | None] = None
 
-    group: str = ""
+    group: str
     """Group that committed."""
-    topic: str = ""
+    topic: str
     """Topic the offset is for."""
-    partition: int = 0
+    partition: int
     """Partition number within the topic, counted from 0."""
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        group: str = "",
+        topic: str = "",
+        partition: int = 0,
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.group = group
+        self.topic = topic
+        self.partition = partition
+        self.unknown_tagged_fields = unknown_tagged_fields
 
     def encode(self, version: int, out: bytearray) -> None:
         """Append the message to ``out``; on an error ``out`` is as it was."""
@@ -130,40 +143,66 @@ class OffsetCommitKey:
             raise decode_failure("OffsetCommitKey", version, buf, start, cause) from cause
 
 
-@dataclass(slots=True)
-class OffsetCommitRequestPartition:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class OffsetCommitRequestPartition(Fields):
     """One position for each partition."""
 
-    partition_index: int = 0
+    partition_index: int
     """Partition number within the topic, counted from 0."""
-    committed_offset: int = 0
+    committed_offset: int
     """Next offset to read, one behind the last record handled."""
-    committed_leader_epoch: int = -1
+    committed_leader_epoch: int
     """Versions 6-10. Leader epoch of the last record consumed, reveals truncation after a restart
     (KIP-320); -1 when unknown.
     """
-    committed_metadata: str | None = ""
+    committed_metadata: str | None
     """Free text kept with the offset, null for none; longer than offset.metadata.max.bytes gives
     OFFSET_METADATA_TOO_LARGE.
     """
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        partition_index: int = 0,
+        committed_offset: int = 0,
+        committed_leader_epoch: int = -1,
+        committed_metadata: str | None = "",
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.partition_index = partition_index
+        self.committed_offset = committed_offset
+        self.committed_leader_epoch = committed_leader_epoch
+        self.committed_metadata = committed_metadata
+        self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(slots=True)
-class OffsetCommitRequestTopic:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class OffsetCommitRequestTopic(Fields):
     """Positions to store, grouped by topic."""
 
-    name: str = ""
+    name: str
     """Versions 2-9. Topic consumed; from version 10 TopicId stands in its place."""
-    topic_id: bytes = ZERO_UUID
+    topic_id: bytes
     """Versions 10. UUID of the topic consumed; an unknown one gets UNKNOWN_TOPIC_ID."""
-    partitions: list[OffsetCommitRequestPartition] = field(default_factory=list)
+    partitions: list[OffsetCommitRequestPartition]
     """One position for each partition."""
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        name: str = "",
+        topic_id: bytes = ZERO_UUID,
+        partitions: list[OffsetCommitRequestPartition] = MADE_ANEW,
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.name = name
+        self.topic_id = topic_id
+        self.partitions = [] if partitions is MADE_ANEW else partitions
+        self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(slots=True)
-class OffsetCommitRequest:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class OffsetCommitRequest(Fields):
     """A consumer, or an administrator on its behalf, stores its positions at the group coordinator.
     Offsets that belong to a transaction go by TxnOffsetCommit instead.
     """
@@ -174,26 +213,44 @@ class OffsetCommitRequest:
     MAX_VERSION: ClassVar[int] = 10
     FLEXIBLE_FROM: ClassVar[int | None] = 8
 
-    group_id: str = ""
+    group_id: str
     """Group that owns the offsets; the request must go to its coordinator, else NOT_COORDINATOR."""
-    generation_id_or_member_epoch: int = -1
+    generation_id_or_member_epoch: int
     """Generation of a classic group (else ILLEGAL_GENERATION) or epoch of a KIP-848 member (else
     STALE_MEMBER_EPOCH); -1 when not a member.
     """
-    member_id: str = ""
+    member_id: str
     """Member that commits; empty when not a member; UNKNOWN_MEMBER_ID if the group does not know
     it.
     """
-    group_instance_id: str | None = None
+    group_instance_id: str | None
     """Versions 7-10. Static membership id (KIP-345), null for a dynamic member; FENCED_INSTANCE_ID
     once another member took it over.
     """
-    retention_time_ms: int = -1
+    retention_time_ms: int
     """Versions 2-4. How long to keep the offsets, in ms; -1 leaves it to offsets.retention.minutes.
     """
-    topics: list[OffsetCommitRequestTopic] = field(default_factory=list)
+    topics: list[OffsetCommitRequestTopic]
     """Positions to store, grouped by topic."""
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        group_id: str = "",
+        generation_id_or_member_epoch: int = -1,
+        member_id: str = "",
+        group_instance_id: str | None = None,
+        retention_time_ms: int = -1,
+        topics: list[OffsetCommitRequestTopic] = MADE_ANEW,
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.group_id = group_id
+        self.generation_id_or_member_epoch = generation_id_or_member_epoch
+        self.member_id = member_id
+        self.group_instance_id = group_instance_id
+        self.retention_time_ms = retention_time_ms
+        self.topics = [] if topics is MADE_ANEW else topics
+        self.unknown_tagged_fields = unknown_tagged_fields
 
     def encode(self, version: int, out: bytearray) -> None:
         """Append the message to ``out``; on an error ``out`` is as it was."""
@@ -519,34 +576,56 @@ class OffsetCommitRequest:
             raise decode_failure("OffsetCommitRequest", version, buf, start, cause) from cause
 
 
-@dataclass(slots=True)
-class OffsetCommitResponsePartition:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class OffsetCommitResponsePartition(Fields):
     """One outcome for each partition of the request."""
 
-    partition_index: int = 0
+    partition_index: int
     """Partition number within the topic, counted from 0."""
-    error_code: int = 0
+    error_code: int
     """NONE, or e.g. UNKNOWN_MEMBER_ID, ILLEGAL_GENERATION, REBALANCE_IN_PROGRESS,
     STALE_MEMBER_EPOCH, NOT_COORDINATOR, UNKNOWN_TOPIC_OR_PARTITION.
     """
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        partition_index: int = 0,
+        error_code: int = 0,
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.partition_index = partition_index
+        self.error_code = error_code
+        self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(slots=True)
-class OffsetCommitResponseTopic:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class OffsetCommitResponseTopic(Fields):
     """Outcome of each partition, grouped by topic."""
 
-    name: str = ""
+    name: str
     """Versions 2-9. Topic the outcome is for; from version 10 TopicId stands in its place."""
-    topic_id: bytes = ZERO_UUID
+    topic_id: bytes
     """Versions 10. UUID of the topic, repeated from the request."""
-    partitions: list[OffsetCommitResponsePartition] = field(default_factory=list)
+    partitions: list[OffsetCommitResponsePartition]
     """One outcome for each partition of the request."""
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        name: str = "",
+        topic_id: bytes = ZERO_UUID,
+        partitions: list[OffsetCommitResponsePartition] = MADE_ANEW,
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.name = name
+        self.topic_id = topic_id
+        self.partitions = [] if partitions is MADE_ANEW else partitions
+        self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(slots=True)
-class OffsetCommitResponse:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class OffsetCommitResponse(Fields):
     """Tells the committer, partition by partition, whether its positions were stored; a fault of
     the group or member is repeated on every partition.
     """
@@ -557,13 +636,23 @@ class OffsetCommitResponse:
     MAX_VERSION: ClassVar[int] = 10
     FLEXIBLE_FROM: ClassVar[int | None] = 8
 
-    throttle_time_ms: int = 0
+    throttle_time_ms: int
     """Versions 3-10. Quota delay in ms that the client has to sit out itself (KIP-219); 0 when
     within quota.
     """
-    topics: list[OffsetCommitResponseTopic] = field(default_factory=list)
+    topics: list[OffsetCommitResponseTopic]
     """Outcome of each partition, grouped by topic."""
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        throttle_time_ms: int = 0,
+        topics: list[OffsetCommitResponseTopic] = MADE_ANEW,
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.throttle_time_ms = throttle_time_ms
+        self.topics = [] if topics is MADE_ANEW else topics
+        self.unknown_tagged_fields = unknown_tagged_fields
 
     def encode(self, version: int, out: bytearray) -> None:
         """Append the message to ``out``; on an error ``out`` is as it was."""
@@ -747,8 +836,8 @@ class OffsetCommitResponse:
             raise decode_failure("OffsetCommitResponse", version, buf, start, cause) from cause
 
 
-@dataclass(slots=True)
-class OffsetCommitValue:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class OffsetCommitValue(Fields):
     """One committed offset; inside a transaction it counts only after the commit marker."""
 
     NAME: ClassVar[str] = "OffsetCommitValue"
@@ -757,25 +846,43 @@ class OffsetCommitValue:
     MAX_VERSION: ClassVar[int] = 4
     FLEXIBLE_FROM: ClassVar[int | None] = 4
 
-    offset: int = 0
+    offset: int
     """Next offset the group will read."""
-    leader_epoch: int = -1
+    leader_epoch: int
     """Versions 3-4. Leader epoch of the last record read, reveals a truncated log (KIP-320); -1
     when not given.
     """
-    metadata: str = ""
+    metadata: str
     """Free text that the client stored along with it."""
-    commit_timestamp: int = 0
+    commit_timestamp: int
     """When it was committed, in ms since 1970; expiry may count from here."""
-    expire_timestamp: int = -1
+    expire_timestamp: int
     """Versions 1. When the offset expires, in ms since 1970; -1 leaves it to the broker's
     offsets.retention.minutes.
     """
-    topic_id: bytes = ZERO_UUID
+    topic_id: bytes
     """Versions 4. UUID of the topic, tells a topic created anew from the old one; all zero when not
     recorded.
     """
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        offset: int = 0,
+        leader_epoch: int = -1,
+        metadata: str = "",
+        commit_timestamp: int = 0,
+        expire_timestamp: int = -1,
+        topic_id: bytes = ZERO_UUID,
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.offset = offset
+        self.leader_epoch = leader_epoch
+        self.metadata = metadata
+        self.commit_timestamp = commit_timestamp
+        self.expire_timestamp = expire_timestamp
+        self.topic_id = topic_id
+        self.unknown_tagged_fields = unknown_tagged_fields
 
     def encode(self, version: int, out: bytearray) -> None:
         """Append the message to ``out``; on an error ``out`` is as it was."""

@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import struct
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import ClassVar
 
 from fencepost_protocol.failures import (
@@ -15,6 +15,7 @@ from fencepost_protocol.failures import (
     encode_failure,
     unknown_version,
 )
+from fencepost_protocol.fields import MADE_ANEW, Fields
 from fencepost_protocol.primitives import (
     CUT_SHORT,
     DECODE_ERRORS,
@@ -34,29 +35,47 @@ _pack_ih = struct.Struct(">ih").pack
 new = object.__new__
 
 
-@dataclass(slots=True)
-class OffsetDeleteRequestPartition:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class OffsetDeleteRequestPartition(Fields):
     """One entry for each partition."""
 
-    partition_index: int = 0
+    partition_index: int
     """Partition number within the topic, counted from 0."""
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        partition_index: int = 0,
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.partition_index = partition_index
+        self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(slots=True)
-class OffsetDeleteRequestTopic:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class OffsetDeleteRequestTopic(Fields):
     """Offsets to remove, by topic."""
 
-    name: str = ""
+    name: str
     """Topic to forget offsets of; one the group is subscribed to gives GROUP_SUBSCRIBED_TO_TOPIC.
     """
-    partitions: list[OffsetDeleteRequestPartition] = field(default_factory=list)
+    partitions: list[OffsetDeleteRequestPartition]
     """One entry for each partition."""
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        name: str = "",
+        partitions: list[OffsetDeleteRequestPartition] = MADE_ANEW,
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.name = name
+        self.partitions = [] if partitions is MADE_ANEW else partitions
+        self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(slots=True)
-class OffsetDeleteRequest:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class OffsetDeleteRequest(Fields):
     """An admin client removes a group's committed offsets for chosen partitions (KIP-496). Goes to
     the coordinator of the group.
     """
@@ -67,11 +86,21 @@ class OffsetDeleteRequest:
     MAX_VERSION: ClassVar[int] = 0
     FLEXIBLE_FROM: ClassVar[int | None] = None
 
-    group_id: str = ""
+    group_id: str
     """Group that owns the offsets; unknown gives GROUP_ID_NOT_FOUND."""
-    topics: list[OffsetDeleteRequestTopic] = field(default_factory=list)
+    topics: list[OffsetDeleteRequestTopic]
     """Offsets to remove, by topic."""
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        group_id: str = "",
+        topics: list[OffsetDeleteRequestTopic] = MADE_ANEW,
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.group_id = group_id
+        self.topics = [] if topics is MADE_ANEW else topics
+        self.unknown_tagged_fields = unknown_tagged_fields
 
     def encode(self, version: int, out: bytearray) -> None:
         """Append the message to ``out``; on an error ``out`` is as it was."""
@@ -157,32 +186,52 @@ class OffsetDeleteRequest:
             raise decode_failure("OffsetDeleteRequest", version, buf, start, cause) from cause
 
 
-@dataclass(slots=True)
-class OffsetDeleteResponsePartition:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class OffsetDeleteResponsePartition(Fields):
     """One outcome for each partition."""
 
-    partition_index: int = 0
+    partition_index: int
     """Partition number within the topic, counted from 0."""
-    error_code: int = 0
+    error_code: int
     """NONE, also when no offset was stored, or GROUP_SUBSCRIBED_TO_TOPIC,
     UNKNOWN_TOPIC_OR_PARTITION, TOPIC_AUTHORIZATION_FAILED.
     """
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        partition_index: int = 0,
+        error_code: int = 0,
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.partition_index = partition_index
+        self.error_code = error_code
+        self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(slots=True)
-class OffsetDeleteResponseTopic:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class OffsetDeleteResponseTopic(Fields):
     """Outcome grouped by topic; empty when the top-level ErrorCode is set."""
 
-    name: str = ""
+    name: str
     """Topic the outcome is for."""
-    partitions: list[OffsetDeleteResponsePartition] = field(default_factory=list)
+    partitions: list[OffsetDeleteResponsePartition]
     """One outcome for each partition."""
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        name: str = "",
+        partitions: list[OffsetDeleteResponsePartition] = MADE_ANEW,
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.name = name
+        self.partitions = [] if partitions is MADE_ANEW else partitions
+        self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(slots=True)
-class OffsetDeleteResponse:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class OffsetDeleteResponse(Fields):
     """Outcome of an OffsetDelete request (KIP-496). A pending transactional offset goes too, and
     its later commit brings nothing back.
     """
@@ -193,15 +242,27 @@ class OffsetDeleteResponse:
     MAX_VERSION: ClassVar[int] = 0
     FLEXIBLE_FROM: ClassVar[int | None] = None
 
-    error_code: int = 0
+    error_code: int
     """NONE, or a fault of the group: GROUP_ID_NOT_FOUND, NOT_COORDINATOR, INVALID_GROUP_ID,
     NON_EMPTY_GROUP, GROUP_AUTHORIZATION_FAILED; stands before ThrottleTimeMs.
     """
-    throttle_time_ms: int = 0
+    throttle_time_ms: int
     """Quota delay in ms that the client has to sit out itself (KIP-219); 0 when within quota."""
-    topics: list[OffsetDeleteResponseTopic] = field(default_factory=list)
+    topics: list[OffsetDeleteResponseTopic]
     """Outcome grouped by topic; empty when the top-level ErrorCode is set."""
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        error_code: int = 0,
+        throttle_time_ms: int = 0,
+        topics: list[OffsetDeleteResponseTopic] = MADE_ANEW,
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.error_code = error_code
+        self.throttle_time_ms = throttle_time_ms
+        self.topics = [] if topics is MADE_ANEW else topics
+        self.unknown_tagged_fields = unknown_tagged_fields
 
     def encode(self, version: int, out: bytearray) -> None:
         """Append the message to ``out``; on an error ``out`` is as it was."""

@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import struct
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import ClassVar
 
 from fencepost_protocol.failures import (
@@ -17,6 +17,7 @@ from fencepost_protocol.failures import (
     not_nullable,
     unknown_version,
 )
+from fencepost_protocol.fields import MADE_ANEW, Fields
 from fencepost_protocol.primitives import (
     CUT_SHORT,
     DECODE_ERRORS,
@@ -52,51 +53,87 @@ _pack_iqi = struct.Struct(">iqi").pack
 new = object.__new__
 
 
-@dataclass(slots=True)
-class OffsetFetchRequestTopic:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class OffsetFetchRequestTopic(Fields):
     """Partitions to read; null, allowed from version 2, means all with a stored offset."""
 
-    name: str = ""
+    name: str
     """Versions 1-7. Topic to read offsets of."""
-    partition_indexes: list[int] = field(default_factory=list)
+    partition_indexes: list[int]
     """Versions 1-7. Partition numbers to read offsets of."""
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        name: str = "",
+        partition_indexes: list[int] = MADE_ANEW,
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.name = name
+        self.partition_indexes = [] if partition_indexes is MADE_ANEW else partition_indexes
+        self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(slots=True)
-class OffsetFetchRequestTopics:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class OffsetFetchRequestTopics(Fields):
     """Partitions to read; null means all with a stored offset."""
 
-    name: str = ""
+    name: str
     """Versions 8-9. Topic to read offsets of; from version 10 TopicId stands in its place."""
-    topic_id: bytes = ZERO_UUID
+    topic_id: bytes
     """Versions 10. UUID of the topic to read offsets of; an unknown one gets UNKNOWN_TOPIC_ID."""
-    partition_indexes: list[int] = field(default_factory=list)
+    partition_indexes: list[int]
     """Versions 8-10. Partition numbers to read offsets of."""
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        name: str = "",
+        topic_id: bytes = ZERO_UUID,
+        partition_indexes: list[int] = MADE_ANEW,
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.name = name
+        self.topic_id = topic_id
+        self.partition_indexes = [] if partition_indexes is MADE_ANEW else partition_indexes
+        self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(slots=True)
-class OffsetFetchRequestGroup:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class OffsetFetchRequestGroup(Fields):
     """Groups to read in one go, all kept by the same coordinator (KIP-709)."""
 
-    group_id: str = ""
+    group_id: str
     """Versions 8-10. Group whose offsets are read; an unknown one answers -1 with NONE."""
-    member_id: str | None = None
+    member_id: str | None
     """Versions 9-10. KIP-848 member that asks; null together with epoch -1 skips the membership
     check.
     """
-    member_epoch: int = -1
+    member_epoch: int
     """Versions 9-10. Epoch of that member, a wrong one gives STALE_MEMBER_EPOCH; -1 when not a
     member.
     """
-    topics: list[OffsetFetchRequestTopics] | None = field(default_factory=list)
+    topics: list[OffsetFetchRequestTopics] | None
     """Versions 8-10. Partitions to read; null means all with a stored offset."""
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        group_id: str = "",
+        member_id: str | None = None,
+        member_epoch: int = -1,
+        topics: list[OffsetFetchRequestTopics] | None = MADE_ANEW,
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.group_id = group_id
+        self.member_id = member_id
+        self.member_epoch = member_epoch
+        self.topics = [] if topics is MADE_ANEW else topics
+        self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(slots=True)
-class OffsetFetchRequest:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class OffsetFetchRequest(Fields):
     """A consumer about to start, or an administrator, asks the group coordinator for the stored
     positions of one group, from version 8 of several.
     """
@@ -107,19 +144,33 @@ class OffsetFetchRequest:
     MAX_VERSION: ClassVar[int] = 10
     FLEXIBLE_FROM: ClassVar[int | None] = 6
 
-    group_id: str = ""
+    group_id: str
     """Versions 1-7. Group whose offsets are read; from version 8 inside Groups."""
-    topics: list[OffsetFetchRequestTopic] | None = field(default_factory=list)
+    topics: list[OffsetFetchRequestTopic] | None
     """Versions 1-7. Partitions to read; null, allowed from version 2, means all with a stored
     offset.
     """
-    groups: list[OffsetFetchRequestGroup] = field(default_factory=list)
+    groups: list[OffsetFetchRequestGroup]
     """Versions 8-10. Groups to read in one go, all kept by the same coordinator (KIP-709)."""
-    require_stable: bool = False
+    require_stable: bool
     """Versions 7-10. True hides offsets that a running transaction may still change:
     UNSTABLE_OFFSET_COMMIT instead (KIP-447).
     """
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        group_id: str = "",
+        topics: list[OffsetFetchRequestTopic] | None = MADE_ANEW,
+        groups: list[OffsetFetchRequestGroup] = MADE_ANEW,
+        require_stable: bool = False,
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.group_id = group_id
+        self.topics = [] if topics is MADE_ANEW else topics
+        self.groups = [] if groups is MADE_ANEW else groups
+        self.require_stable = require_stable
+        self.unknown_tagged_fields = unknown_tagged_fields
 
     def encode(self, version: int, out: bytearray) -> None:
         """Append the message to ``out``; on an error ``out`` is as it was."""
@@ -472,85 +523,151 @@ class OffsetFetchRequest:
             raise decode_failure("OffsetFetchRequest", version, buf, start, cause) from cause
 
 
-@dataclass(slots=True)
-class OffsetFetchResponsePartition:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class OffsetFetchResponsePartition(Fields):
     """One position for each partition."""
 
-    partition_index: int = 0
+    partition_index: int
     """Versions 1-7. Partition number within the topic, counted from 0."""
-    committed_offset: int = 0
+    committed_offset: int
     """Versions 1-7. Next offset to read; -1 if none is stored, and with UNSTABLE_OFFSET_COMMIT."""
-    committed_leader_epoch: int = -1
+    committed_leader_epoch: int
     """Versions 5-7. Leader epoch stored with the offset (KIP-320); -1 when unknown."""
-    metadata: str | None = ""
+    metadata: str | None
     """Versions 1-7. Free text stored with the offset; empty if there is none."""
-    error_code: int = 0
+    error_code: int
     """Versions 1-7. NONE, or UNSTABLE_OFFSET_COMMIT (version 7) and the like; in version 1 also
     faults of the group.
     """
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        partition_index: int = 0,
+        committed_offset: int = 0,
+        committed_leader_epoch: int = -1,
+        metadata: str | None = "",
+        error_code: int = 0,
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.partition_index = partition_index
+        self.committed_offset = committed_offset
+        self.committed_leader_epoch = committed_leader_epoch
+        self.metadata = metadata
+        self.error_code = error_code
+        self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(slots=True)
-class OffsetFetchResponseTopic:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class OffsetFetchResponseTopic(Fields):
     """Positions by topic, up to version 7; empty if ErrorCode is set."""
 
-    name: str = ""
+    name: str
     """Versions 1-7. Topic the positions are for."""
-    partitions: list[OffsetFetchResponsePartition] = field(default_factory=list)
+    partitions: list[OffsetFetchResponsePartition]
     """Versions 1-7. One position for each partition."""
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        name: str = "",
+        partitions: list[OffsetFetchResponsePartition] = MADE_ANEW,
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.name = name
+        self.partitions = [] if partitions is MADE_ANEW else partitions
+        self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(slots=True)
-class OffsetFetchResponsePartitions:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class OffsetFetchResponsePartitions(Fields):
     """One position for each partition."""
 
-    partition_index: int = 0
+    partition_index: int
     """Versions 8-10. Partition number within the topic, counted from 0."""
-    committed_offset: int = 0
+    committed_offset: int
     """Versions 8-10. Next offset to read; -1 if none is stored, and with UNSTABLE_OFFSET_COMMIT."""
-    committed_leader_epoch: int = -1
+    committed_leader_epoch: int
     """Versions 8-10. Leader epoch stored with the offset (KIP-320); -1 when unknown."""
-    metadata: str | None = ""
+    metadata: str | None
     """Versions 8-10. Free text stored with the offset; empty if there is none."""
-    error_code: int = 0
+    error_code: int
     """Versions 8-10. NONE, or UNSTABLE_OFFSET_COMMIT while a transaction is pending there, or a
     fault of this topic.
     """
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        partition_index: int = 0,
+        committed_offset: int = 0,
+        committed_leader_epoch: int = -1,
+        metadata: str | None = "",
+        error_code: int = 0,
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.partition_index = partition_index
+        self.committed_offset = committed_offset
+        self.committed_leader_epoch = committed_leader_epoch
+        self.metadata = metadata
+        self.error_code = error_code
+        self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(slots=True)
-class OffsetFetchResponseTopics:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class OffsetFetchResponseTopics(Fields):
     """Positions by topic; empty if the group's ErrorCode is set."""
 
-    name: str = ""
+    name: str
     """Versions 8-9. Topic the positions are for; from version 10 TopicId stands in its place."""
-    topic_id: bytes = ZERO_UUID
+    topic_id: bytes
     """Versions 10. UUID of the topic the positions are for."""
-    partitions: list[OffsetFetchResponsePartitions] = field(default_factory=list)
+    partitions: list[OffsetFetchResponsePartitions]
     """Versions 8-10. One position for each partition."""
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        name: str = "",
+        topic_id: bytes = ZERO_UUID,
+        partitions: list[OffsetFetchResponsePartitions] = MADE_ANEW,
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.name = name
+        self.topic_id = topic_id
+        self.partitions = [] if partitions is MADE_ANEW else partitions
+        self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(slots=True)
-class OffsetFetchResponseGroup:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class OffsetFetchResponseGroup(Fields):
     """One result for each group asked for."""
 
-    group_id: str = ""
+    group_id: str
     """Versions 8-10. Group the positions belong to."""
-    topics: list[OffsetFetchResponseTopics] = field(default_factory=list)
+    topics: list[OffsetFetchResponseTopics]
     """Versions 8-10. Positions by topic; empty if the group's ErrorCode is set."""
-    error_code: int = 0
+    error_code: int
     """Versions 8-10. NONE, or a fault of this group: NOT_COORDINATOR, COORDINATOR_LOAD_IN_PROGRESS,
     UNKNOWN_MEMBER_ID, STALE_MEMBER_EPOCH.
     """
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        group_id: str = "",
+        topics: list[OffsetFetchResponseTopics] = MADE_ANEW,
+        error_code: int = 0,
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.group_id = group_id
+        self.topics = [] if topics is MADE_ANEW else topics
+        self.error_code = error_code
+        self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(slots=True)
-class OffsetFetchResponse:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class OffsetFetchResponse(Fields):
     """The positions a group has stored. A missing position is no error but offset -1; in version 1
     a fault of the group shows on every partition, later at group level.
     """
@@ -561,19 +678,33 @@ class OffsetFetchResponse:
     MAX_VERSION: ClassVar[int] = 10
     FLEXIBLE_FROM: ClassVar[int | None] = 6
 
-    throttle_time_ms: int = 0
+    throttle_time_ms: int
     """Versions 3-10. Quota delay in ms that the client has to sit out itself (KIP-219); 0 when
     within quota.
     """
-    topics: list[OffsetFetchResponseTopic] = field(default_factory=list)
+    topics: list[OffsetFetchResponseTopic]
     """Versions 1-7. Positions by topic, up to version 7; empty if ErrorCode is set."""
-    error_code: int = 0
+    error_code: int
     """Versions 2-7. NONE, or a fault of the group: NOT_COORDINATOR, COORDINATOR_LOAD_IN_PROGRESS,
     GROUP_AUTHORIZATION_FAILED; then no topics follow.
     """
-    groups: list[OffsetFetchResponseGroup] = field(default_factory=list)
+    groups: list[OffsetFetchResponseGroup]
     """Versions 8-10. One result for each group asked for."""
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        throttle_time_ms: int = 0,
+        topics: list[OffsetFetchResponseTopic] = MADE_ANEW,
+        error_code: int = 0,
+        groups: list[OffsetFetchResponseGroup] = MADE_ANEW,
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.throttle_time_ms = throttle_time_ms
+        self.topics = [] if topics is MADE_ANEW else topics
+        self.error_code = error_code
+        self.groups = [] if groups is MADE_ANEW else groups
+        self.unknown_tagged_fields = unknown_tagged_fields
 
     def encode(self, version: int, out: bytearray) -> None:
         """Append the message to ``out``; on an error ``out`` is as it was."""

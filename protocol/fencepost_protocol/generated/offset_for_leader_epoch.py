@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import struct
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import ClassVar
 
 from fencepost_protocol.failures import (
@@ -15,6 +15,7 @@ from fencepost_protocol.failures import (
     encode_failure,
     unknown_version,
 )
+from fencepost_protocol.fields import MADE_ANEW, Fields
 from fencepost_protocol.primitives import (
     CUT_SHORT,
     DECODE_ERRORS,
@@ -45,34 +46,56 @@ _pack_iii = struct.Struct(">iii").pack
 new = object.__new__
 
 
-@dataclass(slots=True)
-class OffsetForLeaderPartition:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class OffsetForLeaderPartition(Fields):
     """One lookup for each partition."""
 
-    partition: int = 0
+    partition: int
     """Partition number within the topic, counted from 0."""
-    current_leader_epoch: int = -1
+    current_leader_epoch: int
     """Leader epoch the caller believes in (KIP-320): behind gives FENCED_LEADER_EPOCH, ahead
     UNKNOWN_LEADER_EPOCH, -1 skips the check.
     """
-    leader_epoch: int = 0
+    leader_epoch: int
     """Epoch whose end is wanted, usually that of the last record read."""
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        partition: int = 0,
+        current_leader_epoch: int = -1,
+        leader_epoch: int = 0,
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.partition = partition
+        self.current_leader_epoch = current_leader_epoch
+        self.leader_epoch = leader_epoch
+        self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(slots=True)
-class OffsetForLeaderTopic:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class OffsetForLeaderTopic(Fields):
     """Partitions to look up, grouped by topic."""
 
-    topic: str = ""
+    topic: str
     """Topic whose partitions are looked up."""
-    partitions: list[OffsetForLeaderPartition] = field(default_factory=list)
+    partitions: list[OffsetForLeaderPartition]
     """One lookup for each partition."""
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        topic: str = "",
+        partitions: list[OffsetForLeaderPartition] = MADE_ANEW,
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.topic = topic
+        self.partitions = [] if partitions is MADE_ANEW else partitions
+        self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(slots=True)
-class OffsetForLeaderEpochRequest:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class OffsetForLeaderEpochRequest(Fields):
     """A follower or a consumer asks the leader where a leader epoch ends in its log, to find out
     whether its own position was truncated away (KIP-101, KIP-320).
     """
@@ -83,13 +106,23 @@ class OffsetForLeaderEpochRequest:
     MAX_VERSION: ClassVar[int] = 4
     FLEXIBLE_FROM: ClassVar[int | None] = 4
 
-    replica_id: int = -2
+    replica_id: int
     """Versions 3-4. Broker id of a follower, -1 for a consumer; -2 when not told, as before version
     3.
     """
-    topics: list[OffsetForLeaderTopic] = field(default_factory=list)
+    topics: list[OffsetForLeaderTopic]
     """Partitions to look up, grouped by topic."""
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        replica_id: int = -2,
+        topics: list[OffsetForLeaderTopic] = MADE_ANEW,
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.replica_id = replica_id
+        self.topics = [] if topics is MADE_ANEW else topics
+        self.unknown_tagged_fields = unknown_tagged_fields
 
     def encode(self, version: int, out: bytearray) -> None:
         """Append the message to ``out``; on an error ``out`` is as it was."""
@@ -278,36 +311,60 @@ class OffsetForLeaderEpochRequest:
             raise decode_failure("OffsetForLeaderEpochRequest", version, buf, start, cause) from cause
 
 
-@dataclass(slots=True)
-class EpochEndOffset:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class EpochEndOffset(Fields):
     """One result for each partition asked for."""
 
-    error_code: int = 0
+    error_code: int
     """NONE, or e.g. FENCED_LEADER_EPOCH, UNKNOWN_LEADER_EPOCH, NOT_LEADER_OR_FOLLOWER,
     UNKNOWN_TOPIC_OR_PARTITION.
     """
-    partition: int = 0
+    partition: int
     """Partition number within the topic, counted from 0."""
-    leader_epoch: int = -1
+    leader_epoch: int
     """Largest epoch in the log that is not above the one asked for; -1 when there is none."""
-    end_offset: int = -1
+    end_offset: int
     """Offset at which that epoch ends, exclusive; -1 when unknown."""
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        error_code: int = 0,
+        partition: int = 0,
+        leader_epoch: int = -1,
+        end_offset: int = -1,
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.error_code = error_code
+        self.partition = partition
+        self.leader_epoch = leader_epoch
+        self.end_offset = end_offset
+        self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(slots=True)
-class OffsetForLeaderTopicResult:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class OffsetForLeaderTopicResult(Fields):
     """What was found, grouped by topic."""
 
-    topic: str = ""
+    topic: str
     """Topic the results are for."""
-    partitions: list[EpochEndOffset] = field(default_factory=list)
+    partitions: list[EpochEndOffset]
     """One result for each partition asked for."""
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        topic: str = "",
+        partitions: list[EpochEndOffset] = MADE_ANEW,
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.topic = topic
+        self.partitions = [] if partitions is MADE_ANEW else partitions
+        self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(slots=True)
-class OffsetForLeaderEpochResponse:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class OffsetForLeaderEpochResponse(Fields):
     """Where the asked leader epochs end; an end below the caller's own position means that its log
     or position must be truncated.
     """
@@ -318,11 +375,21 @@ class OffsetForLeaderEpochResponse:
     MAX_VERSION: ClassVar[int] = 4
     FLEXIBLE_FROM: ClassVar[int | None] = 4
 
-    throttle_time_ms: int = 0
+    throttle_time_ms: int
     """Quota delay in ms that the client has to sit out itself (KIP-219); 0 when within quota."""
-    topics: list[OffsetForLeaderTopicResult] = field(default_factory=list)
+    topics: list[OffsetForLeaderTopicResult]
     """What was found, grouped by topic."""
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        throttle_time_ms: int = 0,
+        topics: list[OffsetForLeaderTopicResult] = MADE_ANEW,
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.throttle_time_ms = throttle_time_ms
+        self.topics = [] if topics is MADE_ANEW else topics
+        self.unknown_tagged_fields = unknown_tagged_fields
 
     def encode(self, version: int, out: bytearray) -> None:
         """Append the message to ``out``; on an error ``out`` is as it was."""

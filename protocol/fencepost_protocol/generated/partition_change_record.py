@@ -15,6 +15,7 @@ from fencepost_protocol.failures import (
     not_in_version,
     unknown_version,
 )
+from fencepost_protocol.fields import Fields
 from fencepost_protocol.primitives import (
     CUT_SHORT,
     DECODE_ERRORS,
@@ -43,8 +44,8 @@ _pack_iU = struct.Struct(">i16s").pack
 new = object.__new__
 
 
-@dataclass(slots=True)
-class PartitionChangeRecord:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class PartitionChangeRecord(Fields):
     """Changes some properties of a partition; fields left out stay as they were. Every such record
     raises the partition epoch.
     """
@@ -55,37 +56,65 @@ class PartitionChangeRecord:
     MAX_VERSION: ClassVar[int] = 2
     FLEXIBLE_FROM: ClassVar[int | None] = 0
 
-    partition_id: int = -1
+    partition_id: int
     """Partition number within the topic, counted from 0."""
-    topic_id: bytes = ZERO_UUID
+    topic_id: bytes
     """UUID of the topic."""
-    isr: list[int] | None = None
+    isr: list[int] | None
     """New in-sync replicas; null when unchanged."""
-    leader: int = -2
+    leader: int
     """New leader: -2 unchanged, -1 no leader. Any other value than -2 raises the leader epoch, even
     for the same leader.
     """
-    replicas: list[int] | None = None
+    replicas: list[int] | None
     """New replica list, the preferred leader first; null when unchanged."""
-    removing_replicas: list[int] | None = None
+    removing_replicas: list[int] | None
     """Replicas that a reassignment is taking away; null when unchanged, empty when none."""
-    adding_replicas: list[int] | None = None
+    adding_replicas: list[int] | None
     """Replicas that a reassignment is bringing in; null when unchanged, empty when none."""
-    leader_recovery_state: int = -1
+    leader_recovery_state: int
     """-1 unchanged, 0 recovered, 1 leader was elected uncleanly and still recovers (KIP-704)."""
-    directories: list[bytes] | None = None
+    directories: list[bytes] | None
     """Versions 1-2. Log directory of each replica, in the order of the replica list (KIP-858); null
     when unchanged.
     """
-    eligible_leader_replicas: list[int] | None = None
+    eligible_leader_replicas: list[int] | None
     """Versions 2. Replicas outside the ISR that may lead without data loss (KIP-966); null when
     unchanged.
     """
-    last_known_elr: list[int] | None = None
+    last_known_elr: list[int] | None
     """Versions 2. Replicas dropped from the eligible ones by an unclean shutdown (KIP-966); null
     when unchanged.
     """
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        partition_id: int = -1,
+        topic_id: bytes = ZERO_UUID,
+        isr: list[int] | None = None,
+        leader: int = -2,
+        replicas: list[int] | None = None,
+        removing_replicas: list[int] | None = None,
+        adding_replicas: list[int] | None = None,
+        leader_recovery_state: int = -1,
+        directories: list[bytes] | None = None,
+        eligible_leader_replicas: list[int] | None = None,
+        last_known_elr: list[int] | None = None,
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.partition_id = partition_id
+        self.topic_id = topic_id
+        self.isr = isr
+        self.leader = leader
+        self.replicas = replicas
+        self.removing_replicas = removing_replicas
+        self.adding_replicas = adding_replicas
+        self.leader_recovery_state = leader_recovery_state
+        self.directories = directories
+        self.eligible_leader_replicas = eligible_leader_replicas
+        self.last_known_elr = last_known_elr
+        self.unknown_tagged_fields = unknown_tagged_fields
 
     def encode(self, version: int, out: bytearray) -> None:
         """Append the message to ``out``; on an error ``out`` is as it was."""

@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 import struct
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import ClassVar
 
 from fencepost_protocol.failures import (
@@ -15,6 +15,7 @@ from fencepost_protocol.failures import (
     not_in_version,
     unknown_version,
 )
+from fencepost_protocol.fields import MADE_ANEW, Fields
 from fencepost_protocol.primitives import (
     CUT_SHORT,
     DECODE_ERRORS,
@@ -44,8 +45,8 @@ _pack_iii = struct.Struct(">iii").pack
 new = object.__new__
 
 
-@dataclass(slots=True)
-class PartitionRecord:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class PartitionRecord(Fields):
     """Complete state of one partition, written at its creation and in snapshots."""
 
     NAME: ClassVar[str] = "PartitionRecord"
@@ -54,39 +55,71 @@ class PartitionRecord:
     MAX_VERSION: ClassVar[int] = 2
     FLEXIBLE_FROM: ClassVar[int | None] = 0
 
-    partition_id: int = -1
+    partition_id: int
     """Partition number within the topic, counted from 0."""
-    topic_id: bytes = ZERO_UUID
+    topic_id: bytes
     """UUID of the topic; its TopicRecord comes first."""
-    replicas: list[int] = field(default_factory=list)
+    replicas: list[int]
     """Broker ids that hold a copy, the preferred leader first."""
-    isr: list[int] = field(default_factory=list)
+    isr: list[int]
     """Broker ids of the copies that are in sync."""
-    removing_replicas: list[int] = field(default_factory=list)
+    removing_replicas: list[int]
     """Replicas that a reassignment is taking away; empty when none."""
-    adding_replicas: list[int] = field(default_factory=list)
+    adding_replicas: list[int]
     """Replicas that a reassignment is bringing in; empty when none."""
-    leader: int = -1
+    leader: int
     """Broker that leads; -1 when there is none."""
-    leader_recovery_state: int = 0
+    leader_recovery_state: int
     """0 recovered, 1 leader was elected uncleanly and still recovers (KIP-704)."""
-    leader_epoch: int = -1
+    leader_epoch: int
     """Number of the leadership, grows with each change; starts at 0."""
-    partition_epoch: int = -1
+    partition_epoch: int
     """Number of the partition's state, grows with any change; AlterPartition must know it."""
-    directories: list[bytes] = field(default_factory=list)
+    directories: list[bytes]
     """Versions 1-2. Log directory of each replica, in the order of Replicas (KIP-858); reserved
     UUIDs stand for unassigned or lost ones.
     """
-    eligible_leader_replicas: list[int] | None = None
+    eligible_leader_replicas: list[int] | None
     """Versions 2. Replicas outside the ISR that may lead without data loss (KIP-966); null when
     there are none.
     """
-    last_known_elr: list[int] | None = None
+    last_known_elr: list[int] | None
     """Versions 2. Replicas dropped from the eligible ones by an unclean shutdown (KIP-966); null
     when there are none.
     """
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        partition_id: int = -1,
+        topic_id: bytes = ZERO_UUID,
+        replicas: list[int] = MADE_ANEW,
+        isr: list[int] = MADE_ANEW,
+        removing_replicas: list[int] = MADE_ANEW,
+        adding_replicas: list[int] = MADE_ANEW,
+        leader: int = -1,
+        leader_recovery_state: int = 0,
+        leader_epoch: int = -1,
+        partition_epoch: int = -1,
+        directories: list[bytes] = MADE_ANEW,
+        eligible_leader_replicas: list[int] | None = None,
+        last_known_elr: list[int] | None = None,
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.partition_id = partition_id
+        self.topic_id = topic_id
+        self.replicas = [] if replicas is MADE_ANEW else replicas
+        self.isr = [] if isr is MADE_ANEW else isr
+        self.removing_replicas = [] if removing_replicas is MADE_ANEW else removing_replicas
+        self.adding_replicas = [] if adding_replicas is MADE_ANEW else adding_replicas
+        self.leader = leader
+        self.leader_recovery_state = leader_recovery_state
+        self.leader_epoch = leader_epoch
+        self.partition_epoch = partition_epoch
+        self.directories = [] if directories is MADE_ANEW else directories
+        self.eligible_leader_replicas = eligible_leader_replicas
+        self.last_known_elr = last_known_elr
+        self.unknown_tagged_fields = unknown_tagged_fields
 
     def encode(self, version: int, out: bytearray) -> None:
         """Append the message to ``out``; on an error ``out`` is as it was."""

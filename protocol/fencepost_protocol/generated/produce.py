@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import struct
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import ClassVar
 
 from fencepost_protocol.failures import (
@@ -16,6 +16,7 @@ from fencepost_protocol.failures import (
     not_in_version,
     unknown_version,
 )
+from fencepost_protocol.fields import MADE_ANEW, Fields
 from fencepost_protocol.primitives import (
     CUT_SHORT,
     DECODE_ERRORS,
@@ -64,34 +65,56 @@ _pack_q = struct.Struct(">q").pack
 new = object.__new__
 
 
-@dataclass(slots=True)
-class PartitionProduceData:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class PartitionProduceData(Fields):
     """One entry for each partition written to."""
 
-    index: int = 0
+    index: int
     """Partition number within the topic, counted from 0."""
-    records: Buffer | None = b""
+    records: Buffer | None
     """Exactly one record batch of magic 2; none, several or magic 1 gives INVALID_RECORD, a bad CRC
     CORRUPT_MESSAGE.
     """
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        index: int = 0,
+        records: Buffer | None = b"",
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.index = index
+        self.records = records
+        self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(slots=True)
-class TopicProduceData:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class TopicProduceData(Fields):
     """Record batches, grouped by the topic they go to."""
 
-    name: str = ""
+    name: str
     """Versions 3-12. Topic written to; from version 13 TopicId stands in its place."""
-    topic_id: bytes = ZERO_UUID
+    topic_id: bytes
     """Versions 13. UUID of the topic written to (KIP-516); an unknown one gets UNKNOWN_TOPIC_ID."""
-    partition_data: list[PartitionProduceData] = field(default_factory=list)
+    partition_data: list[PartitionProduceData]
     """One entry for each partition written to."""
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        name: str = "",
+        topic_id: bytes = ZERO_UUID,
+        partition_data: list[PartitionProduceData] = MADE_ANEW,
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.name = name
+        self.topic_id = topic_id
+        self.partition_data = [] if partition_data is MADE_ANEW else partition_data
+        self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(slots=True)
-class ProduceRequest:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class ProduceRequest(Fields):
     """A producer hands record batches to the leader of each partition. With Acks 0 nothing comes
     back; from version 12 a transactional write also enters its partition into the transaction
     (KIP-890).
@@ -103,19 +126,33 @@ class ProduceRequest:
     MAX_VERSION: ClassVar[int] = 13
     FLEXIBLE_FROM: ClassVar[int | None] = 9
 
-    transactional_id: str | None = None
+    transactional_id: str | None
     """Transactional id of the producer, null if none; transactional batches without it get
     TRANSACTIONAL_ID_AUTHORIZATION_FAILED.
     """
-    acks: int = 0
+    acks: int
     """Wanted acknowledgement: -1 all in-sync replicas, 1 leader only, 0 no response at all;
     anything else gives INVALID_REQUIRED_ACKS.
     """
-    timeout_ms: int = 0
+    timeout_ms: int
     """Longest wait in ms for the other replicas when Acks is -1; afterwards REQUEST_TIMED_OUT."""
-    topic_data: list[TopicProduceData] = field(default_factory=list)
+    topic_data: list[TopicProduceData]
     """Record batches, grouped by the topic they go to."""
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        transactional_id: str | None = None,
+        acks: int = 0,
+        timeout_ms: int = 0,
+        topic_data: list[TopicProduceData] = MADE_ANEW,
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.transactional_id = transactional_id
+        self.acks = acks
+        self.timeout_ms = timeout_ms
+        self.topic_data = [] if topic_data is MADE_ANEW else topic_data
+        self.unknown_tagged_fields = unknown_tagged_fields
 
     def encode(self, version: int, out: bytearray) -> None:
         """Append the message to ``out``; on an error ``out`` is as it was."""
@@ -463,96 +500,164 @@ class ProduceRequest:
             raise decode_failure("ProduceRequest", version, buf, start, cause) from cause
 
 
-@dataclass(slots=True)
-class BatchIndexAndErrorMessage:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class BatchIndexAndErrorMessage(Fields):
     """Records to blame for the refusal of the whole batch (KIP-467); empty when none is singled
     out.
     """
 
-    batch_index: int = 0
+    batch_index: int
     """Versions 8-13. Position of the offending record inside its batch, from 0."""
-    batch_index_error_message: str | None = None
+    batch_index_error_message: str | None
     """Versions 8-13. What is wrong with this record; null leaves it to ErrorMessage."""
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        batch_index: int = 0,
+        batch_index_error_message: str | None = None,
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.batch_index = batch_index
+        self.batch_index_error_message = batch_index_error_message
+        self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(slots=True)
-class LeaderIdAndEpoch:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class LeaderIdAndEpoch(Fields):
     """Hint sent with NOT_LEADER_OR_FOLLOWER, so that the producer need not ask Metadata first
     (KIP-951).
     """
 
-    leader_id: int = -1
+    leader_id: int
     """Versions 10-13. Broker now leading the partition, see NodeEndpoints; -1 when unknown."""
-    leader_epoch: int = -1
+    leader_epoch: int
     """Versions 10-13. Epoch of that leadership; clients ignore a hint older than what they have; -1
     when unknown.
     """
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        leader_id: int = -1,
+        leader_epoch: int = -1,
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.leader_id = leader_id
+        self.leader_epoch = leader_epoch
+        self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(slots=True)
-class PartitionProduceResponse:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class PartitionProduceResponse(Fields):
     """One outcome for each partition of the request."""
 
-    index: int = 0
+    index: int
     """Partition number within the topic, counted from 0."""
-    error_code: int = 0
+    error_code: int
     """NONE, or why the batch was refused: NOT_LEADER_OR_FOLLOWER, OUT_OF_ORDER_SEQUENCE_NUMBER,
     INVALID_PRODUCER_EPOCH, INVALID_TXN_STATE and others.
     """
-    base_offset: int = 0
+    base_offset: int
     """Offset given to the first record of the batch, also for a recognised duplicate; -1 on an
     error.
     """
-    log_append_time_ms: int = -1
+    log_append_time_ms: int
     """Broker's clock in ms, stamped on the records, if the topic uses LogAppendTime; otherwise -1.
     """
-    log_start_offset: int = -1
+    log_start_offset: int
     """Versions 5-13. First offset still present in the partition's log; -1 when unknown."""
-    record_errors: list[BatchIndexAndErrorMessage] = field(default_factory=list)
+    record_errors: list[BatchIndexAndErrorMessage]
     """Versions 8-13. Records to blame for the refusal of the whole batch (KIP-467); empty when none
     is singled out.
     """
-    error_message: str | None = None
+    error_message: str | None
     """Versions 8-13. Readable reason for the whole batch; null when ErrorCode says enough."""
-    current_leader: LeaderIdAndEpoch | None = None
+    current_leader: LeaderIdAndEpoch | None
     """Versions 10-13. Hint sent with NOT_LEADER_OR_FOLLOWER, so that the producer need not ask
     Metadata first (KIP-951).
     """
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        index: int = 0,
+        error_code: int = 0,
+        base_offset: int = 0,
+        log_append_time_ms: int = -1,
+        log_start_offset: int = -1,
+        record_errors: list[BatchIndexAndErrorMessage] = MADE_ANEW,
+        error_message: str | None = None,
+        current_leader: LeaderIdAndEpoch | None = None,
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.index = index
+        self.error_code = error_code
+        self.base_offset = base_offset
+        self.log_append_time_ms = log_append_time_ms
+        self.log_start_offset = log_start_offset
+        self.record_errors = [] if record_errors is MADE_ANEW else record_errors
+        self.error_message = error_message
+        self.current_leader = current_leader
+        self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(slots=True)
-class TopicProduceResponse:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class TopicProduceResponse(Fields):
     """Outcome grouped by topic, as in the request."""
 
-    name: str = ""
+    name: str
     """Versions 3-12. Topic the outcome is for; from version 13 TopicId stands in its place."""
-    topic_id: bytes = ZERO_UUID
+    topic_id: bytes
     """Versions 13. UUID of the topic, repeated from the request."""
-    partition_responses: list[PartitionProduceResponse] = field(default_factory=list)
+    partition_responses: list[PartitionProduceResponse]
     """One outcome for each partition of the request."""
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        name: str = "",
+        topic_id: bytes = ZERO_UUID,
+        partition_responses: list[PartitionProduceResponse] = MADE_ANEW,
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.name = name
+        self.topic_id = topic_id
+        self.partition_responses = [] if partition_responses is MADE_ANEW else partition_responses
+        self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(slots=True)
-class NodeEndpoint:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class NodeEndpoint(Fields):
     """Addresses of all brokers named in CurrentLeader (KIP-951); absent without such a hint."""
 
-    node_id: int = 0
+    node_id: int
     """Versions 10-13. Broker id, matches a CurrentLeader.LeaderId of the same response."""
-    host: str = ""
+    host: str
     """Versions 10-13. Host name or address of that broker on the listener in use."""
-    port: int = 0
+    port: int
     """Versions 10-13. TCP port of that broker on the listener in use."""
-    rack: str | None = None
+    rack: str | None
     """Versions 10-13. Value of broker.rack there; null when not configured."""
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        node_id: int = 0,
+        host: str = "",
+        port: int = 0,
+        rack: str | None = None,
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.node_id = node_id
+        self.host = host
+        self.port = port
+        self.rack = rack
+        self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(slots=True)
-class ProduceResponse:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class ProduceResponse(Fields):
     """The leader's verdict on each batch of a ProduceRequest, with the offset it received. Not sent
     at all when Acks was 0; such a request that fails closes the connection instead.
     """
@@ -563,15 +668,27 @@ class ProduceResponse:
     MAX_VERSION: ClassVar[int] = 13
     FLEXIBLE_FROM: ClassVar[int | None] = 9
 
-    responses: list[TopicProduceResponse] = field(default_factory=list)
+    responses: list[TopicProduceResponse]
     """Outcome grouped by topic, as in the request."""
-    throttle_time_ms: int = 0
+    throttle_time_ms: int
     """Quota delay in ms that the client has to sit out itself (KIP-219); 0 when within quota."""
-    node_endpoints: list[NodeEndpoint] = field(default_factory=list)
+    node_endpoints: list[NodeEndpoint]
     """Versions 10-13. Addresses of all brokers named in CurrentLeader (KIP-951); absent without
     such a hint.
     """
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        responses: list[TopicProduceResponse] = MADE_ANEW,
+        throttle_time_ms: int = 0,
+        node_endpoints: list[NodeEndpoint] = MADE_ANEW,
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.responses = [] if responses is MADE_ANEW else responses
+        self.throttle_time_ms = throttle_time_ms
+        self.node_endpoints = [] if node_endpoints is MADE_ANEW else node_endpoints
+        self.unknown_tagged_fields = unknown_tagged_fields
 
     def encode(self, version: int, out: bytearray) -> None:
         """Append the message to ``out``; on an error ``out`` is as it was."""

@@ -14,6 +14,7 @@ from fencepost_protocol.failures import (
     encode_failure,
     unknown_version,
 )
+from fencepost_protocol.fields import Fields
 from fencepost_protocol.primitives import (
     CUT_SHORT,
     DECODE_ERRORS,
@@ -27,8 +28,8 @@ _pack_iqq = struct.Struct(">iqq").pack
 new = object.__new__
 
 
-@dataclass(slots=True)
-class ProducerIdsRecord:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class ProducerIdsRecord(Fields):
     """Notes that a block of producer ids was given to a broker, so that no id is handed out twice
     (KIP-730).
     """
@@ -39,13 +40,25 @@ class ProducerIdsRecord:
     MAX_VERSION: ClassVar[int] = 0
     FLEXIBLE_FROM: ClassVar[int | None] = 0
 
-    broker_id: int = 0
+    broker_id: int
     """Broker that received the block."""
-    broker_epoch: int = -1
+    broker_epoch: int
     """Epoch of that broker's registration; -1 when not given."""
-    next_producer_id: int = 0
+    next_producer_id: int
     """First id after the block, where the next block will begin."""
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        broker_id: int = 0,
+        broker_epoch: int = -1,
+        next_producer_id: int = 0,
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.broker_id = broker_id
+        self.broker_epoch = broker_epoch
+        self.next_producer_id = next_producer_id
+        self.unknown_tagged_fields = unknown_tagged_fields
 
     def encode(self, version: int, out: bytearray) -> None:
         """Append the message to ``out``; on an error ``out`` is as it was."""

@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 import struct
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import ClassVar
 
 from fencepost_protocol.failures import (
@@ -14,6 +14,7 @@ from fencepost_protocol.failures import (
     encode_failure,
     unknown_version,
 )
+from fencepost_protocol.fields import MADE_ANEW, Fields
 from fencepost_protocol.primitives import (
     CUT_SHORT,
     DECODE_ERRORS,
@@ -29,31 +30,53 @@ _pack_qhiqiqiq = struct.Struct(">qhiqiqiq").pack
 new = object.__new__
 
 
-@dataclass(slots=True)
-class ProducerEntry:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class ProducerEntry(Fields):
     """Producers the partition remembers."""
 
-    producer_id: int = 0
+    producer_id: int
     """Id from InitProducerId."""
-    epoch: int = 0
+    epoch: int
     """Highest epoch seen from that id; lower ones get INVALID_PRODUCER_EPOCH."""
-    last_sequence: int = 0
+    last_sequence: int
     """Sequence number of its last record; -1 when it has written no data in this epoch."""
-    last_offset: int = 0
+    last_offset: int
     """Offset of its last data record; -1 when there is none."""
-    offset_delta: int = 0
+    offset_delta: int
     """Last minus first offset of its last batch, so that a repeat can be recognised."""
-    timestamp: int = 0
+    timestamp: int
     """Time of its last write in ms since 1970; counts for producer.id.expiration.ms."""
-    coordinator_epoch: int = 0
+    coordinator_epoch: int
     """Coordinator epoch of the last marker; -1 before the first."""
-    current_txn_first_offset: int = 0
+    current_txn_first_offset: int
     """Offset where its open transaction begins; -1 when none is open."""
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        producer_id: int = 0,
+        epoch: int = 0,
+        last_sequence: int = 0,
+        last_offset: int = 0,
+        offset_delta: int = 0,
+        timestamp: int = 0,
+        coordinator_epoch: int = 0,
+        current_txn_first_offset: int = 0,
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.producer_id = producer_id
+        self.epoch = epoch
+        self.last_sequence = last_sequence
+        self.last_offset = last_offset
+        self.offset_delta = offset_delta
+        self.timestamp = timestamp
+        self.coordinator_epoch = coordinator_epoch
+        self.current_txn_first_offset = current_txn_first_offset
+        self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(slots=True)
-class ProducerSnapshot:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class ProducerSnapshot(Fields):
     """File beside a log segment with the state of each producer seen on the partition, so that a
     restart need not read the whole log.
     """
@@ -63,11 +86,21 @@ class ProducerSnapshot:
     MAX_VERSION: ClassVar[int] = 1
     FLEXIBLE_FROM: ClassVar[int | None] = None
 
-    crc: int = 0
+    crc: int
     """CRC-32C over all that follows; a mismatch makes the broker discard the file."""
-    producer_entries: list[ProducerEntry] = field(default_factory=list)
+    producer_entries: list[ProducerEntry]
     """Producers the partition remembers."""
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        crc: int = 0,
+        producer_entries: list[ProducerEntry] = MADE_ANEW,
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.crc = crc
+        self.producer_entries = [] if producer_entries is MADE_ANEW else producer_entries
+        self.unknown_tagged_fields = unknown_tagged_fields
 
     def encode(self, version: int, out: bytearray) -> None:
         """Append the message to ``out``; on an error ``out`` is as it was."""

@@ -15,6 +15,7 @@ from fencepost_protocol.failures import (
     encode_failure,
     unknown_version,
 )
+from fencepost_protocol.fields import Fields
 from fencepost_protocol.primitives import (
     CUT_SHORT,
     DECODE_ERRORS,
@@ -34,8 +35,8 @@ _pack_ih = struct.Struct(">ih").pack
 new = object.__new__
 
 
-@dataclass(slots=True)
-class PushTelemetryRequest:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class PushTelemetryRequest(Fields):
     """A client delivers its metrics to a broker, as the subscription told it to (KIP-714)."""
 
     NAME: ClassVar[str] = "PushTelemetryRequest"
@@ -44,21 +45,37 @@ class PushTelemetryRequest:
     MAX_VERSION: ClassVar[int] = 0
     FLEXIBLE_FROM: ClassVar[int | None] = 0
 
-    client_instance_id: bytes = ZERO_UUID
+    client_instance_id: bytes
     """UUID agreed on in GetTelemetrySubscriptions."""
-    subscription_id: int = 0
+    subscription_id: int
     """Subscription the metrics were gathered for; an outdated one gives UNKNOWN_SUBSCRIPTION_ID,
     ask for it again.
     """
-    terminating: bool = False
+    terminating: bool
     """True on the last push of a client that closes; it may come before the interval is over."""
-    compression_type: int = 0
+    compression_type: int
     """Codec of Metrics: 0 none, 1 gzip, 2 snappy, 3 lz4, 4 zstd; others give
     UNSUPPORTED_COMPRESSION_TYPE.
     """
-    metrics: bytes = b""
+    metrics: bytes
     """Metrics in OpenTelemetry protobuf form (MetricsData), compressed as CompressionType says."""
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        client_instance_id: bytes = ZERO_UUID,
+        subscription_id: int = 0,
+        terminating: bool = False,
+        compression_type: int = 0,
+        metrics: bytes = b"",
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.client_instance_id = client_instance_id
+        self.subscription_id = subscription_id
+        self.terminating = terminating
+        self.compression_type = compression_type
+        self.metrics = metrics
+        self.unknown_tagged_fields = unknown_tagged_fields
 
     def encode(self, version: int, out: bytearray) -> None:
         """Append the message to ``out``; on an error ``out`` is as it was."""
@@ -122,8 +139,8 @@ class PushTelemetryRequest:
             raise decode_failure("PushTelemetryRequest", version, buf, start, cause) from cause
 
 
-@dataclass(slots=True)
-class PushTelemetryResponse:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class PushTelemetryResponse(Fields):
     """Tells the client whether its metrics were taken (KIP-714)."""
 
     NAME: ClassVar[str] = "PushTelemetryResponse"
@@ -132,13 +149,23 @@ class PushTelemetryResponse:
     MAX_VERSION: ClassVar[int] = 0
     FLEXIBLE_FROM: ClassVar[int | None] = 0
 
-    throttle_time_ms: int = 0
+    throttle_time_ms: int
     """Quota delay in ms that the client has to sit out itself (KIP-219); 0 when within quota."""
-    error_code: int = 0
+    error_code: int
     """NONE, or e.g. UNKNOWN_SUBSCRIPTION_ID, TELEMETRY_TOO_LARGE, UNSUPPORTED_COMPRESSION_TYPE,
     THROTTLING_QUOTA_EXCEEDED, INVALID_RECORD, INVALID_REQUEST.
     """
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        throttle_time_ms: int = 0,
+        error_code: int = 0,
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.throttle_time_ms = throttle_time_ms
+        self.error_code = error_code
+        self.unknown_tagged_fields = unknown_tagged_fields
 
     def encode(self, version: int, out: bytearray) -> None:
         """Append the message to ``out``; on an error ``out`` is as it was."""

@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import struct
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import ClassVar
 
 from fencepost_protocol.failures import (
@@ -15,6 +15,7 @@ from fencepost_protocol.failures import (
     encode_failure,
     unknown_version,
 )
+from fencepost_protocol.fields import MADE_ANEW, Fields
 from fencepost_protocol.primitives import (
     CUT_SHORT,
     DECODE_ERRORS,
@@ -44,32 +45,52 @@ _pack_qqbh = struct.Struct(">qqbh").pack
 new = object.__new__
 
 
-@dataclass(slots=True)
-class PartitionData:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class PartitionData(Fields):
     """Share partitions to read."""
 
-    partition: int = 0
+    partition: int
     """Number of the partition."""
-    leader_epoch: int = 0
+    leader_epoch: int
     """Leader epoch of the reader; a greater one is stored and fences older leaders, an older one
     gives FENCED_LEADER_EPOCH.
     """
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        partition: int = 0,
+        leader_epoch: int = 0,
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.partition = partition
+        self.leader_epoch = leader_epoch
+        self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(slots=True)
-class ReadStateData:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class ReadStateData(Fields):
     """Topics of the share partitions."""
 
-    topic_id: bytes = ZERO_UUID
+    topic_id: bytes
     """UUID of the topic."""
-    partitions: list[PartitionData] = field(default_factory=list)
+    partitions: list[PartitionData]
     """Share partitions to read."""
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        topic_id: bytes = ZERO_UUID,
+        partitions: list[PartitionData] = MADE_ANEW,
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.topic_id = topic_id
+        self.partitions = [] if partitions is MADE_ANEW else partitions
+        self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(slots=True)
-class ReadShareGroupStateRequest:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class ReadShareGroupStateRequest(Fields):
     """The leader of share partitions asks the share coordinator for their state when it begins to
     lead (KIP-932).
     """
@@ -80,11 +101,21 @@ class ReadShareGroupStateRequest:
     MAX_VERSION: ClassVar[int] = 0
     FLEXIBLE_FROM: ClassVar[int | None] = 0
 
-    group_id: str = ""
+    group_id: str
     """Share group whose state is read."""
-    topics: list[ReadStateData] = field(default_factory=list)
+    topics: list[ReadStateData]
     """Topics of the share partitions."""
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        group_id: str = "",
+        topics: list[ReadStateData] = MADE_ANEW,
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.group_id = group_id
+        self.topics = [] if topics is MADE_ANEW else topics
+        self.unknown_tagged_fields = unknown_tagged_fields
 
     def encode(self, version: int, out: bytearray) -> None:
         """Append the message to ``out``; on an error ``out`` is as it was."""
@@ -198,57 +229,99 @@ class ReadShareGroupStateRequest:
             raise decode_failure("ReadShareGroupStateRequest", version, buf, start, cause) from cause
 
 
-@dataclass(slots=True)
-class StateBatch:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class StateBatch(Fields):
     """Runs of offsets from the start offset on whose state is not the first one, available and
     never delivered.
     """
 
-    first_offset: int = 0
+    first_offset: int
     """First offset of the run."""
-    last_offset: int = 0
+    last_offset: int
     """Offset of the run's last record, itself included."""
-    delivery_state: int = 0
+    delivery_state: int
     """0 available, 2 acknowledged, 4 archived."""
-    delivery_count: int = 0
+    delivery_count: int
     """How often these records have been delivered."""
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        first_offset: int = 0,
+        last_offset: int = 0,
+        delivery_state: int = 0,
+        delivery_count: int = 0,
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.first_offset = first_offset
+        self.last_offset = last_offset
+        self.delivery_state = delivery_state
+        self.delivery_count = delivery_count
+        self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(slots=True)
-class PartitionResult:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class PartitionResult(Fields):
     """Share partitions of the topic."""
 
-    partition: int = 0
+    partition: int
     """Number of the partition."""
-    error_code: int = 0
+    error_code: int
     """NONE, or e.g. FENCED_LEADER_EPOCH, UNKNOWN_TOPIC_OR_PARTITION, NOT_COORDINATOR."""
-    error_message: str | None = None
+    error_message: str | None
     """Readable detail for the error; null when there is none."""
-    state_epoch: int = 0
+    state_epoch: int
     """Epoch of the state, to be sent with each write."""
-    start_offset: int = 0
+    start_offset: int
     """Offset to start at; -1 when not decided yet."""
-    state_batches: list[StateBatch] = field(default_factory=list)
+    state_batches: list[StateBatch]
     """Runs of offsets from the start offset on whose state is not the first one, available and
     never delivered.
     """
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        partition: int = 0,
+        error_code: int = 0,
+        error_message: str | None = None,
+        state_epoch: int = 0,
+        start_offset: int = 0,
+        state_batches: list[StateBatch] = MADE_ANEW,
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.partition = partition
+        self.error_code = error_code
+        self.error_message = error_message
+        self.state_epoch = state_epoch
+        self.start_offset = start_offset
+        self.state_batches = [] if state_batches is MADE_ANEW else state_batches
+        self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(slots=True)
-class ReadStateResult:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class ReadStateResult(Fields):
     """States by topic."""
 
-    topic_id: bytes = ZERO_UUID
+    topic_id: bytes
     """UUID of the topic."""
-    partitions: list[PartitionResult] = field(default_factory=list)
+    partitions: list[PartitionResult]
     """Share partitions of the topic."""
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        topic_id: bytes = ZERO_UUID,
+        partitions: list[PartitionResult] = MADE_ANEW,
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.topic_id = topic_id
+        self.partitions = [] if partitions is MADE_ANEW else partitions
+        self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(slots=True)
-class ReadShareGroupStateResponse:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class ReadShareGroupStateResponse(Fields):
     """State of each share partition, as its leader goes on from it (KIP-932)."""
 
     NAME: ClassVar[str] = "ReadShareGroupStateResponse"
@@ -257,9 +330,17 @@ class ReadShareGroupStateResponse:
     MAX_VERSION: ClassVar[int] = 0
     FLEXIBLE_FROM: ClassVar[int | None] = 0
 
-    results: list[ReadStateResult] = field(default_factory=list)
+    results: list[ReadStateResult]
     """States by topic."""
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        results: list[ReadStateResult] = MADE_ANEW,
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.results = [] if results is MADE_ANEW else results
+        self.unknown_tagged_fields = unknown_tagged_fields
 
     def encode(self, version: int, out: bytearray) -> None:
         """Append the message to ``out``; on an error ``out`` is as it was."""

@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import struct
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import ClassVar
 
 from fencepost_protocol.failures import (
@@ -15,6 +15,7 @@ from fencepost_protocol.failures import (
     encode_failure,
     unknown_version,
 )
+from fencepost_protocol.fields import MADE_ANEW, Fields
 from fencepost_protocol.primitives import (
     CUT_SHORT,
     DECODE_ERRORS,
@@ -44,30 +45,50 @@ _pack_iiq = struct.Struct(">iiq").pack
 new = object.__new__
 
 
-@dataclass(slots=True)
-class PartitionData:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class PartitionData(Fields):
     """Share partitions to sum up."""
 
-    partition: int = 0
+    partition: int
     """Number of the partition."""
-    leader_epoch: int = 0
+    leader_epoch: int
     """Leader epoch that the asker knows; -1 when none."""
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        partition: int = 0,
+        leader_epoch: int = 0,
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.partition = partition
+        self.leader_epoch = leader_epoch
+        self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(slots=True)
-class ReadStateSummaryData:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class ReadStateSummaryData(Fields):
     """Topics of the share partitions."""
 
-    topic_id: bytes = ZERO_UUID
+    topic_id: bytes
     """UUID of the topic."""
-    partitions: list[PartitionData] = field(default_factory=list)
+    partitions: list[PartitionData]
     """Share partitions to sum up."""
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        topic_id: bytes = ZERO_UUID,
+        partitions: list[PartitionData] = MADE_ANEW,
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.topic_id = topic_id
+        self.partitions = [] if partitions is MADE_ANEW else partitions
+        self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(slots=True)
-class ReadShareGroupStateSummaryRequest:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class ReadShareGroupStateSummaryRequest(Fields):
     """The group coordinator asks a share coordinator for start offsets of share partitions, to
     describe a group's offsets (KIP-932).
     """
@@ -78,11 +99,21 @@ class ReadShareGroupStateSummaryRequest:
     MAX_VERSION: ClassVar[int] = 1
     FLEXIBLE_FROM: ClassVar[int | None] = 0
 
-    group_id: str = ""
+    group_id: str
     """Share group whose state is summed up."""
-    topics: list[ReadStateSummaryData] = field(default_factory=list)
+    topics: list[ReadStateSummaryData]
     """Topics of the share partitions."""
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        group_id: str = "",
+        topics: list[ReadStateSummaryData] = MADE_ANEW,
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.group_id = group_id
+        self.topics = [] if topics is MADE_ANEW else topics
+        self.unknown_tagged_fields = unknown_tagged_fields
 
     def encode(self, version: int, out: bytearray) -> None:
         """Append the message to ``out``; on an error ``out`` is as it was."""
@@ -196,41 +227,71 @@ class ReadShareGroupStateSummaryRequest:
             raise decode_failure("ReadShareGroupStateSummaryRequest", version, buf, start, cause) from cause
 
 
-@dataclass(slots=True)
-class PartitionResult:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class PartitionResult(Fields):
     """Share partitions of the topic."""
 
-    partition: int = 0
+    partition: int
     """Number of the partition."""
-    error_code: int = 0
+    error_code: int
     """NONE, or e.g. UNKNOWN_TOPIC_OR_PARTITION, NOT_COORDINATOR."""
-    error_message: str | None = None
+    error_message: str | None
     """Readable detail for the error; null when there is none."""
-    state_epoch: int = 0
+    state_epoch: int
     """Epoch of the state."""
-    leader_epoch: int = 0
+    leader_epoch: int
     """Greatest leader epoch that has read or written it."""
-    start_offset: int = 0
+    start_offset: int
     """Offset to start at; -1 when not decided yet."""
-    delivery_complete_count: int = -1
+    delivery_complete_count: int
     """Versions 1. Records from the start offset on whose delivery is complete; -1 when not known.
     """
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        partition: int = 0,
+        error_code: int = 0,
+        error_message: str | None = None,
+        state_epoch: int = 0,
+        leader_epoch: int = 0,
+        start_offset: int = 0,
+        delivery_complete_count: int = -1,
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.partition = partition
+        self.error_code = error_code
+        self.error_message = error_message
+        self.state_epoch = state_epoch
+        self.leader_epoch = leader_epoch
+        self.start_offset = start_offset
+        self.delivery_complete_count = delivery_complete_count
+        self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(slots=True)
-class ReadStateSummaryResult:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class ReadStateSummaryResult(Fields):
     """Summaries by topic."""
 
-    topic_id: bytes = ZERO_UUID
+    topic_id: bytes
     """UUID of the topic."""
-    partitions: list[PartitionResult] = field(default_factory=list)
+    partitions: list[PartitionResult]
     """Share partitions of the topic."""
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        topic_id: bytes = ZERO_UUID,
+        partitions: list[PartitionResult] = MADE_ANEW,
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.topic_id = topic_id
+        self.partitions = [] if partitions is MADE_ANEW else partitions
+        self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(slots=True)
-class ReadShareGroupStateSummaryResponse:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class ReadShareGroupStateSummaryResponse(Fields):
     """Epochs, start offset and progress of each share partition, without its batches (KIP-932)."""
 
     NAME: ClassVar[str] = "ReadShareGroupStateSummaryResponse"
@@ -239,9 +300,17 @@ class ReadShareGroupStateSummaryResponse:
     MAX_VERSION: ClassVar[int] = 1
     FLEXIBLE_FROM: ClassVar[int | None] = 0
 
-    results: list[ReadStateSummaryResult] = field(default_factory=list)
+    results: list[ReadStateSummaryResult]
     """Summaries by topic."""
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        results: list[ReadStateSummaryResult] = MADE_ANEW,
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.results = [] if results is MADE_ANEW else results
+        self.unknown_tagged_fields = unknown_tagged_fields
 
     def encode(self, version: int, out: bytearray) -> None:
         """Append the message to ``out``; on an error ``out`` is as it was."""

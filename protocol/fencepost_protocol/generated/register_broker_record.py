@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 import struct
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import ClassVar
 
 from fencepost_protocol.failures import (
@@ -15,6 +15,7 @@ from fencepost_protocol.failures import (
     not_in_version,
     unknown_version,
 )
+from fencepost_protocol.fields import MADE_ANEW, Fields
 from fencepost_protocol.primitives import (
     CUT_SHORT,
     DECODE_ERRORS,
@@ -50,36 +51,62 @@ _pack_i = struct.Struct(">i").pack
 new = object.__new__
 
 
-@dataclass(slots=True)
-class BrokerEndpoint:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class BrokerEndpoint(Fields):
     """Listeners the broker advertises to clients."""
 
-    name: str = ""
+    name: str
     """Listener name, such as PLAINTEXT or EXTERNAL."""
-    host: str = ""
+    host: str
     """Advertised host name or address."""
-    port: int = 0
+    port: int
     """Advertised TCP port."""
-    security_protocol: int = 0
+    security_protocol: int
     """How to talk to this listener: 0 PLAINTEXT, 1 SSL, 2 SASL_PLAINTEXT, 3 SASL_SSL."""
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        name: str = "",
+        host: str = "",
+        port: int = 0,
+        security_protocol: int = 0,
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.name = name
+        self.host = host
+        self.port = port
+        self.security_protocol = security_protocol
+        self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(slots=True)
-class BrokerFeature:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class BrokerFeature(Fields):
     """Feature levels that the broker's software can handle."""
 
-    name: str = ""
+    name: str
     """Feature name, such as metadata.version."""
-    min_supported_version: int = 0
+    min_supported_version: int
     """Lowest level of that feature it can run at."""
-    max_supported_version: int = 0
+    max_supported_version: int
     """Highest level of that feature it can run at."""
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        name: str = "",
+        min_supported_version: int = 0,
+        max_supported_version: int = 0,
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.name = name
+        self.min_supported_version = min_supported_version
+        self.max_supported_version = max_supported_version
+        self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(slots=True)
-class RegisterBrokerRecord:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class RegisterBrokerRecord(Fields):
     """Registers a broker with the cluster, or replaces the registration it had before (KIP-631)."""
 
     NAME: ClassVar[str] = "RegisterBrokerRecord"
@@ -88,37 +115,65 @@ class RegisterBrokerRecord:
     MAX_VERSION: ClassVar[int] = 4
     FLEXIBLE_FROM: ClassVar[int | None] = 0
 
-    broker_id: int = 0
+    broker_id: int
     """Node id of the broker."""
-    is_migrating_zk_broker: bool = False
+    is_migrating_zk_broker: bool
     """Versions 2-4. True for a ZooKeeper-based broker during migration (KIP-866); false since Kafka
     4.0.
     """
-    incarnation_id: bytes = ZERO_UUID
+    incarnation_id: bytes
     """UUID made at process start; tells a restarted broker from a second one with the same id."""
-    broker_epoch: int = 0
+    broker_epoch: int
     """Epoch of this registration, an offset of the metadata log; requests with another give
     STALE_BROKER_EPOCH.
     """
-    end_points: list[BrokerEndpoint] = field(default_factory=list)
+    end_points: list[BrokerEndpoint]
     """Listeners the broker advertises to clients."""
-    features: list[BrokerFeature] = field(default_factory=list)
+    features: list[BrokerFeature]
     """Feature levels that the broker's software can handle."""
-    rack: str | None = ""
+    rack: str | None
     """Value of broker.rack; null when not configured."""
-    fenced: bool = True
+    fenced: bool
     """True while the broker may neither lead nor be shown to clients; so it begins."""
-    in_controlled_shutdown: bool = False
+    in_controlled_shutdown: bool
     """Versions 1-4. True while the broker is shutting down in order and gets no new leadership
     (KIP-841).
     """
-    log_dirs: list[bytes] = field(default_factory=list)
+    log_dirs: list[bytes]
     """Versions 3-4. Ids of the broker's log directories that are available (KIP-858); empty when
     not reported.
     """
-    cordoned_log_dirs: list[bytes] | None = None
+    cordoned_log_dirs: list[bytes] | None
     """Versions 4. Log directories closed to new replicas (KIP-1066); null when not reported."""
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        broker_id: int = 0,
+        is_migrating_zk_broker: bool = False,
+        incarnation_id: bytes = ZERO_UUID,
+        broker_epoch: int = 0,
+        end_points: list[BrokerEndpoint] = MADE_ANEW,
+        features: list[BrokerFeature] = MADE_ANEW,
+        rack: str | None = "",
+        fenced: bool = True,
+        in_controlled_shutdown: bool = False,
+        log_dirs: list[bytes] = MADE_ANEW,
+        cordoned_log_dirs: list[bytes] | None = None,
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.broker_id = broker_id
+        self.is_migrating_zk_broker = is_migrating_zk_broker
+        self.incarnation_id = incarnation_id
+        self.broker_epoch = broker_epoch
+        self.end_points = [] if end_points is MADE_ANEW else end_points
+        self.features = [] if features is MADE_ANEW else features
+        self.rack = rack
+        self.fenced = fenced
+        self.in_controlled_shutdown = in_controlled_shutdown
+        self.log_dirs = [] if log_dirs is MADE_ANEW else log_dirs
+        self.cordoned_log_dirs = cordoned_log_dirs
+        self.unknown_tagged_fields = unknown_tagged_fields
 
     def encode(self, version: int, out: bytearray) -> None:
         """Append the message to ``out``; on an error ``out`` is as it was."""

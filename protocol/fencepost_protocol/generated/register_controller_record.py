@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 import struct
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import ClassVar
 
 from fencepost_protocol.failures import (
@@ -14,6 +14,7 @@ from fencepost_protocol.failures import (
     encode_failure,
     unknown_version,
 )
+from fencepost_protocol.fields import MADE_ANEW, Fields
 from fencepost_protocol.primitives import (
     CUT_SHORT,
     DECODE_ERRORS,
@@ -38,36 +39,62 @@ _pack_iUt = struct.Struct(">i16s?").pack
 new = object.__new__
 
 
-@dataclass(slots=True)
-class ControllerEndpoint:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class ControllerEndpoint(Fields):
     """Listeners under which the controller can be reached."""
 
-    name: str = ""
+    name: str
     """Listener name, such as CONTROLLER."""
-    host: str = ""
+    host: str
     """Host name or address of the listener."""
-    port: int = 0
+    port: int
     """TCP port of the listener."""
-    security_protocol: int = 0
+    security_protocol: int
     """How to talk to this listener: 0 PLAINTEXT, 1 SSL, 2 SASL_PLAINTEXT, 3 SASL_SSL."""
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        name: str = "",
+        host: str = "",
+        port: int = 0,
+        security_protocol: int = 0,
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.name = name
+        self.host = host
+        self.port = port
+        self.security_protocol = security_protocol
+        self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(slots=True)
-class ControllerFeature:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class ControllerFeature(Fields):
     """Feature levels that the controller's software can handle."""
 
-    name: str = ""
+    name: str
     """Feature name, such as metadata.version."""
-    min_supported_version: int = 0
+    min_supported_version: int
     """Lowest level of that feature it can run at."""
-    max_supported_version: int = 0
+    max_supported_version: int
     """Highest level of that feature it can run at."""
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        name: str = "",
+        min_supported_version: int = 0,
+        max_supported_version: int = 0,
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.name = name
+        self.min_supported_version = min_supported_version
+        self.max_supported_version = max_supported_version
+        self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(slots=True)
-class RegisterControllerRecord:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class RegisterControllerRecord(Fields):
     """Registers a KRaft controller with its addresses and features (KIP-919)."""
 
     NAME: ClassVar[str] = "RegisterControllerRecord"
@@ -76,17 +103,33 @@ class RegisterControllerRecord:
     MAX_VERSION: ClassVar[int] = 0
     FLEXIBLE_FROM: ClassVar[int | None] = 0
 
-    controller_id: int = 0
+    controller_id: int
     """Node id of the controller."""
-    incarnation_id: bytes = ZERO_UUID
+    incarnation_id: bytes
     """UUID made at process start; a restarted controller brings a different one."""
-    zk_migration_ready: bool = False
+    zk_migration_ready: bool
     """True when set up for migration from ZooKeeper (KIP-866); meaningless since Kafka 4.0."""
-    end_points: list[ControllerEndpoint] = field(default_factory=list)
+    end_points: list[ControllerEndpoint]
     """Listeners under which the controller can be reached."""
-    features: list[ControllerFeature] = field(default_factory=list)
+    features: list[ControllerFeature]
     """Feature levels that the controller's software can handle."""
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        controller_id: int = 0,
+        incarnation_id: bytes = ZERO_UUID,
+        zk_migration_ready: bool = False,
+        end_points: list[ControllerEndpoint] = MADE_ANEW,
+        features: list[ControllerFeature] = MADE_ANEW,
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.controller_id = controller_id
+        self.incarnation_id = incarnation_id
+        self.zk_migration_ready = zk_migration_ready
+        self.end_points = [] if end_points is MADE_ANEW else end_points
+        self.features = [] if features is MADE_ANEW else features
+        self.unknown_tagged_fields = unknown_tagged_fields
 
     def encode(self, version: int, out: bytearray) -> None:
         """Append the message to ``out``; on an error ``out`` is as it was."""

@@ -14,6 +14,7 @@ from fencepost_protocol.failures import (
     encode_failure,
     unknown_version,
 )
+from fencepost_protocol.fields import Fields
 from fencepost_protocol.primitives import (
     CUT_SHORT,
     DECODE_ERRORS,
@@ -29,8 +30,8 @@ _pack_U = struct.Struct(">16s").pack
 new = object.__new__
 
 
-@dataclass(slots=True)
-class RemoveAccessControlEntryRecord:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class RemoveAccessControlEntryRecord(Fields):
     """Deletes one ACL from the cluster metadata (KIP-801)."""
 
     NAME: ClassVar[str] = "RemoveAccessControlEntryRecord"
@@ -39,9 +40,17 @@ class RemoveAccessControlEntryRecord:
     MAX_VERSION: ClassVar[int] = 0
     FLEXIBLE_FROM: ClassVar[int | None] = 0
 
-    id: bytes = ZERO_UUID
+    id: bytes
     """UUID from the AccessControlEntryRecord that added the ACL."""
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        id: bytes = ZERO_UUID,
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.id = id
+        self.unknown_tagged_fields = unknown_tagged_fields
 
     def encode(self, version: int, out: bytearray) -> None:
         """Append the message to ``out``; on an error ``out`` is as it was."""

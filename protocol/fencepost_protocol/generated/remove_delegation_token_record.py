@@ -13,6 +13,7 @@ from fencepost_protocol.failures import (
     encode_failure,
     unknown_version,
 )
+from fencepost_protocol.fields import Fields
 from fencepost_protocol.primitives import (
     CUT_SHORT,
     DECODE_ERRORS,
@@ -26,8 +27,8 @@ from fencepost_protocol.primitives import (
 new = object.__new__
 
 
-@dataclass(slots=True)
-class RemoveDelegationTokenRecord:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class RemoveDelegationTokenRecord(Fields):
     """Deletes a delegation token (KIP-48)."""
 
     NAME: ClassVar[str] = "RemoveDelegationTokenRecord"
@@ -36,9 +37,17 @@ class RemoveDelegationTokenRecord:
     MAX_VERSION: ClassVar[int] = 0
     FLEXIBLE_FROM: ClassVar[int | None] = 0
 
-    token_id: str = ""
+    token_id: str
     """Public id of the token."""
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        token_id: str = "",
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.token_id = token_id
+        self.unknown_tagged_fields = unknown_tagged_fields
 
     def encode(self, version: int, out: bytearray) -> None:
         """Append the message to ``out``; on an error ``out`` is as it was."""

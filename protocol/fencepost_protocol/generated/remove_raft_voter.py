@@ -15,6 +15,7 @@ from fencepost_protocol.failures import (
     encode_failure,
     unknown_version,
 )
+from fencepost_protocol.fields import Fields
 from fencepost_protocol.primitives import (
     CUT_SHORT,
     DECODE_ERRORS,
@@ -34,8 +35,8 @@ _pack_ih = struct.Struct(">ih").pack
 new = object.__new__
 
 
-@dataclass(slots=True)
-class RemoveRaftVoterRequest:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class RemoveRaftVoterRequest(Fields):
     """An administrator takes the vote from a controller (KIP-853). Needs alter on the cluster;
     brokers pass it on to the active controller.
     """
@@ -46,13 +47,25 @@ class RemoveRaftVoterRequest:
     MAX_VERSION: ClassVar[int] = 0
     FLEXIBLE_FROM: ClassVar[int | None] = 0
 
-    cluster_id: str | None = ""
+    cluster_id: str | None
     """Cluster that the sender means; another one gives INCONSISTENT_CLUSTER_ID, null means any."""
-    voter_id: int = 0
+    voter_id: int
     """Node id of the controller that is to vote no longer."""
-    voter_directory_id: bytes = ZERO_UUID
+    voter_directory_id: bytes
     """UUID of that controller's metadata log directory."""
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        cluster_id: str | None = "",
+        voter_id: int = 0,
+        voter_directory_id: bytes = ZERO_UUID,
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.cluster_id = cluster_id
+        self.voter_id = voter_id
+        self.voter_directory_id = voter_directory_id
+        self.unknown_tagged_fields = unknown_tagged_fields
 
     def encode(self, version: int, out: bytearray) -> None:
         """Append the message to ``out``; on an error ``out`` is as it was."""
@@ -112,8 +125,8 @@ class RemoveRaftVoterRequest:
             raise decode_failure("RemoveRaftVoterRequest", version, buf, start, cause) from cause
 
 
-@dataclass(slots=True)
-class RemoveRaftVoterResponse:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class RemoveRaftVoterResponse(Fields):
     """Tells whether the controller's vote is gone."""
 
     NAME: ClassVar[str] = "RemoveRaftVoterResponse"
@@ -122,15 +135,27 @@ class RemoveRaftVoterResponse:
     MAX_VERSION: ClassVar[int] = 0
     FLEXIBLE_FROM: ClassVar[int | None] = 0
 
-    throttle_time_ms: int = 0
+    throttle_time_ms: int
     """Quota delay in ms that the client has to sit out itself (KIP-219); 0 when within quota."""
-    error_code: int = 0
+    error_code: int
     """NONE, or e.g. INCONSISTENT_CLUSTER_ID, INVALID_REQUEST, VOTER_NOT_FOUND, UNSUPPORTED_VERSION
     when the quorum is a static one.
     """
-    error_message: str | None = ""
+    error_message: str | None
     """Readable detail for the error; null when there is none."""
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        throttle_time_ms: int = 0,
+        error_code: int = 0,
+        error_message: str | None = "",
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.throttle_time_ms = throttle_time_ms
+        self.error_code = error_code
+        self.error_message = error_message
+        self.unknown_tagged_fields = unknown_tagged_fields
 
     def encode(self, version: int, out: bytearray) -> None:
         """Append the message to ``out``; on an error ``out`` is as it was."""

@@ -14,6 +14,7 @@ from fencepost_protocol.failures import (
     encode_failure,
     unknown_version,
 )
+from fencepost_protocol.fields import Fields
 from fencepost_protocol.primitives import (
     CUT_SHORT,
     DECODE_ERRORS,
@@ -29,8 +30,8 @@ _pack_b = struct.Struct(">b").pack
 new = object.__new__
 
 
-@dataclass(slots=True)
-class RemoveUserScramCredentialRecord:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class RemoveUserScramCredentialRecord(Fields):
     """Deletes a user's SCRAM credential for one mechanism (KIP-554)."""
 
     NAME: ClassVar[str] = "RemoveUserScramCredentialRecord"
@@ -39,11 +40,21 @@ class RemoveUserScramCredentialRecord:
     MAX_VERSION: ClassVar[int] = 0
     FLEXIBLE_FROM: ClassVar[int | None] = 0
 
-    name: str = ""
+    name: str
     """User whose credential goes."""
-    mechanism: int = 0
+    mechanism: int
     """1 SCRAM-SHA-256, 2 SCRAM-SHA-512."""
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        name: str = "",
+        mechanism: int = 0,
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.name = name
+        self.mechanism = mechanism
+        self.unknown_tagged_fields = unknown_tagged_fields
 
     def encode(self, version: int, out: bytearray) -> None:
         """Append the message to ``out``; on an error ``out`` is as it was."""

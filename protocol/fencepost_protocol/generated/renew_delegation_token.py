@@ -15,6 +15,7 @@ from fencepost_protocol.failures import (
     encode_failure,
     unknown_version,
 )
+from fencepost_protocol.fields import Fields
 from fencepost_protocol.primitives import (
     CUT_SHORT,
     DECODE_ERRORS,
@@ -37,8 +38,8 @@ _pack_q = struct.Struct(">q").pack
 new = object.__new__
 
 
-@dataclass(slots=True)
-class RenewDelegationTokenRequest:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class RenewDelegationTokenRequest(Fields):
     """The owner or a renewer puts off the expiry of a delegation token (KIP-48)."""
 
     NAME: ClassVar[str] = "RenewDelegationTokenRequest"
@@ -47,13 +48,23 @@ class RenewDelegationTokenRequest:
     MAX_VERSION: ClassVar[int] = 2
     FLEXIBLE_FROM: ClassVar[int | None] = 2
 
-    hmac: bytes = b""
+    hmac: bytes
     """Secret of the token to renew; one that fits none gives DELEGATION_TOKEN_NOT_FOUND."""
-    renew_period_ms: int = 0
+    renew_period_ms: int
     """New expiry in ms from now, never past the token's maximum; -1 takes
     delegation.token.expiry.time.ms.
     """
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        hmac: bytes = b"",
+        renew_period_ms: int = 0,
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.hmac = hmac
+        self.renew_period_ms = renew_period_ms
+        self.unknown_tagged_fields = unknown_tagged_fields
 
     def encode(self, version: int, out: bytearray) -> None:
         """Append the message to ``out``; on an error ``out`` is as it was."""
@@ -123,8 +134,8 @@ class RenewDelegationTokenRequest:
             raise decode_failure("RenewDelegationTokenRequest", version, buf, start, cause) from cause
 
 
-@dataclass(slots=True)
-class RenewDelegationTokenResponse:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class RenewDelegationTokenResponse(Fields):
     """Tells until when a renewed delegation token is good (KIP-48)."""
 
     NAME: ClassVar[str] = "RenewDelegationTokenResponse"
@@ -133,15 +144,27 @@ class RenewDelegationTokenResponse:
     MAX_VERSION: ClassVar[int] = 2
     FLEXIBLE_FROM: ClassVar[int | None] = 2
 
-    error_code: int = 0
+    error_code: int
     """NONE, or e.g. DELEGATION_TOKEN_NOT_FOUND, DELEGATION_TOKEN_EXPIRED,
     DELEGATION_TOKEN_OWNER_MISMATCH (neither owner nor renewer).
     """
-    expiry_timestamp_ms: int = 0
+    expiry_timestamp_ms: int
     """New moment of expiry, in ms since 1970; -1 on an error."""
-    throttle_time_ms: int = 0
+    throttle_time_ms: int
     """Quota delay in ms that the client has to sit out itself (KIP-219); 0 when within quota."""
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        error_code: int = 0,
+        expiry_timestamp_ms: int = 0,
+        throttle_time_ms: int = 0,
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.error_code = error_code
+        self.expiry_timestamp_ms = expiry_timestamp_ms
+        self.throttle_time_ms = throttle_time_ms
+        self.unknown_tagged_fields = unknown_tagged_fields
 
     def encode(self, version: int, out: bytearray) -> None:
         """Append the message to ``out``; on an error ``out`` is as it was."""

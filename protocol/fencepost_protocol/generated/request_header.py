@@ -14,6 +14,7 @@ from fencepost_protocol.failures import (
     encode_failure,
     unknown_version,
 )
+from fencepost_protocol.fields import Fields
 from fencepost_protocol.primitives import (
     CUT_SHORT,
     DECODE_ERRORS,
@@ -28,8 +29,8 @@ _pack_hhi = struct.Struct(">hhi").pack
 new = object.__new__
 
 
-@dataclass(slots=True)
-class RequestHeader:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class RequestHeader(Fields):
     """Stands before every request body, after the four-byte size. Version 2 goes with flexible
     request versions, version 1 with all others.
     """
@@ -39,19 +40,33 @@ class RequestHeader:
     MAX_VERSION: ClassVar[int] = 2
     FLEXIBLE_FROM: ClassVar[int | None] = 2
 
-    request_api_key: int = 0
+    request_api_key: int
     """Key of the API called; an unknown one makes the broker close the connection."""
-    request_api_version: int = 0
+    request_api_version: int
     """Version the body is written in; if unsupported, the connection is closed, except for
     ApiVersions.
     """
-    correlation_id: int = 0
+    correlation_id: int
     """Number of the client's choice that the response repeats, to pair the two."""
-    client_id: str | None = ""
+    client_id: str | None
     """The client.id setting, for logs and quotas; null allowed. Keeps its int16 length even in
     version 2.
     """
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        request_api_key: int = 0,
+        request_api_version: int = 0,
+        correlation_id: int = 0,
+        client_id: str | None = "",
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.request_api_key = request_api_key
+        self.request_api_version = request_api_version
+        self.correlation_id = correlation_id
+        self.client_id = client_id
+        self.unknown_tagged_fields = unknown_tagged_fields
 
     def encode(self, version: int, out: bytearray) -> None:
         """Append the message to ``out``; on an error ``out`` is as it was."""

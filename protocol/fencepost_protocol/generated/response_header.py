@@ -14,6 +14,7 @@ from fencepost_protocol.failures import (
     encode_failure,
     unknown_version,
 )
+from fencepost_protocol.fields import Fields
 from fencepost_protocol.primitives import (
     CUT_SHORT,
     DECODE_ERRORS,
@@ -28,8 +29,8 @@ _pack_i = struct.Struct(">i").pack
 new = object.__new__
 
 
-@dataclass(slots=True)
-class ResponseHeader:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class ResponseHeader(Fields):
     """Stands before every response body, after the four-byte size. Version 1 goes with flexible
     versions; ApiVersions always uses version 0.
     """
@@ -39,9 +40,17 @@ class ResponseHeader:
     MAX_VERSION: ClassVar[int] = 1
     FLEXIBLE_FROM: ClassVar[int | None] = 1
 
-    correlation_id: int = 0
+    correlation_id: int
     """The number from the request that is answered here."""
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        correlation_id: int = 0,
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.correlation_id = correlation_id
+        self.unknown_tagged_fields = unknown_tagged_fields
 
     def encode(self, version: int, out: bytearray) -> None:
         """Append the message to ``out``; on an error ``out`` is as it was."""

@@ -15,6 +15,7 @@ from fencepost_protocol.failures import (
     encode_failure,
     unknown_version,
 )
+from fencepost_protocol.fields import Fields
 from fencepost_protocol.primitives import (
     CUT_SHORT,
     DECODE_ERRORS,
@@ -39,8 +40,8 @@ _pack_q = struct.Struct(">q").pack
 new = object.__new__
 
 
-@dataclass(slots=True)
-class SaslAuthenticateRequest:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class SaslAuthenticateRequest(Fields):
     """A client carries on the SASL exchange begun with SaslHandshake version 1, one token each way,
     until the mechanism is done (KIP-152).
     """
@@ -51,9 +52,17 @@ class SaslAuthenticateRequest:
     MAX_VERSION: ClassVar[int] = 2
     FLEXIBLE_FROM: ClassVar[int | None] = 2
 
-    auth_bytes: bytes = b""
+    auth_bytes: bytes
     """Client token in the format of the mechanism, e.g. a SCRAM client-first message."""
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        auth_bytes: bytes = b"",
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.auth_bytes = auth_bytes
+        self.unknown_tagged_fields = unknown_tagged_fields
 
     def encode(self, version: int, out: bytearray) -> None:
         """Append the message to ``out``; on an error ``out`` is as it was."""
@@ -119,8 +128,8 @@ class SaslAuthenticateRequest:
             raise decode_failure("SaslAuthenticateRequest", version, buf, start, cause) from cause
 
 
-@dataclass(slots=True)
-class SaslAuthenticateResponse:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class SaslAuthenticateResponse(Fields):
     """The broker's next SASL token, or the end of the exchange. A failed one is followed by a
     closed connection.
     """
@@ -131,19 +140,33 @@ class SaslAuthenticateResponse:
     MAX_VERSION: ClassVar[int] = 2
     FLEXIBLE_FROM: ClassVar[int | None] = 2
 
-    error_code: int = 0
+    error_code: int
     """NONE, SASL_AUTHENTICATION_FAILED for bad credentials, or ILLEGAL_SASL_STATE for a request out
     of turn.
     """
-    error_message: str | None = ""
+    error_message: str | None
     """Readable reason for a failure, kept vague on purpose; null when there is none."""
-    auth_bytes: bytes = b""
+    auth_bytes: bytes
     """Server token in the format of the mechanism; may be empty."""
-    session_lifetime_ms: int = 0
+    session_lifetime_ms: int
     """Versions 1-2. Time in ms until the client must authenticate again or lose the connection
     (KIP-368); 0 means never.
     """
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        error_code: int = 0,
+        error_message: str | None = "",
+        auth_bytes: bytes = b"",
+        session_lifetime_ms: int = 0,
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.error_code = error_code
+        self.error_message = error_message
+        self.auth_bytes = auth_bytes
+        self.session_lifetime_ms = session_lifetime_ms
+        self.unknown_tagged_fields = unknown_tagged_fields
 
     def encode(self, version: int, out: bytearray) -> None:
         """Append the message to ``out``; on an error ``out`` is as it was."""

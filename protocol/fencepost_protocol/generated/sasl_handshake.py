@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import struct
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import ClassVar
 
 from fencepost_protocol.failures import (
@@ -15,6 +15,7 @@ from fencepost_protocol.failures import (
     encode_failure,
     unknown_version,
 )
+from fencepost_protocol.fields import MADE_ANEW, Fields
 from fencepost_protocol.primitives import (
     CUT_SHORT,
     DECODE_ERRORS,
@@ -32,8 +33,8 @@ _pack_hi = struct.Struct(">hi").pack
 new = object.__new__
 
 
-@dataclass(slots=True)
-class SaslHandshakeRequest:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class SaslHandshakeRequest(Fields):
     """On a SASL listener the client names the mechanism it will authenticate with, after an
     optional ApiVersions and before anything else.
     """
@@ -44,9 +45,17 @@ class SaslHandshakeRequest:
     MAX_VERSION: ClassVar[int] = 1
     FLEXIBLE_FROM: ClassVar[int | None] = None
 
-    mechanism: str = ""
+    mechanism: str
     """SASL mechanism wanted, such as PLAIN, SCRAM-SHA-256 or OAUTHBEARER; in capitals."""
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        mechanism: str = "",
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.mechanism = mechanism
+        self.unknown_tagged_fields = unknown_tagged_fields
 
     def encode(self, version: int, out: bytearray) -> None:
         """Append the message to ``out``; on an error ``out`` is as it was."""
@@ -86,8 +95,8 @@ class SaslHandshakeRequest:
             raise decode_failure("SaslHandshakeRequest", version, buf, start, cause) from cause
 
 
-@dataclass(slots=True)
-class SaslHandshakeResponse:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class SaslHandshakeResponse(Fields):
     """Accepts the SASL mechanism, or lists those that the listener has."""
 
     NAME: ClassVar[str] = "SaslHandshakeResponse"
@@ -96,13 +105,23 @@ class SaslHandshakeResponse:
     MAX_VERSION: ClassVar[int] = 1
     FLEXIBLE_FROM: ClassVar[int | None] = None
 
-    error_code: int = 0
+    error_code: int
     """NONE, UNSUPPORTED_SASL_MECHANISM (choose from Mechanisms), or ILLEGAL_SASL_STATE when out of
     turn.
     """
-    mechanisms: list[str] = field(default_factory=list)
+    mechanisms: list[str]
     """Mechanisms enabled on this listener."""
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        error_code: int = 0,
+        mechanisms: list[str] = MADE_ANEW,
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.error_code = error_code
+        self.mechanisms = [] if mechanisms is MADE_ANEW else mechanisms
+        self.unknown_tagged_fields = unknown_tagged_fields
 
     def encode(self, version: int, out: bytearray) -> None:
         """Append the message to ``out``; on an error ``out`` is as it was."""

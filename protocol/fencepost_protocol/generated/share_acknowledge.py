@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import struct
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import ClassVar
 
 from fencepost_protocol.failures import (
@@ -16,6 +16,7 @@ from fencepost_protocol.failures import (
     not_in_version,
     unknown_version,
 )
+from fencepost_protocol.fields import MADE_ANEW, Fields
 from fencepost_protocol.primitives import (
     CUT_SHORT,
     DECODE_ERRORS,
@@ -49,45 +50,77 @@ _pack_qq = struct.Struct(">qq").pack
 new = object.__new__
 
 
-@dataclass(slots=True)
-class AcknowledgementBatch:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class AcknowledgementBatch(Fields):
     """Acknowledgements, by ascending offsets and without overlaps."""
 
-    first_offset: int = 0
+    first_offset: int
     """First offset of the batch."""
-    last_offset: int = 0
+    last_offset: int
     """Offset of the batch's last record, itself included."""
-    acknowledge_types: list[int] = field(default_factory=list)
+    acknowledge_types: list[int]
     """One type for all offsets, or one for each: accept (1), release (2), reject (3), renew (4); 0
     marks an offset without a record.
     """
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        first_offset: int = 0,
+        last_offset: int = 0,
+        acknowledge_types: list[int] = MADE_ANEW,
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.first_offset = first_offset
+        self.last_offset = last_offset
+        self.acknowledge_types = [] if acknowledge_types is MADE_ANEW else acknowledge_types
+        self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(slots=True)
-class AcknowledgePartition:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class AcknowledgePartition(Fields):
     """Partitions with acknowledgements."""
 
-    partition_index: int = 0
+    partition_index: int
     """Number of the partition."""
-    acknowledgement_batches: list[AcknowledgementBatch] = field(default_factory=list)
+    acknowledgement_batches: list[AcknowledgementBatch]
     """Acknowledgements, by ascending offsets and without overlaps."""
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        partition_index: int = 0,
+        acknowledgement_batches: list[AcknowledgementBatch] = MADE_ANEW,
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.partition_index = partition_index
+        self.acknowledgement_batches = [] if acknowledgement_batches is MADE_ANEW else acknowledgement_batches
+        self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(slots=True)
-class AcknowledgeTopic:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class AcknowledgeTopic(Fields):
     """Topics with acknowledgements."""
 
-    topic_id: bytes = ZERO_UUID
+    topic_id: bytes
     """UUID of the topic."""
-    partitions: list[AcknowledgePartition] = field(default_factory=list)
+    partitions: list[AcknowledgePartition]
     """Partitions with acknowledgements."""
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        topic_id: bytes = ZERO_UUID,
+        partitions: list[AcknowledgePartition] = MADE_ANEW,
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.topic_id = topic_id
+        self.partitions = [] if partitions is MADE_ANEW else partitions
+        self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(slots=True)
-class ShareAcknowledgeRequest:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class ShareAcknowledgeRequest(Fields):
     """Tells leaders what became of acquired records without fetching more (KIP-932)."""
 
     NAME: ClassVar[str] = "ShareAcknowledgeRequest"
@@ -96,19 +129,35 @@ class ShareAcknowledgeRequest:
     MAX_VERSION: ClassVar[int] = 2
     FLEXIBLE_FROM: ClassVar[int | None] = 1
 
-    group_id: str | None = None
+    group_id: str | None
     """Share group of the member; null is refused."""
-    member_id: str | None = ""
+    member_id: str | None
     """Member's id, the one of its heartbeats."""
-    share_session_epoch: int = 0
+    share_session_epoch: int
     """Epoch of the share session, one more than in the last request; -1 closes it, and what is
     still acquired is released. 0 is refused.
     """
-    is_renew_ack: bool = False
+    is_renew_ack: bool
     """Versions 2. True when an acknowledgement of this request renews a lock (KIP-1222)."""
-    topics: list[AcknowledgeTopic] = field(default_factory=list)
+    topics: list[AcknowledgeTopic]
     """Topics with acknowledgements."""
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        group_id: str | None = None,
+        member_id: str | None = "",
+        share_session_epoch: int = 0,
+        is_renew_ack: bool = False,
+        topics: list[AcknowledgeTopic] = MADE_ANEW,
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.group_id = group_id
+        self.member_id = member_id
+        self.share_session_epoch = share_session_epoch
+        self.is_renew_ack = is_renew_ack
+        self.topics = [] if topics is MADE_ANEW else topics
+        self.unknown_tagged_fields = unknown_tagged_fields
 
     def encode(self, version: int, out: bytearray) -> None:
         """Append the message to ``out``; on an error ``out`` is as it was."""
@@ -311,60 +360,108 @@ class ShareAcknowledgeRequest:
             raise decode_failure("ShareAcknowledgeRequest", version, buf, start, cause) from cause
 
 
-@dataclass(slots=True)
-class LeaderIdAndEpoch:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class LeaderIdAndEpoch(Fields):
     """Where the partition is led now, if not here."""
 
-    leader_id: int = 0
+    leader_id: int
     """Broker id of the leader; -1 when unknown."""
-    leader_epoch: int = 0
+    leader_epoch: int
     """Epoch in which it leads."""
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        leader_id: int = 0,
+        leader_epoch: int = 0,
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.leader_id = leader_id
+        self.leader_epoch = leader_epoch
+        self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(slots=True)
-class PartitionData:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class PartitionData(Fields):
     """Partitions of the topic."""
 
-    partition_index: int = 0
+    partition_index: int
     """Number of the partition."""
-    error_code: int = 0
+    error_code: int
     """NONE, or e.g. INVALID_RECORD_STATE, NOT_LEADER_OR_FOLLOWER, UNKNOWN_TOPIC_OR_PARTITION."""
-    error_message: str | None = None
+    error_message: str | None
     """Readable detail for the error; null when there is none."""
-    current_leader: LeaderIdAndEpoch = field(default_factory=LeaderIdAndEpoch)
+    current_leader: LeaderIdAndEpoch
     """Where the partition is led now, if not here."""
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        partition_index: int = 0,
+        error_code: int = 0,
+        error_message: str | None = None,
+        current_leader: LeaderIdAndEpoch = MADE_ANEW,
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.partition_index = partition_index
+        self.error_code = error_code
+        self.error_message = error_message
+        self.current_leader = LeaderIdAndEpoch() if current_leader is MADE_ANEW else current_leader
+        self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(slots=True)
-class ShareAcknowledgeTopicResponse:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class ShareAcknowledgeTopicResponse(Fields):
     """Outcomes by topic."""
 
-    topic_id: bytes = ZERO_UUID
+    topic_id: bytes
     """UUID of the topic."""
-    partitions: list[PartitionData] = field(default_factory=list)
+    partitions: list[PartitionData]
     """Partitions of the topic."""
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        topic_id: bytes = ZERO_UUID,
+        partitions: list[PartitionData] = MADE_ANEW,
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.topic_id = topic_id
+        self.partitions = [] if partitions is MADE_ANEW else partitions
+        self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(slots=True)
-class NodeEndpoint:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class NodeEndpoint(Fields):
     """Addresses of the leaders named in CurrentLeader."""
 
-    node_id: int = 0
+    node_id: int
     """Broker id of a leader."""
-    host: str = ""
+    host: str
     """Host name of that broker's listener."""
-    port: int = 0
+    port: int
     """TCP port of that listener."""
-    rack: str | None = None
+    rack: str | None
     """Rack of the broker; null when not set."""
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        node_id: int = 0,
+        host: str = "",
+        port: int = 0,
+        rack: str | None = None,
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.node_id = node_id
+        self.host = host
+        self.port = port
+        self.rack = rack
+        self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(slots=True)
-class ShareAcknowledgeResponse:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class ShareAcknowledgeResponse(Fields):
     """Outcome of acknowledgements by partition (KIP-932)."""
 
     NAME: ClassVar[str] = "ShareAcknowledgeResponse"
@@ -373,21 +470,39 @@ class ShareAcknowledgeResponse:
     MAX_VERSION: ClassVar[int] = 2
     FLEXIBLE_FROM: ClassVar[int | None] = 1
 
-    throttle_time_ms: int = 0
+    throttle_time_ms: int
     """Quota delay in ms that the client has to sit out itself (KIP-219); 0 when within quota."""
-    error_code: int = 0
+    error_code: int
     """Error of the whole request, e.g. SHARE_SESSION_NOT_FOUND, INVALID_SHARE_SESSION_EPOCH,
     GROUP_AUTHORIZATION_FAILED.
     """
-    error_message: str | None = None
+    error_message: str | None
     """Readable detail for the error; null when there is none."""
-    acquisition_lock_timeout_ms: int = 0
+    acquisition_lock_timeout_ms: int
     """Versions 2. How long in ms a renewed lock holds."""
-    responses: list[ShareAcknowledgeTopicResponse] = field(default_factory=list)
+    responses: list[ShareAcknowledgeTopicResponse]
     """Outcomes by topic."""
-    node_endpoints: list[NodeEndpoint] = field(default_factory=list)
+    node_endpoints: list[NodeEndpoint]
     """Addresses of the leaders named in CurrentLeader."""
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        throttle_time_ms: int = 0,
+        error_code: int = 0,
+        error_message: str | None = None,
+        acquisition_lock_timeout_ms: int = 0,
+        responses: list[ShareAcknowledgeTopicResponse] = MADE_ANEW,
+        node_endpoints: list[NodeEndpoint] = MADE_ANEW,
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.throttle_time_ms = throttle_time_ms
+        self.error_code = error_code
+        self.error_message = error_message
+        self.acquisition_lock_timeout_ms = acquisition_lock_timeout_ms
+        self.responses = [] if responses is MADE_ANEW else responses
+        self.node_endpoints = [] if node_endpoints is MADE_ANEW else node_endpoints
+        self.unknown_tagged_fields = unknown_tagged_fields
 
     def encode(self, version: int, out: bytearray) -> None:
         """Append the message to ``out``; on an error ``out`` is as it was."""

@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import struct
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import ClassVar
 
 from fencepost_protocol.failures import (
@@ -17,6 +17,7 @@ from fencepost_protocol.failures import (
     not_nullable,
     unknown_version,
 )
+from fencepost_protocol.fields import MADE_ANEW, Fields
 from fencepost_protocol.primitives import (
     CUT_SHORT,
     DECODE_ERRORS,
@@ -60,56 +61,98 @@ _pack_qqh = struct.Struct(">qqh").pack
 new = object.__new__
 
 
-@dataclass(slots=True)
-class AcknowledgementBatch:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class AcknowledgementBatch(Fields):
     """Acknowledgements, by ascending offsets and without overlaps."""
 
-    first_offset: int = 0
+    first_offset: int
     """First offset of the batch."""
-    last_offset: int = 0
+    last_offset: int
     """Offset of the batch's last record, itself included."""
-    acknowledge_types: list[int] = field(default_factory=list)
+    acknowledge_types: list[int]
     """One type for all offsets, or one for each: accept (1), release (2), reject (3), renew (4); 0
     marks an offset without a record.
     """
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        first_offset: int = 0,
+        last_offset: int = 0,
+        acknowledge_types: list[int] = MADE_ANEW,
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.first_offset = first_offset
+        self.last_offset = last_offset
+        self.acknowledge_types = [] if acknowledge_types is MADE_ANEW else acknowledge_types
+        self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(slots=True)
-class FetchPartition:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class FetchPartition(Fields):
     """Partitions to add to the session, or to acknowledge records of."""
 
-    partition_index: int = 0
+    partition_index: int
     """Number of the partition."""
-    acknowledgement_batches: list[AcknowledgementBatch] = field(default_factory=list)
+    acknowledgement_batches: list[AcknowledgementBatch]
     """Acknowledgements, by ascending offsets and without overlaps."""
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        partition_index: int = 0,
+        acknowledgement_batches: list[AcknowledgementBatch] = MADE_ANEW,
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.partition_index = partition_index
+        self.acknowledgement_batches = [] if acknowledgement_batches is MADE_ANEW else acknowledgement_batches
+        self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(slots=True)
-class FetchTopic:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class FetchTopic(Fields):
     """Topics with partitions that are new to the session or have acknowledgements."""
 
-    topic_id: bytes = ZERO_UUID
+    topic_id: bytes
     """UUID of the topic."""
-    partitions: list[FetchPartition] = field(default_factory=list)
+    partitions: list[FetchPartition]
     """Partitions to add to the session, or to acknowledge records of."""
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        topic_id: bytes = ZERO_UUID,
+        partitions: list[FetchPartition] = MADE_ANEW,
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.topic_id = topic_id
+        self.partitions = [] if partitions is MADE_ANEW else partitions
+        self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(slots=True)
-class ForgottenTopic:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class ForgottenTopic(Fields):
     """Partitions that leave the session."""
 
-    topic_id: bytes = ZERO_UUID
+    topic_id: bytes
     """UUID of the topic."""
-    partitions: list[int] = field(default_factory=list)
+    partitions: list[int]
     """Partition numbers to forget."""
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        topic_id: bytes = ZERO_UUID,
+        partitions: list[int] = MADE_ANEW,
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.topic_id = topic_id
+        self.partitions = [] if partitions is MADE_ANEW else partitions
+        self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(slots=True)
-class ShareFetchRequest:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class ShareFetchRequest(Fields):
     """Acquires records of share partitions for one member, within a share session, and acknowledges
     earlier ones on the way; it goes to each partition's leader (KIP-932).
     """
@@ -120,38 +163,68 @@ class ShareFetchRequest:
     MAX_VERSION: ClassVar[int] = 2
     FLEXIBLE_FROM: ClassVar[int | None] = 1
 
-    group_id: str | None = None
+    group_id: str | None
     """Share group of the member; null is refused."""
-    member_id: str | None = ""
+    member_id: str | None
     """Member's id, the one of its heartbeats."""
-    share_session_epoch: int = 0
+    share_session_epoch: int
     """Epoch of the share session: 0 opens one, -1 closes it, else one more than in the last
     request; not the one expected gives INVALID_SHARE_SESSION_EPOCH.
     """
-    max_wait_ms: int = 0
+    max_wait_ms: int
     """How long in ms the broker may wait for records."""
-    min_bytes: int = 0
+    min_bytes: int
     """Bytes to wait for before the response leaves."""
-    max_bytes: int = 2147483647
+    max_bytes: int
     """Bytes of records the response may have; the first batch is sent whole even if larger."""
-    max_records: int = 0
+    max_records: int
     """Records to acquire at most, max.poll.records; batches are acquired whole, so more may come.
     """
-    batch_size: int = 0
+    batch_size: int
     """Records for one batch of acquired ones, at best; batches of the log are split along it."""
-    share_acquire_mode: int = 0
+    share_acquire_mode: int
     """Versions 2. 0 lets whole batches exceed MaxRecords (batch_optimized), 1 keeps to it
     (record_limit) (KIP-1206).
     """
-    is_renew_ack: bool = False
+    is_renew_ack: bool
     """Versions 2. True when acknowledgements of this request renew locks; then nothing is fetched
     and the limits are 0 (KIP-1222).
     """
-    topics: list[FetchTopic] = field(default_factory=list)
+    topics: list[FetchTopic]
     """Topics with partitions that are new to the session or have acknowledgements."""
-    forgotten_topics_data: list[ForgottenTopic] = field(default_factory=list)
+    forgotten_topics_data: list[ForgottenTopic]
     """Partitions that leave the session."""
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        group_id: str | None = None,
+        member_id: str | None = "",
+        share_session_epoch: int = 0,
+        max_wait_ms: int = 0,
+        min_bytes: int = 0,
+        max_bytes: int = 2147483647,
+        max_records: int = 0,
+        batch_size: int = 0,
+        share_acquire_mode: int = 0,
+        is_renew_ack: bool = False,
+        topics: list[FetchTopic] = MADE_ANEW,
+        forgotten_topics_data: list[ForgottenTopic] = MADE_ANEW,
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.group_id = group_id
+        self.member_id = member_id
+        self.share_session_epoch = share_session_epoch
+        self.max_wait_ms = max_wait_ms
+        self.min_bytes = min_bytes
+        self.max_bytes = max_bytes
+        self.max_records = max_records
+        self.batch_size = batch_size
+        self.share_acquire_mode = share_acquire_mode
+        self.is_renew_ack = is_renew_ack
+        self.topics = [] if topics is MADE_ANEW else topics
+        self.forgotten_topics_data = [] if forgotten_topics_data is MADE_ANEW else forgotten_topics_data
+        self.unknown_tagged_fields = unknown_tagged_fields
 
     def encode(self, version: int, out: bytearray) -> None:
         """Append the message to ``out``; on an error ``out`` is as it was."""
@@ -413,87 +486,155 @@ class ShareFetchRequest:
             raise decode_failure("ShareFetchRequest", version, buf, start, cause) from cause
 
 
-@dataclass(slots=True)
-class LeaderIdAndEpoch:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class LeaderIdAndEpoch(Fields):
     """Where the partition is led now, if not here."""
 
-    leader_id: int = 0
+    leader_id: int
     """Broker id of the leader; -1 when unknown."""
-    leader_epoch: int = 0
+    leader_epoch: int
     """Epoch in which it leads."""
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        leader_id: int = 0,
+        leader_epoch: int = 0,
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.leader_id = leader_id
+        self.leader_epoch = leader_epoch
+        self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(slots=True)
-class AcquiredRecords:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class AcquiredRecords(Fields):
     """Runs of offsets that the member has acquired."""
 
-    first_offset: int = 0
+    first_offset: int
     """First offset of the run."""
-    last_offset: int = 0
+    last_offset: int
     """Offset of the run's last record, itself included."""
-    delivery_count: int = 0
+    delivery_count: int
     """How often these records have been delivered, this time included."""
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        first_offset: int = 0,
+        last_offset: int = 0,
+        delivery_count: int = 0,
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.first_offset = first_offset
+        self.last_offset = last_offset
+        self.delivery_count = delivery_count
+        self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(slots=True)
-class PartitionData:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class PartitionData(Fields):
     """Partitions of the topic."""
 
-    partition_index: int = 0
+    partition_index: int
     """Number of the partition."""
-    error_code: int = 0
+    error_code: int
     """Error of fetching, e.g. NOT_LEADER_OR_FOLLOWER, UNKNOWN_TOPIC_OR_PARTITION, UNKNOWN_TOPIC_ID,
     TOPIC_AUTHORIZATION_FAILED.
     """
-    error_message: str | None = None
+    error_message: str | None
     """Readable detail for the fetch error; null when there is none."""
-    acknowledge_error_code: int = 0
+    acknowledge_error_code: int
     """Outcome of this partition's acknowledgements: NONE, or e.g. INVALID_RECORD_STATE,
     INVALID_REQUEST.
     """
-    acknowledge_error_message: str | None = None
+    acknowledge_error_message: str | None
     """Readable detail for the acknowledgement error; null when there is none."""
-    current_leader: LeaderIdAndEpoch = field(default_factory=LeaderIdAndEpoch)
+    current_leader: LeaderIdAndEpoch
     """Where the partition is led now, if not here."""
-    records: Buffer | None = b""
+    records: Buffer | None
     """Batches of the log that hold acquired records; they may hold others too, which the client
     skips.
     """
-    acquired_records: list[AcquiredRecords] = field(default_factory=list)
+    acquired_records: list[AcquiredRecords]
     """Runs of offsets that the member has acquired."""
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        partition_index: int = 0,
+        error_code: int = 0,
+        error_message: str | None = None,
+        acknowledge_error_code: int = 0,
+        acknowledge_error_message: str | None = None,
+        current_leader: LeaderIdAndEpoch = MADE_ANEW,
+        records: Buffer | None = b"",
+        acquired_records: list[AcquiredRecords] = MADE_ANEW,
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.partition_index = partition_index
+        self.error_code = error_code
+        self.error_message = error_message
+        self.acknowledge_error_code = acknowledge_error_code
+        self.acknowledge_error_message = acknowledge_error_message
+        self.current_leader = LeaderIdAndEpoch() if current_leader is MADE_ANEW else current_leader
+        self.records = records
+        self.acquired_records = [] if acquired_records is MADE_ANEW else acquired_records
+        self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(slots=True)
-class ShareFetchableTopicResponse:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class ShareFetchableTopicResponse(Fields):
     """Partitions with records or with something to tell, by topic."""
 
-    topic_id: bytes = ZERO_UUID
+    topic_id: bytes
     """UUID of the topic."""
-    partitions: list[PartitionData] = field(default_factory=list)
+    partitions: list[PartitionData]
     """Partitions of the topic."""
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        topic_id: bytes = ZERO_UUID,
+        partitions: list[PartitionData] = MADE_ANEW,
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.topic_id = topic_id
+        self.partitions = [] if partitions is MADE_ANEW else partitions
+        self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(slots=True)
-class NodeEndpoint:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class NodeEndpoint(Fields):
     """Addresses of the leaders named in CurrentLeader."""
 
-    node_id: int = 0
+    node_id: int
     """Broker id of a leader."""
-    host: str = ""
+    host: str
     """Host name of that broker's listener."""
-    port: int = 0
+    port: int
     """TCP port of that listener."""
-    rack: str | None = None
+    rack: str | None
     """Rack of the broker; null when not set."""
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        node_id: int = 0,
+        host: str = "",
+        port: int = 0,
+        rack: str | None = None,
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.node_id = node_id
+        self.host = host
+        self.port = port
+        self.rack = rack
+        self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(slots=True)
-class ShareFetchResponse:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class ShareFetchResponse(Fields):
     """Records by partition and which of them the member has acquired, together with the outcome of
     its acknowledgements (KIP-932).
     """
@@ -504,23 +645,41 @@ class ShareFetchResponse:
     MAX_VERSION: ClassVar[int] = 2
     FLEXIBLE_FROM: ClassVar[int | None] = 1
 
-    throttle_time_ms: int = 0
+    throttle_time_ms: int
     """Quota delay in ms that the client has to sit out itself (KIP-219); 0 when within quota."""
-    error_code: int = 0
+    error_code: int
     """Error of the whole request, e.g. SHARE_SESSION_NOT_FOUND, INVALID_SHARE_SESSION_EPOCH,
     SHARE_SESSION_LIMIT_REACHED, GROUP_AUTHORIZATION_FAILED.
     """
-    error_message: str | None = None
+    error_message: str | None
     """Readable detail for the error; null when there is none."""
-    acquisition_lock_timeout_ms: int = 0
+    acquisition_lock_timeout_ms: int
     """How long in ms acquired records stay locked for this member
     (group.share.record.lock.duration.ms).
     """
-    responses: list[ShareFetchableTopicResponse] = field(default_factory=list)
+    responses: list[ShareFetchableTopicResponse]
     """Partitions with records or with something to tell, by topic."""
-    node_endpoints: list[NodeEndpoint] = field(default_factory=list)
+    node_endpoints: list[NodeEndpoint]
     """Addresses of the leaders named in CurrentLeader."""
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        throttle_time_ms: int = 0,
+        error_code: int = 0,
+        error_message: str | None = None,
+        acquisition_lock_timeout_ms: int = 0,
+        responses: list[ShareFetchableTopicResponse] = MADE_ANEW,
+        node_endpoints: list[NodeEndpoint] = MADE_ANEW,
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.throttle_time_ms = throttle_time_ms
+        self.error_code = error_code
+        self.error_message = error_message
+        self.acquisition_lock_timeout_ms = acquisition_lock_timeout_ms
+        self.responses = [] if responses is MADE_ANEW else responses
+        self.node_endpoints = [] if node_endpoints is MADE_ANEW else node_endpoints
+        self.unknown_tagged_fields = unknown_tagged_fields
 
     def encode(self, version: int, out: bytearray) -> None:
         """Append the message to ``out``; on an error ``out`` is as it was."""

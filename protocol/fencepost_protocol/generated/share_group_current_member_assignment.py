@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import struct
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import ClassVar
 
 from fencepost_protocol.failures import (
@@ -15,6 +15,7 @@ from fencepost_protocol.failures import (
     encode_failure,
     unknown_version,
 )
+from fencepost_protocol.fields import MADE_ANEW, Fields
 from fencepost_protocol.primitives import (
     CUT_SHORT,
     DECODE_ERRORS,
@@ -40,8 +41,8 @@ _pack_iib = struct.Struct(">iib").pack
 new = object.__new__
 
 
-@dataclass(slots=True)
-class ShareGroupCurrentMemberAssignmentKey:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class ShareGroupCurrentMemberAssignmentKey(Fields):
     """Key in __consumer_offsets of what a member of a share group has at present (KIP-932); a null
     value removes it.
     """
@@ -52,11 +53,21 @@ class ShareGroupCurrentMemberAssignmentKey:
     MAX_VERSION: ClassVar[int] = 0
     FLEXIBLE_FROM: ClassVar[int | None] = None
 
-    group_id: str = ""
+    group_id: str
     """Group that the record belongs to."""
-    member_id: str = ""
+    member_id: str
     """Member of the group that the record is about."""
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        group_id: str = "",
+        member_id: str = "",
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.group_id = group_id
+        self.member_id = member_id
+        self.unknown_tagged_fields = unknown_tagged_fields
 
     def encode(self, version: int, out: bytearray) -> None:
         """Append the message to ``out``; on an error ``out`` is as it was."""
@@ -106,19 +117,29 @@ class ShareGroupCurrentMemberAssignmentKey:
             raise decode_failure("ShareGroupCurrentMemberAssignmentKey", version, buf, start, cause) from cause
 
 
-@dataclass(slots=True)
-class TopicPartitions:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class TopicPartitions(Fields):
     """Part of ShareGroupCurrentMemberAssignmentValue."""
 
-    topic_id: bytes = ZERO_UUID
+    topic_id: bytes
     """UUID of the topic."""
-    partitions: list[int] = field(default_factory=list)
+    partitions: list[int]
     """Numbers of the partitions."""
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        topic_id: bytes = ZERO_UUID,
+        partitions: list[int] = MADE_ANEW,
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.topic_id = topic_id
+        self.partitions = [] if partitions is MADE_ANEW else partitions
+        self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(slots=True)
-class ShareGroupCurrentMemberAssignmentValue:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class ShareGroupCurrentMemberAssignmentValue(Fields):
     """Epoch and partitions that a member of a share group has at present (KIP-932)."""
 
     NAME: ClassVar[str] = "ShareGroupCurrentMemberAssignmentValue"
@@ -127,15 +148,29 @@ class ShareGroupCurrentMemberAssignmentValue:
     MAX_VERSION: ClassVar[int] = 0
     FLEXIBLE_FROM: ClassVar[int | None] = 0
 
-    member_epoch: int = 0
+    member_epoch: int
     """Epoch the member has reached."""
-    previous_member_epoch: int = 0
+    previous_member_epoch: int
     """Epoch before that one; the member may still send it when an answer was lost."""
-    state: int = 0
+    state: int
     """0, stable; share groups have no other."""
-    assigned_partitions: list[TopicPartitions] = field(default_factory=list)
+    assigned_partitions: list[TopicPartitions]
     """Partitions that the member fetches from."""
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        member_epoch: int = 0,
+        previous_member_epoch: int = 0,
+        state: int = 0,
+        assigned_partitions: list[TopicPartitions] = MADE_ANEW,
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.member_epoch = member_epoch
+        self.previous_member_epoch = previous_member_epoch
+        self.state = state
+        self.assigned_partitions = [] if assigned_partitions is MADE_ANEW else assigned_partitions
+        self.unknown_tagged_fields = unknown_tagged_fields
 
     def encode(self, version: int, out: bytearray) -> None:
         """Append the message to ``out``; on an error ``out`` is as it was."""

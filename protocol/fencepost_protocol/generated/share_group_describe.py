@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import struct
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import ClassVar
 
 from fencepost_protocol.failures import (
@@ -15,6 +15,7 @@ from fencepost_protocol.failures import (
     encode_failure,
     unknown_version,
 )
+from fencepost_protocol.fields import MADE_ANEW, Fields
 from fencepost_protocol.primitives import (
     CUT_SHORT,
     DECODE_ERRORS,
@@ -48,8 +49,8 @@ _pack_ii = struct.Struct(">ii").pack
 new = object.__new__
 
 
-@dataclass(slots=True)
-class ShareGroupDescribeRequest:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class ShareGroupDescribeRequest(Fields):
     """Asks for state, epochs and members of share groups; it goes to the coordinator of each group
     (KIP-932).
     """
@@ -60,11 +61,21 @@ class ShareGroupDescribeRequest:
     MAX_VERSION: ClassVar[int] = 1
     FLEXIBLE_FROM: ClassVar[int | None] = 1
 
-    group_ids: list[str] = field(default_factory=list)
+    group_ids: list[str]
     """Share groups to describe."""
-    include_authorized_operations: bool = False
+    include_authorized_operations: bool
     """True asks for what this client may do with each group."""
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        group_ids: list[str] = MADE_ANEW,
+        include_authorized_operations: bool = False,
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.group_ids = [] if group_ids is MADE_ANEW else group_ids
+        self.include_authorized_operations = include_authorized_operations
+        self.unknown_tagged_fields = unknown_tagged_fields
 
     def encode(self, version: int, out: bytearray) -> None:
         """Append the message to ``out``; on an error ``out`` is as it was."""
@@ -119,80 +130,144 @@ class ShareGroupDescribeRequest:
             raise decode_failure("ShareGroupDescribeRequest", version, buf, start, cause) from cause
 
 
-@dataclass(slots=True)
-class TopicPartitions:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class TopicPartitions(Fields):
     """Part of ShareGroupDescribeResponse."""
 
-    topic_id: bytes = ZERO_UUID
+    topic_id: bytes
     """UUID of an assigned topic."""
-    topic_name: str = ""
+    topic_name: str
     """Name of that topic."""
-    partitions: list[int] = field(default_factory=list)
+    partitions: list[int]
     """Numbers of the assigned partitions."""
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        topic_id: bytes = ZERO_UUID,
+        topic_name: str = "",
+        partitions: list[int] = MADE_ANEW,
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.topic_id = topic_id
+        self.topic_name = topic_name
+        self.partitions = [] if partitions is MADE_ANEW else partitions
+        self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(slots=True)
-class Assignment:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class Assignment(Fields):
     """Part of ShareGroupDescribeResponse."""
 
-    topic_partitions: list[TopicPartitions] = field(default_factory=list)
+    topic_partitions: list[TopicPartitions]
     """Assigned partitions by topic."""
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        topic_partitions: list[TopicPartitions] = MADE_ANEW,
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.topic_partitions = [] if topic_partitions is MADE_ANEW else topic_partitions
+        self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(slots=True)
-class Member:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class Member(Fields):
     """Members of the group, each with its assignment."""
 
-    member_id: str = ""
+    member_id: str
     """UUID that the consumer made up for itself."""
-    rack_id: str | None = None
+    rack_id: str | None
     """Rack of the consumer, client.rack; null when not set."""
-    member_epoch: int = 0
+    member_epoch: int
     """Epoch the member has reached."""
-    client_id: str = ""
+    client_id: str
     """The client.id in the request header of the member."""
-    client_host: str = ""
+    client_host: str
     """Address the member connects from, usually with a leading slash."""
-    subscribed_topic_names: list[str] = field(default_factory=list)
+    subscribed_topic_names: list[str]
     """Topics subscribed to."""
-    assignment: Assignment = field(default_factory=Assignment)
+    assignment: Assignment
     """Partitions that the member fetches from."""
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        member_id: str = "",
+        rack_id: str | None = None,
+        member_epoch: int = 0,
+        client_id: str = "",
+        client_host: str = "",
+        subscribed_topic_names: list[str] = MADE_ANEW,
+        assignment: Assignment = MADE_ANEW,
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.member_id = member_id
+        self.rack_id = rack_id
+        self.member_epoch = member_epoch
+        self.client_id = client_id
+        self.client_host = client_host
+        self.subscribed_topic_names = [] if subscribed_topic_names is MADE_ANEW else subscribed_topic_names
+        self.assignment = Assignment() if assignment is MADE_ANEW else assignment
+        self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(slots=True)
-class DescribedGroup:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class DescribedGroup(Fields):
     """One description for each group asked for."""
 
-    error_code: int = 0
+    error_code: int
     """NONE, or e.g. GROUP_ID_NOT_FOUND (also for a group of another type),
     GROUP_AUTHORIZATION_FAILED, NOT_COORDINATOR.
     """
-    error_message: str | None = None
+    error_message: str | None
     """Readable detail for the error; null when there is none."""
-    group_id: str = ""
+    group_id: str
     """Group that this description is about."""
-    group_state: str = ""
+    group_state: str
     """Stable, Empty, or Dead; empty on error."""
-    group_epoch: int = 0
+    group_epoch: int
     """Number of changes to members, subscriptions and topics so far."""
-    assignment_epoch: int = 0
+    assignment_epoch: int
     """Group epoch for which the present target assignment was computed."""
-    assignor_name: str = ""
+    assignor_name: str
     """Assignor of the broker; share groups have one, named simple."""
-    members: list[Member] = field(default_factory=list)
+    members: list[Member]
     """Members of the group, each with its assignment."""
-    authorized_operations: int = -2147483648
+    authorized_operations: int
     """Operations allowed on this group as a bit field, bit number is the AclOperation code; the
     default means not asked for.
     """
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        error_code: int = 0,
+        error_message: str | None = None,
+        group_id: str = "",
+        group_state: str = "",
+        group_epoch: int = 0,
+        assignment_epoch: int = 0,
+        assignor_name: str = "",
+        members: list[Member] = MADE_ANEW,
+        authorized_operations: int = -2147483648,
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.error_code = error_code
+        self.error_message = error_message
+        self.group_id = group_id
+        self.group_state = group_state
+        self.group_epoch = group_epoch
+        self.assignment_epoch = assignment_epoch
+        self.assignor_name = assignor_name
+        self.members = [] if members is MADE_ANEW else members
+        self.authorized_operations = authorized_operations
+        self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(slots=True)
-class ShareGroupDescribeResponse:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class ShareGroupDescribeResponse(Fields):
     """State, epochs and members of each share group asked for (KIP-932)."""
 
     NAME: ClassVar[str] = "ShareGroupDescribeResponse"
@@ -201,11 +276,21 @@ class ShareGroupDescribeResponse:
     MAX_VERSION: ClassVar[int] = 1
     FLEXIBLE_FROM: ClassVar[int | None] = 1
 
-    throttle_time_ms: int = 0
+    throttle_time_ms: int
     """Quota delay in ms that the client has to sit out itself (KIP-219); 0 when within quota."""
-    groups: list[DescribedGroup] = field(default_factory=list)
+    groups: list[DescribedGroup]
     """One description for each group asked for."""
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        throttle_time_ms: int = 0,
+        groups: list[DescribedGroup] = MADE_ANEW,
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.throttle_time_ms = throttle_time_ms
+        self.groups = [] if groups is MADE_ANEW else groups
+        self.unknown_tagged_fields = unknown_tagged_fields
 
     def encode(self, version: int, out: bytearray) -> None:
         """Append the message to ``out``; on an error ``out`` is as it was."""

@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import struct
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import ClassVar
 
 from fencepost_protocol.failures import (
@@ -15,6 +15,7 @@ from fencepost_protocol.failures import (
     encode_failure,
     unknown_version,
 )
+from fencepost_protocol.fields import MADE_ANEW, Fields
 from fencepost_protocol.primitives import (
     CUT_SHORT,
     DECODE_ERRORS,
@@ -47,8 +48,8 @@ _pack_ii = struct.Struct(">ii").pack
 new = object.__new__
 
 
-@dataclass(slots=True)
-class ShareGroupHeartbeatRequest:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class ShareGroupHeartbeatRequest(Fields):
     """A member of a share group joins, stays alive, changes its subscription and leaves, all with
     this request to the group coordinator (KIP-932).
     """
@@ -59,19 +60,35 @@ class ShareGroupHeartbeatRequest:
     MAX_VERSION: ClassVar[int] = 1
     FLEXIBLE_FROM: ClassVar[int | None] = 1
 
-    group_id: str = ""
+    group_id: str
     """Share group to join or stay in; an empty one is refused."""
-    member_id: str = ""
+    member_id: str
     """UUID that the client makes once and keeps as long as the consumer lives."""
-    member_epoch: int = 0
+    member_epoch: int
     """Member's current epoch; 0 joins, -1 leaves. One that is too old or too new gives
     FENCED_MEMBER_EPOCH.
     """
-    rack_id: str | None = None
+    rack_id: str | None
     """Rack of the consumer, client.rack; null when not set or unchanged."""
-    subscribed_topic_names: list[str] | None = None
+    subscribed_topic_names: list[str] | None
     """Topics subscribed to; null when unchanged since the last heartbeat, required on joining."""
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        group_id: str = "",
+        member_id: str = "",
+        member_epoch: int = 0,
+        rack_id: str | None = None,
+        subscribed_topic_names: list[str] | None = None,
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.group_id = group_id
+        self.member_id = member_id
+        self.member_epoch = member_epoch
+        self.rack_id = rack_id
+        self.subscribed_topic_names = subscribed_topic_names
+        self.unknown_tagged_fields = unknown_tagged_fields
 
     def encode(self, version: int, out: bytearray) -> None:
         """Append the message to ``out``; on an error ``out`` is as it was."""
@@ -180,30 +197,48 @@ class ShareGroupHeartbeatRequest:
             raise decode_failure("ShareGroupHeartbeatRequest", version, buf, start, cause) from cause
 
 
-@dataclass(slots=True)
-class TopicPartitions:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class TopicPartitions(Fields):
     """Part of ShareGroupHeartbeatResponse."""
 
-    topic_id: bytes = ZERO_UUID
+    topic_id: bytes
     """UUID of an assigned topic; names come from Metadata."""
-    partitions: list[int] = field(default_factory=list)
+    partitions: list[int]
     """Numbers of the assigned partitions; other members may have the same ones."""
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        topic_id: bytes = ZERO_UUID,
+        partitions: list[int] = MADE_ANEW,
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.topic_id = topic_id
+        self.partitions = [] if partitions is MADE_ANEW else partitions
+        self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(slots=True)
-class Assignment:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class Assignment(Fields):
     """Partitions to fetch from, from now on; null when nothing changed. Nothing has to be given up
     first.
     """
 
-    topic_partitions: list[TopicPartitions] = field(default_factory=list)
+    topic_partitions: list[TopicPartitions]
     """Assigned partitions by topic; an empty list takes everything away."""
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        topic_partitions: list[TopicPartitions] = MADE_ANEW,
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.topic_partitions = [] if topic_partitions is MADE_ANEW else topic_partitions
+        self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(slots=True)
-class ShareGroupHeartbeatResponse:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class ShareGroupHeartbeatResponse(Fields):
     """The coordinator's answer to each heartbeat; it carries the member's epoch, and its assignment
     when that is new to it (KIP-932).
     """
@@ -214,26 +249,46 @@ class ShareGroupHeartbeatResponse:
     MAX_VERSION: ClassVar[int] = 1
     FLEXIBLE_FROM: ClassVar[int | None] = 1
 
-    throttle_time_ms: int = 0
+    throttle_time_ms: int
     """Quota delay in ms that the client has to sit out itself (KIP-219); 0 when within quota."""
-    error_code: int = 0
+    error_code: int
     """NONE, or e.g. UNKNOWN_MEMBER_ID or FENCED_MEMBER_EPOCH (join anew), GROUP_MAX_SIZE_REACHED,
     GROUP_ID_NOT_FOUND, NOT_COORDINATOR.
     """
-    error_message: str | None = None
+    error_message: str | None
     """Readable detail for the error; null when there is none."""
-    member_id: str | None = None
+    member_id: str | None
     """Member's id, the one of the request; null on error."""
-    member_epoch: int = 0
+    member_epoch: int
     """Epoch the member must send next; -1 confirms a departure."""
-    heartbeat_interval_ms: int = 0
+    heartbeat_interval_ms: int
     """Pause in ms until the next heartbeat, set by the broker (group.share.heartbeat.interval.ms).
     """
-    assignment: Assignment | None = None
+    assignment: Assignment | None
     """Partitions to fetch from, from now on; null when nothing changed. Nothing has to be given up
     first.
     """
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        throttle_time_ms: int = 0,
+        error_code: int = 0,
+        error_message: str | None = None,
+        member_id: str | None = None,
+        member_epoch: int = 0,
+        heartbeat_interval_ms: int = 0,
+        assignment: Assignment | None = None,
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.throttle_time_ms = throttle_time_ms
+        self.error_code = error_code
+        self.error_message = error_message
+        self.member_id = member_id
+        self.member_epoch = member_epoch
+        self.heartbeat_interval_ms = heartbeat_interval_ms
+        self.assignment = assignment
+        self.unknown_tagged_fields = unknown_tagged_fields
 
     def encode(self, version: int, out: bytearray) -> None:
         """Append the message to ``out``; on an error ``out`` is as it was."""

@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import struct
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import ClassVar
 
 from fencepost_protocol.failures import (
@@ -15,6 +15,7 @@ from fencepost_protocol.failures import (
     encode_failure,
     unknown_version,
 )
+from fencepost_protocol.fields import MADE_ANEW, Fields
 from fencepost_protocol.primitives import (
     CUT_SHORT,
     DECODE_ERRORS,
@@ -37,8 +38,8 @@ _pack_h = struct.Struct(">h").pack
 new = object.__new__
 
 
-@dataclass(slots=True)
-class ShareGroupMemberMetadataKey:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class ShareGroupMemberMetadataKey(Fields):
     """Key in __consumer_offsets of one member's description in a share group (KIP-932); a null
     value removes the member.
     """
@@ -49,11 +50,21 @@ class ShareGroupMemberMetadataKey:
     MAX_VERSION: ClassVar[int] = 0
     FLEXIBLE_FROM: ClassVar[int | None] = None
 
-    group_id: str = ""
+    group_id: str
     """Group that the record belongs to."""
-    member_id: str = ""
+    member_id: str
     """Member of the group that the record is about."""
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        group_id: str = "",
+        member_id: str = "",
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.group_id = group_id
+        self.member_id = member_id
+        self.unknown_tagged_fields = unknown_tagged_fields
 
     def encode(self, version: int, out: bytearray) -> None:
         """Append the message to ``out``; on an error ``out`` is as it was."""
@@ -103,8 +114,8 @@ class ShareGroupMemberMetadataKey:
             raise decode_failure("ShareGroupMemberMetadataKey", version, buf, start, cause) from cause
 
 
-@dataclass(slots=True)
-class ShareGroupMemberMetadataValue:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class ShareGroupMemberMetadataValue(Fields):
     """What a member of a share group said about itself (KIP-932)."""
 
     NAME: ClassVar[str] = "ShareGroupMemberMetadataValue"
@@ -113,15 +124,29 @@ class ShareGroupMemberMetadataValue:
     MAX_VERSION: ClassVar[int] = 0
     FLEXIBLE_FROM: ClassVar[int | None] = 0
 
-    rack_id: str | None = ""
+    rack_id: str | None
     """Rack the member reported; null when none."""
-    client_id: str = ""
+    client_id: str
     """The client.id in the request header of the member."""
-    client_host: str = ""
+    client_host: str
     """Address the member connects from, usually with a leading slash."""
-    subscribed_topic_names: list[str] = field(default_factory=list)
+    subscribed_topic_names: list[str]
     """Topics subscribed to."""
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        rack_id: str | None = "",
+        client_id: str = "",
+        client_host: str = "",
+        subscribed_topic_names: list[str] = MADE_ANEW,
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.rack_id = rack_id
+        self.client_id = client_id
+        self.client_host = client_host
+        self.subscribed_topic_names = [] if subscribed_topic_names is MADE_ANEW else subscribed_topic_names
+        self.unknown_tagged_fields = unknown_tagged_fields
 
     def encode(self, version: int, out: bytearray) -> None:
         """Append the message to ``out``; on an error ``out`` is as it was."""

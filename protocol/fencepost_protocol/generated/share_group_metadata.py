@@ -15,6 +15,7 @@ from fencepost_protocol.failures import (
     encode_failure,
     unknown_version,
 )
+from fencepost_protocol.fields import Fields
 from fencepost_protocol.primitives import (
     CUT_SHORT,
     DECODE_ERRORS,
@@ -31,8 +32,8 @@ _pack_iq = struct.Struct(">iq").pack
 new = object.__new__
 
 
-@dataclass(slots=True)
-class ShareGroupMetadataKey:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class ShareGroupMetadataKey(Fields):
     """Key in __consumer_offsets of a share group's epoch (KIP-932); a null value removes the group.
     """
 
@@ -42,9 +43,17 @@ class ShareGroupMetadataKey:
     MAX_VERSION: ClassVar[int] = 0
     FLEXIBLE_FROM: ClassVar[int | None] = None
 
-    group_id: str = ""
+    group_id: str
     """Group that the record belongs to."""
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        group_id: str = "",
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.group_id = group_id
+        self.unknown_tagged_fields = unknown_tagged_fields
 
     def encode(self, version: int, out: bytearray) -> None:
         """Append the message to ``out``; on an error ``out`` is as it was."""
@@ -84,8 +93,8 @@ class ShareGroupMetadataKey:
             raise decode_failure("ShareGroupMetadataKey", version, buf, start, cause) from cause
 
 
-@dataclass(slots=True)
-class ShareGroupMetadataValue:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class ShareGroupMetadataValue(Fields):
     """A share group's epoch (KIP-932)."""
 
     NAME: ClassVar[str] = "ShareGroupMetadataValue"
@@ -94,13 +103,23 @@ class ShareGroupMetadataValue:
     MAX_VERSION: ClassVar[int] = 0
     FLEXIBLE_FROM: ClassVar[int | None] = 0
 
-    epoch: int = 0
+    epoch: int
     """Epoch, one more with each change of members, subscriptions or topics."""
-    metadata_hash: int = 0
+    metadata_hash: int
     """Hash of the subscribed topics' metadata, by which changes of partitions and racks are
     noticed.
     """
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        epoch: int = 0,
+        metadata_hash: int = 0,
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.epoch = epoch
+        self.metadata_hash = metadata_hash
+        self.unknown_tagged_fields = unknown_tagged_fields
 
     def encode(self, version: int, out: bytearray) -> None:
         """Append the message to ``out``; on an error ``out`` is as it was."""

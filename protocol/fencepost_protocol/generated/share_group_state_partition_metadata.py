@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import struct
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import ClassVar
 
 from fencepost_protocol.failures import (
@@ -15,6 +15,7 @@ from fencepost_protocol.failures import (
     encode_failure,
     unknown_version,
 )
+from fencepost_protocol.fields import MADE_ANEW, Fields
 from fencepost_protocol.primitives import (
     CUT_SHORT,
     DECODE_ERRORS,
@@ -40,8 +41,8 @@ _pack_h = struct.Struct(">h").pack
 new = object.__new__
 
 
-@dataclass(slots=True)
-class ShareGroupStatePartitionMetadataKey:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class ShareGroupStatePartitionMetadataKey(Fields):
     """Key in __consumer_offsets of a share group's partitions that share coordinators keep state of
     (KIP-932).
     """
@@ -52,9 +53,17 @@ class ShareGroupStatePartitionMetadataKey:
     MAX_VERSION: ClassVar[int] = 0
     FLEXIBLE_FROM: ClassVar[int | None] = None
 
-    group_id: str = ""
+    group_id: str
     """Group that the record belongs to."""
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        group_id: str = "",
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.group_id = group_id
+        self.unknown_tagged_fields = unknown_tagged_fields
 
     def encode(self, version: int, out: bytearray) -> None:
         """Append the message to ``out``; on an error ``out`` is as it was."""
@@ -94,32 +103,54 @@ class ShareGroupStatePartitionMetadataKey:
             raise decode_failure("ShareGroupStatePartitionMetadataKey", version, buf, start, cause) from cause
 
 
-@dataclass(slots=True)
-class TopicPartitionsInfo:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class TopicPartitionsInfo(Fields):
     """Part of ShareGroupStatePartitionMetadataValue."""
 
-    topic_id: bytes = ZERO_UUID
+    topic_id: bytes
     """UUID of the topic."""
-    topic_name: str = ""
+    topic_name: str
     """Name of the topic."""
-    partitions: list[int] = field(default_factory=list)
+    partitions: list[int]
     """Numbers of the partitions."""
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        topic_id: bytes = ZERO_UUID,
+        topic_name: str = "",
+        partitions: list[int] = MADE_ANEW,
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.topic_id = topic_id
+        self.topic_name = topic_name
+        self.partitions = [] if partitions is MADE_ANEW else partitions
+        self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(slots=True)
-class TopicInfo:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class TopicInfo(Fields):
     """Part of ShareGroupStatePartitionMetadataValue."""
 
-    topic_id: bytes = ZERO_UUID
+    topic_id: bytes
     """UUID of the topic."""
-    topic_name: str = ""
+    topic_name: str
     """Name of the topic."""
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        topic_id: bytes = ZERO_UUID,
+        topic_name: str = "",
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.topic_id = topic_id
+        self.topic_name = topic_name
+        self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(slots=True)
-class ShareGroupStatePartitionMetadataValue:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class ShareGroupStatePartitionMetadataValue(Fields):
     """How far the state of a share group's partitions has got with the share coordinators
     (KIP-932).
     """
@@ -130,13 +161,25 @@ class ShareGroupStatePartitionMetadataValue:
     MAX_VERSION: ClassVar[int] = 0
     FLEXIBLE_FROM: ClassVar[int | None] = 0
 
-    initializing_topics: list[TopicPartitionsInfo] = field(default_factory=list)
+    initializing_topics: list[TopicPartitionsInfo]
     """Partitions whose state is being begun."""
-    initialized_topics: list[TopicPartitionsInfo] = field(default_factory=list)
+    initialized_topics: list[TopicPartitionsInfo]
     """Partitions whose state is there."""
-    deleting_topics: list[TopicInfo] = field(default_factory=list)
+    deleting_topics: list[TopicInfo]
     """Topics whose state is being removed."""
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        initializing_topics: list[TopicPartitionsInfo] = MADE_ANEW,
+        initialized_topics: list[TopicPartitionsInfo] = MADE_ANEW,
+        deleting_topics: list[TopicInfo] = MADE_ANEW,
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.initializing_topics = [] if initializing_topics is MADE_ANEW else initializing_topics
+        self.initialized_topics = [] if initialized_topics is MADE_ANEW else initialized_topics
+        self.deleting_topics = [] if deleting_topics is MADE_ANEW else deleting_topics
+        self.unknown_tagged_fields = unknown_tagged_fields
 
     def encode(self, version: int, out: bytearray) -> None:
         """Append the message to ``out``; on an error ``out`` is as it was."""

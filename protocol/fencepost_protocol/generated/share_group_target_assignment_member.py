@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import struct
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import ClassVar
 
 from fencepost_protocol.failures import (
@@ -15,6 +15,7 @@ from fencepost_protocol.failures import (
     encode_failure,
     unknown_version,
 )
+from fencepost_protocol.fields import MADE_ANEW, Fields
 from fencepost_protocol.primitives import (
     CUT_SHORT,
     DECODE_ERRORS,
@@ -38,8 +39,8 @@ _pack_h = struct.Struct(">h").pack
 new = object.__new__
 
 
-@dataclass(slots=True)
-class ShareGroupTargetAssignmentMemberKey:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class ShareGroupTargetAssignmentMemberKey(Fields):
     """Key in __consumer_offsets of one member's target assignment in a share group (KIP-932); a
     null value removes it.
     """
@@ -50,11 +51,21 @@ class ShareGroupTargetAssignmentMemberKey:
     MAX_VERSION: ClassVar[int] = 0
     FLEXIBLE_FROM: ClassVar[int | None] = None
 
-    group_id: str = ""
+    group_id: str
     """Group that the record belongs to."""
-    member_id: str = ""
+    member_id: str
     """Member of the group that the record is about."""
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        group_id: str = "",
+        member_id: str = "",
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.group_id = group_id
+        self.member_id = member_id
+        self.unknown_tagged_fields = unknown_tagged_fields
 
     def encode(self, version: int, out: bytearray) -> None:
         """Append the message to ``out``; on an error ``out`` is as it was."""
@@ -104,19 +115,29 @@ class ShareGroupTargetAssignmentMemberKey:
             raise decode_failure("ShareGroupTargetAssignmentMemberKey", version, buf, start, cause) from cause
 
 
-@dataclass(slots=True)
-class TopicPartition:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class TopicPartition(Fields):
     """Partitions by topic."""
 
-    topic_id: bytes = ZERO_UUID
+    topic_id: bytes
     """UUID of the topic."""
-    partitions: list[int] = field(default_factory=list)
+    partitions: list[int]
     """Numbers of the partitions."""
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        topic_id: bytes = ZERO_UUID,
+        partitions: list[int] = MADE_ANEW,
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.topic_id = topic_id
+        self.partitions = [] if partitions is MADE_ANEW else partitions
+        self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(slots=True)
-class ShareGroupTargetAssignmentMemberValue:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class ShareGroupTargetAssignmentMemberValue(Fields):
     """Partitions that a member of a share group is to fetch from (KIP-932)."""
 
     NAME: ClassVar[str] = "ShareGroupTargetAssignmentMemberValue"
@@ -125,9 +146,17 @@ class ShareGroupTargetAssignmentMemberValue:
     MAX_VERSION: ClassVar[int] = 0
     FLEXIBLE_FROM: ClassVar[int | None] = 0
 
-    topic_partitions: list[TopicPartition] = field(default_factory=list)
+    topic_partitions: list[TopicPartition]
     """Partitions by topic."""
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        topic_partitions: list[TopicPartition] = MADE_ANEW,
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.topic_partitions = [] if topic_partitions is MADE_ANEW else topic_partitions
+        self.unknown_tagged_fields = unknown_tagged_fields
 
     def encode(self, version: int, out: bytearray) -> None:
         """Append the message to ``out``; on an error ``out`` is as it was."""

@@ -15,6 +15,7 @@ from fencepost_protocol.failures import (
     encode_failure,
     unknown_version,
 )
+from fencepost_protocol.fields import Fields
 from fencepost_protocol.primitives import (
     CUT_SHORT,
     DECODE_ERRORS,
@@ -36,8 +37,8 @@ _pack_i = struct.Struct(">i").pack
 new = object.__new__
 
 
-@dataclass(slots=True)
-class ShareGroupTargetAssignmentMetadataKey:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class ShareGroupTargetAssignmentMetadataKey(Fields):
     """Key in __consumer_offsets of the epoch of a share group's target assignment (KIP-932)."""
 
     NAME: ClassVar[str] = "ShareGroupTargetAssignmentMetadataKey"
@@ -46,9 +47,17 @@ class ShareGroupTargetAssignmentMetadataKey:
     MAX_VERSION: ClassVar[int] = 0
     FLEXIBLE_FROM: ClassVar[int | None] = None
 
-    group_id: str = ""
+    group_id: str
     """Group that the record belongs to."""
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        group_id: str = "",
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.group_id = group_id
+        self.unknown_tagged_fields = unknown_tagged_fields
 
     def encode(self, version: int, out: bytearray) -> None:
         """Append the message to ``out``; on an error ``out`` is as it was."""
@@ -88,8 +97,8 @@ class ShareGroupTargetAssignmentMetadataKey:
             raise decode_failure("ShareGroupTargetAssignmentMetadataKey", version, buf, start, cause) from cause
 
 
-@dataclass(slots=True)
-class ShareGroupTargetAssignmentMetadataValue:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class ShareGroupTargetAssignmentMetadataValue(Fields):
     """For which epoch a share group's target assignment was computed (KIP-932)."""
 
     NAME: ClassVar[str] = "ShareGroupTargetAssignmentMetadataValue"
@@ -98,11 +107,21 @@ class ShareGroupTargetAssignmentMetadataValue:
     MAX_VERSION: ClassVar[int] = 0
     FLEXIBLE_FROM: ClassVar[int | None] = 0
 
-    assignment_epoch: int = 0
+    assignment_epoch: int
     """Group epoch that the assignment belongs to."""
-    assignment_timestamp: int = 0
+    assignment_timestamp: int
     """When it was computed, in ms since 1970; 0 when not known."""
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        assignment_epoch: int = 0,
+        assignment_timestamp: int = 0,
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.assignment_epoch = assignment_epoch
+        self.assignment_timestamp = assignment_timestamp
+        self.unknown_tagged_fields = unknown_tagged_fields
 
     def encode(self, version: int, out: bytearray) -> None:
         """Append the message to ``out``; on an error ``out`` is as it was."""

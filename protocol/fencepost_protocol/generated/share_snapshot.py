@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import struct
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import ClassVar
 
 from fencepost_protocol.failures import (
@@ -15,6 +15,7 @@ from fencepost_protocol.failures import (
     encode_failure,
     unknown_version,
 )
+from fencepost_protocol.fields import MADE_ANEW, Fields
 from fencepost_protocol.primitives import (
     CUT_SHORT,
     DECODE_ERRORS,
@@ -45,8 +46,8 @@ _pack_qqbh = struct.Struct(">qqbh").pack
 new = object.__new__
 
 
-@dataclass(slots=True)
-class ShareSnapshotKey:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class ShareSnapshotKey(Fields):
     """Key in __share_group_state of a share partition's whole state (KIP-932); a null value removes
     it.
     """
@@ -57,13 +58,25 @@ class ShareSnapshotKey:
     MAX_VERSION: ClassVar[int] = 0
     FLEXIBLE_FROM: ClassVar[int | None] = None
 
-    group_id: str = ""
+    group_id: str
     """Share group of the state."""
-    topic_id: bytes = ZERO_UUID
+    topic_id: bytes
     """UUID of the topic."""
-    partition: int = 0
+    partition: int
     """Number of the partition."""
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        group_id: str = "",
+        topic_id: bytes = ZERO_UUID,
+        partition: int = 0,
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.group_id = group_id
+        self.topic_id = topic_id
+        self.partition = partition
+        self.unknown_tagged_fields = unknown_tagged_fields
 
     def encode(self, version: int, out: bytearray) -> None:
         """Append the message to ``out``; on an error ``out`` is as it was."""
@@ -106,23 +119,37 @@ class ShareSnapshotKey:
             raise decode_failure("ShareSnapshotKey", version, buf, start, cause) from cause
 
 
-@dataclass(slots=True)
-class StateBatch:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class StateBatch(Fields):
     """Runs of offsets whose state is not the first one."""
 
-    first_offset: int = 0
+    first_offset: int
     """First offset of the run."""
-    last_offset: int = 0
+    last_offset: int
     """Offset of the run's last record, itself included."""
-    delivery_state: int = 0
+    delivery_state: int
     """0 available, 2 acknowledged, 4 archived."""
-    delivery_count: int = 0
+    delivery_count: int
     """How often these records have been delivered."""
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        first_offset: int = 0,
+        last_offset: int = 0,
+        delivery_state: int = 0,
+        delivery_count: int = 0,
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.first_offset = first_offset
+        self.last_offset = last_offset
+        self.delivery_state = delivery_state
+        self.delivery_count = delivery_count
+        self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(slots=True)
-class ShareSnapshotValue:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class ShareSnapshotValue(Fields):
     """Whole state of a share partition, in place of all records before it (KIP-932)."""
 
     NAME: ClassVar[str] = "ShareSnapshotValue"
@@ -131,23 +158,45 @@ class ShareSnapshotValue:
     MAX_VERSION: ClassVar[int] = 0
     FLEXIBLE_FROM: ClassVar[int | None] = 0
 
-    snapshot_epoch: int = 0
+    snapshot_epoch: int
     """Number of the snapshot, one more with each; updates carry it."""
-    state_epoch: int = 0
+    state_epoch: int
     """Epoch of the state, one more when its offsets are reset."""
-    leader_epoch: int = 0
+    leader_epoch: int
     """Greatest leader epoch that has read or written it."""
-    start_offset: int = 0
+    start_offset: int
     """Offset to start at; -1 when not decided yet."""
-    delivery_complete_count: int = -1
+    delivery_complete_count: int
     """Records from the start offset on whose delivery is complete; -1 when not known (KIP-1226)."""
-    create_timestamp: int = 0
+    create_timestamp: int
     """When the state began, in ms since 1970."""
-    write_timestamp: int = 0
+    write_timestamp: int
     """When it was written last, in ms since 1970."""
-    state_batches: list[StateBatch] = field(default_factory=list)
+    state_batches: list[StateBatch]
     """Runs of offsets whose state is not the first one."""
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        snapshot_epoch: int = 0,
+        state_epoch: int = 0,
+        leader_epoch: int = 0,
+        start_offset: int = 0,
+        delivery_complete_count: int = -1,
+        create_timestamp: int = 0,
+        write_timestamp: int = 0,
+        state_batches: list[StateBatch] = MADE_ANEW,
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.snapshot_epoch = snapshot_epoch
+        self.state_epoch = state_epoch
+        self.leader_epoch = leader_epoch
+        self.start_offset = start_offset
+        self.delivery_complete_count = delivery_complete_count
+        self.create_timestamp = create_timestamp
+        self.write_timestamp = write_timestamp
+        self.state_batches = [] if state_batches is MADE_ANEW else state_batches
+        self.unknown_tagged_fields = unknown_tagged_fields
 
     def encode(self, version: int, out: bytearray) -> None:
         """Append the message to ``out``; on an error ``out`` is as it was."""

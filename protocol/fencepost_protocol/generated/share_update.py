@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import struct
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import ClassVar
 
 from fencepost_protocol.failures import (
@@ -15,6 +15,7 @@ from fencepost_protocol.failures import (
     encode_failure,
     unknown_version,
 )
+from fencepost_protocol.fields import MADE_ANEW, Fields
 from fencepost_protocol.primitives import (
     CUT_SHORT,
     DECODE_ERRORS,
@@ -45,8 +46,8 @@ _pack_qqbh = struct.Struct(">qqbh").pack
 new = object.__new__
 
 
-@dataclass(slots=True)
-class ShareUpdateKey:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class ShareUpdateKey(Fields):
     """Key in __share_group_state of a change to a share partition's state (KIP-932)."""
 
     NAME: ClassVar[str] = "ShareUpdateKey"
@@ -55,13 +56,25 @@ class ShareUpdateKey:
     MAX_VERSION: ClassVar[int] = 0
     FLEXIBLE_FROM: ClassVar[int | None] = None
 
-    group_id: str = ""
+    group_id: str
     """Share group of the state."""
-    topic_id: bytes = ZERO_UUID
+    topic_id: bytes
     """UUID of the topic."""
-    partition: int = 0
+    partition: int
     """Number of the partition."""
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        group_id: str = "",
+        topic_id: bytes = ZERO_UUID,
+        partition: int = 0,
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.group_id = group_id
+        self.topic_id = topic_id
+        self.partition = partition
+        self.unknown_tagged_fields = unknown_tagged_fields
 
     def encode(self, version: int, out: bytearray) -> None:
         """Append the message to ``out``; on an error ``out`` is as it was."""
@@ -104,23 +117,37 @@ class ShareUpdateKey:
             raise decode_failure("ShareUpdateKey", version, buf, start, cause) from cause
 
 
-@dataclass(slots=True)
-class StateBatch:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class StateBatch(Fields):
     """Runs of offsets whose state has changed."""
 
-    first_offset: int = 0
+    first_offset: int
     """First offset of the run."""
-    last_offset: int = 0
+    last_offset: int
     """Offset of the run's last record, itself included."""
-    delivery_state: int = 0
+    delivery_state: int
     """0 available, 2 acknowledged, 4 archived."""
-    delivery_count: int = 0
+    delivery_count: int
     """How often these records have been delivered."""
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        first_offset: int = 0,
+        last_offset: int = 0,
+        delivery_state: int = 0,
+        delivery_count: int = 0,
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.first_offset = first_offset
+        self.last_offset = last_offset
+        self.delivery_state = delivery_state
+        self.delivery_count = delivery_count
+        self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(slots=True)
-class ShareUpdateValue:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class ShareUpdateValue(Fields):
     """Change to a share partition's state since its snapshot (KIP-932)."""
 
     NAME: ClassVar[str] = "ShareUpdateValue"
@@ -129,17 +156,33 @@ class ShareUpdateValue:
     MAX_VERSION: ClassVar[int] = 0
     FLEXIBLE_FROM: ClassVar[int | None] = 0
 
-    snapshot_epoch: int = 0
+    snapshot_epoch: int
     """Number of the snapshot that it changes."""
-    leader_epoch: int = 0
+    leader_epoch: int
     """Leader epoch of the writer."""
-    start_offset: int = 0
+    start_offset: int
     """Offset to start at; -1 when it has not changed."""
-    delivery_complete_count: int = -1
+    delivery_complete_count: int
     """Records from the start offset on whose delivery is complete; -1 when not known (KIP-1226)."""
-    state_batches: list[StateBatch] = field(default_factory=list)
+    state_batches: list[StateBatch]
     """Runs of offsets whose state has changed."""
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        snapshot_epoch: int = 0,
+        leader_epoch: int = 0,
+        start_offset: int = 0,
+        delivery_complete_count: int = -1,
+        state_batches: list[StateBatch] = MADE_ANEW,
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.snapshot_epoch = snapshot_epoch
+        self.leader_epoch = leader_epoch
+        self.start_offset = start_offset
+        self.delivery_complete_count = delivery_complete_count
+        self.state_batches = [] if state_batches is MADE_ANEW else state_batches
+        self.unknown_tagged_fields = unknown_tagged_fields
 
     def encode(self, version: int, out: bytearray) -> None:
         """Append the message to ``out``; on an error ``out`` is as it was."""

@@ -14,6 +14,7 @@ from fencepost_protocol.failures import (
     encode_failure,
     unknown_version,
 )
+from fencepost_protocol.fields import Fields
 from fencepost_protocol.primitives import (
     CUT_SHORT,
     DECODE_ERRORS,
@@ -27,8 +28,8 @@ _pack_h = struct.Struct(">h").pack
 new = object.__new__
 
 
-@dataclass(slots=True)
-class SnapshotFooterRecord:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class SnapshotFooterRecord(Fields):
     """Control record that closes a metadata snapshot; without it the file is incomplete (KIP-630).
     """
 
@@ -37,9 +38,17 @@ class SnapshotFooterRecord:
     MAX_VERSION: ClassVar[int] = 0
     FLEXIBLE_FROM: ClassVar[int | None] = 0
 
-    version: int = 0
+    version: int
     """Schema version of this record, 0."""
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        version: int = 0,
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.version = version
+        self.unknown_tagged_fields = unknown_tagged_fields
 
     def encode(self, version: int, out: bytearray) -> None:
         """Append the message to ``out``; on an error ``out`` is as it was."""

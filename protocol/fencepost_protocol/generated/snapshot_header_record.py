@@ -14,6 +14,7 @@ from fencepost_protocol.failures import (
     encode_failure,
     unknown_version,
 )
+from fencepost_protocol.fields import Fields
 from fencepost_protocol.primitives import (
     CUT_SHORT,
     DECODE_ERRORS,
@@ -27,8 +28,8 @@ _pack_hq = struct.Struct(">hq").pack
 new = object.__new__
 
 
-@dataclass(slots=True)
-class SnapshotHeaderRecord:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class SnapshotHeaderRecord(Fields):
     """Control record that opens a metadata snapshot (KIP-630)."""
 
     NAME: ClassVar[str] = "SnapshotHeaderRecord"
@@ -36,11 +37,21 @@ class SnapshotHeaderRecord:
     MAX_VERSION: ClassVar[int] = 0
     FLEXIBLE_FROM: ClassVar[int | None] = 0
 
-    version: int = 0
+    version: int
     """Schema version of this record, 0."""
-    last_contained_log_timestamp: int = 0
+    last_contained_log_timestamp: int
     """Time of the newest log record covered by the snapshot, in ms since 1970."""
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        version: int = 0,
+        last_contained_log_timestamp: int = 0,
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.version = version
+        self.last_contained_log_timestamp = last_contained_log_timestamp
+        self.unknown_tagged_fields = unknown_tagged_fields
 
     def encode(self, version: int, out: bytearray) -> None:
         """Append the message to ``out``; on an error ``out`` is as it was."""

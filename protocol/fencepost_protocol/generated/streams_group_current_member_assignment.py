@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import struct
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import ClassVar
 
 from fencepost_protocol.failures import (
@@ -15,6 +15,7 @@ from fencepost_protocol.failures import (
     encode_failure,
     unknown_version,
 )
+from fencepost_protocol.fields import MADE_ANEW, Fields
 from fencepost_protocol.primitives import (
     CUT_SHORT,
     DECODE_ERRORS,
@@ -42,8 +43,8 @@ _pack_iib = struct.Struct(">iib").pack
 new = object.__new__
 
 
-@dataclass(slots=True)
-class StreamsGroupCurrentMemberAssignmentKey:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class StreamsGroupCurrentMemberAssignmentKey(Fields):
     """Key in __consumer_offsets of what a member of a streams group has at present (KIP-1071); a
     null value removes it.
     """
@@ -54,11 +55,21 @@ class StreamsGroupCurrentMemberAssignmentKey:
     MAX_VERSION: ClassVar[int] = 0
     FLEXIBLE_FROM: ClassVar[int | None] = None
 
-    group_id: str = ""
+    group_id: str
     """Streams group."""
-    member_id: str = ""
+    member_id: str
     """Id that the member makes once and keeps while it lives."""
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        group_id: str = "",
+        member_id: str = "",
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.group_id = group_id
+        self.member_id = member_id
+        self.unknown_tagged_fields = unknown_tagged_fields
 
     def encode(self, version: int, out: bytearray) -> None:
         """Append the message to ``out``; on an error ``out`` is as it was."""
@@ -108,21 +119,33 @@ class StreamsGroupCurrentMemberAssignmentKey:
             raise decode_failure("StreamsGroupCurrentMemberAssignmentKey", version, buf, start, cause) from cause
 
 
-@dataclass(slots=True)
-class TaskIds:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class TaskIds(Fields):
     """Part of StreamsGroupCurrentMemberAssignmentValue."""
 
-    subtopology_id: str = ""
+    subtopology_id: str
     """Id of the subtopology, a number as text."""
-    partitions: list[int] = field(default_factory=list)
+    partitions: list[int]
     """Numbers of partitions."""
-    assignment_epochs: list[int] | None = field(default_factory=list)
+    assignment_epochs: list[int] | None
     """For each partition the epoch in which the member got it."""
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        subtopology_id: str = "",
+        partitions: list[int] = MADE_ANEW,
+        assignment_epochs: list[int] | None = MADE_ANEW,
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.subtopology_id = subtopology_id
+        self.partitions = [] if partitions is MADE_ANEW else partitions
+        self.assignment_epochs = [] if assignment_epochs is MADE_ANEW else assignment_epochs
+        self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(slots=True)
-class StreamsGroupCurrentMemberAssignmentValue:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class StreamsGroupCurrentMemberAssignmentValue(Fields):
     """Epoch and tasks of a member of a streams group, and the tasks that it has to give up
     (KIP-1071).
     """
@@ -133,25 +156,49 @@ class StreamsGroupCurrentMemberAssignmentValue:
     MAX_VERSION: ClassVar[int] = 0
     FLEXIBLE_FROM: ClassVar[int | None] = 0
 
-    member_epoch: int = 0
+    member_epoch: int
     """Epoch of the member; in a heartbeat 0 joins, -1 leaves and -2 leaves for a while."""
-    previous_member_epoch: int = 0
+    previous_member_epoch: int
     """Epoch of the member before."""
-    state: int = 0
+    state: int
     """State of the member: 1 stable, 2 has to give up tasks, 3 waits for tasks of others."""
-    active_tasks: list[TaskIds] = field(default_factory=list)
+    active_tasks: list[TaskIds]
     """Tasks that process records."""
-    standby_tasks: list[TaskIds] = field(default_factory=list)
+    standby_tasks: list[TaskIds]
     """Tasks that keep copies of state."""
-    warmup_tasks: list[TaskIds] = field(default_factory=list)
+    warmup_tasks: list[TaskIds]
     """Tasks that build up state before they become active elsewhere."""
-    active_tasks_pending_revocation: list[TaskIds] = field(default_factory=list)
+    active_tasks_pending_revocation: list[TaskIds]
     """Active tasks that the member has yet to give up."""
-    standby_tasks_pending_revocation: list[TaskIds] = field(default_factory=list)
+    standby_tasks_pending_revocation: list[TaskIds]
     """Standby tasks that the member has yet to give up."""
-    warmup_tasks_pending_revocation: list[TaskIds] = field(default_factory=list)
+    warmup_tasks_pending_revocation: list[TaskIds]
     """Warm-up tasks that the member has yet to give up."""
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        member_epoch: int = 0,
+        previous_member_epoch: int = 0,
+        state: int = 0,
+        active_tasks: list[TaskIds] = MADE_ANEW,
+        standby_tasks: list[TaskIds] = MADE_ANEW,
+        warmup_tasks: list[TaskIds] = MADE_ANEW,
+        active_tasks_pending_revocation: list[TaskIds] = MADE_ANEW,
+        standby_tasks_pending_revocation: list[TaskIds] = MADE_ANEW,
+        warmup_tasks_pending_revocation: list[TaskIds] = MADE_ANEW,
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.member_epoch = member_epoch
+        self.previous_member_epoch = previous_member_epoch
+        self.state = state
+        self.active_tasks = [] if active_tasks is MADE_ANEW else active_tasks
+        self.standby_tasks = [] if standby_tasks is MADE_ANEW else standby_tasks
+        self.warmup_tasks = [] if warmup_tasks is MADE_ANEW else warmup_tasks
+        self.active_tasks_pending_revocation = [] if active_tasks_pending_revocation is MADE_ANEW else active_tasks_pending_revocation
+        self.standby_tasks_pending_revocation = [] if standby_tasks_pending_revocation is MADE_ANEW else standby_tasks_pending_revocation
+        self.warmup_tasks_pending_revocation = [] if warmup_tasks_pending_revocation is MADE_ANEW else warmup_tasks_pending_revocation
+        self.unknown_tagged_fields = unknown_tagged_fields
 
     def encode(self, version: int, out: bytearray) -> None:
         """Append the message to ``out``; on an error ``out`` is as it was."""

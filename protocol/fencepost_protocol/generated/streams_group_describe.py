@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import struct
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import ClassVar
 
 from fencepost_protocol.failures import (
@@ -15,6 +15,7 @@ from fencepost_protocol.failures import (
     encode_failure,
     unknown_version,
 )
+from fencepost_protocol.fields import MADE_ANEW, Fields
 from fencepost_protocol.primitives import (
     CUT_SHORT,
     DECODE_ERRORS,
@@ -52,8 +53,8 @@ _pack_iq = struct.Struct(">iq").pack
 new = object.__new__
 
 
-@dataclass(slots=True)
-class StreamsGroupDescribeRequest:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class StreamsGroupDescribeRequest(Fields):
     """Asks the group coordinator for the details of streams groups (KIP-1071)."""
 
     NAME: ClassVar[str] = "StreamsGroupDescribeRequest"
@@ -62,11 +63,21 @@ class StreamsGroupDescribeRequest:
     MAX_VERSION: ClassVar[int] = 0
     FLEXIBLE_FROM: ClassVar[int | None] = 0
 
-    group_ids: list[str] = field(default_factory=list)
+    group_ids: list[str]
     """Groups to describe."""
-    include_authorized_operations: bool = False
+    include_authorized_operations: bool
     """Whether to tell what the client may do with the groups."""
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        group_ids: list[str] = MADE_ANEW,
+        include_authorized_operations: bool = False,
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.group_ids = [] if group_ids is MADE_ANEW else group_ids
+        self.include_authorized_operations = include_authorized_operations
+        self.unknown_tagged_fields = unknown_tagged_fields
 
     def encode(self, version: int, out: bytearray) -> None:
         """Append the message to ``out``; on an error ``out`` is as it was."""
@@ -121,172 +132,326 @@ class StreamsGroupDescribeRequest:
             raise decode_failure("StreamsGroupDescribeRequest", version, buf, start, cause) from cause
 
 
-@dataclass(slots=True)
-class KeyValue:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class KeyValue(Fields):
     """Part of StreamsGroupDescribeResponse."""
 
-    key: str = ""
+    key: str
     """Name."""
-    value: str = ""
+    value: str
     """Value."""
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        key: str = "",
+        value: str = "",
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.key = key
+        self.value = value
+        self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(slots=True)
-class TopicInfo:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class TopicInfo(Fields):
     """Part of StreamsGroupDescribeResponse."""
 
-    name: str = ""
+    name: str
     """Name of the topic."""
-    partitions: int = 0
+    partitions: int
     """Number of partitions; 0 leaves it to the source topics."""
-    replication_factor: int = 0
+    replication_factor: int
     """Replicas of each partition; 0 leaves it to the broker's default."""
-    topic_configs: list[KeyValue] = field(default_factory=list)
+    topic_configs: list[KeyValue]
     """Settings of the topic."""
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        name: str = "",
+        partitions: int = 0,
+        replication_factor: int = 0,
+        topic_configs: list[KeyValue] = MADE_ANEW,
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.name = name
+        self.partitions = partitions
+        self.replication_factor = replication_factor
+        self.topic_configs = [] if topic_configs is MADE_ANEW else topic_configs
+        self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(slots=True)
-class Subtopology:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class Subtopology(Fields):
     """Subtopologies, each of which has a task for each partition."""
 
-    subtopology_id: str = ""
+    subtopology_id: str
     """Id of the subtopology, a number as text."""
-    source_topics: list[str] = field(default_factory=list)
+    source_topics: list[str]
     """Topics that the subtopology reads and that users make."""
-    repartition_sink_topics: list[str] = field(default_factory=list)
+    repartition_sink_topics: list[str]
     """Internal topics that the subtopology writes for others."""
-    state_changelog_topics: list[TopicInfo] = field(default_factory=list)
+    state_changelog_topics: list[TopicInfo]
     """Internal topics with the changes of state stores."""
-    repartition_source_topics: list[TopicInfo] = field(default_factory=list)
+    repartition_source_topics: list[TopicInfo]
     """Internal topics that the subtopology reads, written by others."""
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        subtopology_id: str = "",
+        source_topics: list[str] = MADE_ANEW,
+        repartition_sink_topics: list[str] = MADE_ANEW,
+        state_changelog_topics: list[TopicInfo] = MADE_ANEW,
+        repartition_source_topics: list[TopicInfo] = MADE_ANEW,
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.subtopology_id = subtopology_id
+        self.source_topics = [] if source_topics is MADE_ANEW else source_topics
+        self.repartition_sink_topics = [] if repartition_sink_topics is MADE_ANEW else repartition_sink_topics
+        self.state_changelog_topics = [] if state_changelog_topics is MADE_ANEW else state_changelog_topics
+        self.repartition_source_topics = [] if repartition_source_topics is MADE_ANEW else repartition_source_topics
+        self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(slots=True)
-class Topology:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class Topology(Fields):
     """Topology of the group; null when no member has told one."""
 
-    epoch: int = 0
+    epoch: int
     """Epoch of the topology."""
-    subtopologies: list[Subtopology] | None = None
+    subtopologies: list[Subtopology] | None
     """Subtopologies, each of which has a task for each partition."""
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        epoch: int = 0,
+        subtopologies: list[Subtopology] | None = None,
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.epoch = epoch
+        self.subtopologies = subtopologies
+        self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(slots=True)
-class Endpoint:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class Endpoint(Fields):
     """Part of StreamsGroupDescribeResponse."""
 
-    host: str = ""
+    host: str
     """Name of the host."""
-    port: int = 0
+    port: int
     """Port."""
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        host: str = "",
+        port: int = 0,
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.host = host
+        self.port = port
+        self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(slots=True)
-class TaskOffset:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class TaskOffset(Fields):
     """Part of StreamsGroupDescribeResponse."""
 
-    subtopology_id: str = ""
+    subtopology_id: str
     """Id of the subtopology, a number as text."""
-    partition: int = 0
+    partition: int
     """Number of the task's partition."""
-    offset: int = 0
+    offset: int
     """Offset in the changelogs, summed."""
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        subtopology_id: str = "",
+        partition: int = 0,
+        offset: int = 0,
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.subtopology_id = subtopology_id
+        self.partition = partition
+        self.offset = offset
+        self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(slots=True)
-class TaskIds:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class TaskIds(Fields):
     """Part of StreamsGroupDescribeResponse."""
 
-    subtopology_id: str = ""
+    subtopology_id: str
     """Id of the subtopology, a number as text."""
-    partitions: list[int] = field(default_factory=list)
+    partitions: list[int]
     """Numbers of partitions."""
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        subtopology_id: str = "",
+        partitions: list[int] = MADE_ANEW,
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.subtopology_id = subtopology_id
+        self.partitions = [] if partitions is MADE_ANEW else partitions
+        self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(slots=True)
-class Assignment:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class Assignment(Fields):
     """Part of StreamsGroupDescribeResponse."""
 
-    active_tasks: list[TaskIds] = field(default_factory=list)
+    active_tasks: list[TaskIds]
     """Tasks that process records."""
-    standby_tasks: list[TaskIds] = field(default_factory=list)
+    standby_tasks: list[TaskIds]
     """Tasks that keep copies of state."""
-    warmup_tasks: list[TaskIds] = field(default_factory=list)
+    warmup_tasks: list[TaskIds]
     """Tasks that build up state before they become active elsewhere."""
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        active_tasks: list[TaskIds] = MADE_ANEW,
+        standby_tasks: list[TaskIds] = MADE_ANEW,
+        warmup_tasks: list[TaskIds] = MADE_ANEW,
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.active_tasks = [] if active_tasks is MADE_ANEW else active_tasks
+        self.standby_tasks = [] if standby_tasks is MADE_ANEW else standby_tasks
+        self.warmup_tasks = [] if warmup_tasks is MADE_ANEW else warmup_tasks
+        self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(slots=True)
-class Member:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class Member(Fields):
     """Members of the group."""
 
-    member_id: str = ""
+    member_id: str
     """Id that the member makes once and keeps while it lives."""
-    member_epoch: int = 0
+    member_epoch: int
     """Epoch of the member; in a heartbeat 0 joins, -1 leaves and -2 leaves for a while."""
-    instance_id: str | None = None
+    instance_id: str | None
     """Instance id of a static member; null for others."""
-    rack_id: str | None = None
+    rack_id: str | None
     """Rack of the member; null when not set or unchanged."""
-    client_id: str = ""
+    client_id: str
     """Client id of the member."""
-    client_host: str = ""
+    client_host: str
     """Host that the member connects from."""
-    topology_epoch: int = 0
+    topology_epoch: int
     """Epoch of the member's topology."""
-    process_id: str = ""
+    process_id: str
     """Id of the process, which several members may share."""
-    user_endpoint: Endpoint | None = None
+    user_endpoint: Endpoint | None
     """Where the process answers queries of state (application.server); null when not set."""
-    client_tags: list[KeyValue] = field(default_factory=list)
+    client_tags: list[KeyValue]
     """Tags of the client, by which standby tasks are spread."""
-    task_offsets: list[TaskOffset] = field(default_factory=list)
+    task_offsets: list[TaskOffset]
     """How far the member's copies of state have got."""
-    task_end_offsets: list[TaskOffset] = field(default_factory=list)
+    task_end_offsets: list[TaskOffset]
     """Where the changelogs of these tasks end."""
-    assignment: Assignment = field(default_factory=Assignment)
+    assignment: Assignment
     """Tasks that the member has."""
-    target_assignment: Assignment = field(default_factory=Assignment)
+    target_assignment: Assignment
     """Tasks that the member is to have."""
-    is_classic: bool = False
+    is_classic: bool
     """Whether the member uses the classic protocol."""
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        member_id: str = "",
+        member_epoch: int = 0,
+        instance_id: str | None = None,
+        rack_id: str | None = None,
+        client_id: str = "",
+        client_host: str = "",
+        topology_epoch: int = 0,
+        process_id: str = "",
+        user_endpoint: Endpoint | None = None,
+        client_tags: list[KeyValue] = MADE_ANEW,
+        task_offsets: list[TaskOffset] = MADE_ANEW,
+        task_end_offsets: list[TaskOffset] = MADE_ANEW,
+        assignment: Assignment = MADE_ANEW,
+        target_assignment: Assignment = MADE_ANEW,
+        is_classic: bool = False,
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.member_id = member_id
+        self.member_epoch = member_epoch
+        self.instance_id = instance_id
+        self.rack_id = rack_id
+        self.client_id = client_id
+        self.client_host = client_host
+        self.topology_epoch = topology_epoch
+        self.process_id = process_id
+        self.user_endpoint = user_endpoint
+        self.client_tags = [] if client_tags is MADE_ANEW else client_tags
+        self.task_offsets = [] if task_offsets is MADE_ANEW else task_offsets
+        self.task_end_offsets = [] if task_end_offsets is MADE_ANEW else task_end_offsets
+        self.assignment = Assignment() if assignment is MADE_ANEW else assignment
+        self.target_assignment = Assignment() if target_assignment is MADE_ANEW else target_assignment
+        self.is_classic = is_classic
+        self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(slots=True)
-class DescribedGroup:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class DescribedGroup(Fields):
     """Outcomes by group."""
 
-    error_code: int = 0
+    error_code: int
     """NONE, or e.g. GROUP_ID_NOT_FOUND, UNKNOWN_MEMBER_ID, FENCED_MEMBER_EPOCH, NOT_COORDINATOR."""
-    error_message: str | None = None
+    error_message: str | None
     """Readable detail for the error; null when there is none."""
-    group_id: str = ""
+    group_id: str
     """Streams group."""
-    group_state: str = ""
+    group_state: str
     """EMPTY, NOT_READY, ASSIGNING, RECONCILING, STABLE or DEAD, as Kafka writes them."""
-    group_epoch: int = 0
+    group_epoch: int
     """Epoch of the group."""
-    assignment_epoch: int = 0
+    assignment_epoch: int
     """Group epoch of the target assignment."""
-    topology: Topology | None = None
+    topology: Topology | None
     """Topology of the group; null when no member has told one."""
-    members: list[Member] = field(default_factory=list)
+    members: list[Member]
     """Members of the group."""
-    authorized_operations: int = -2147483648
+    authorized_operations: int
     """What the client may do with the group, as bits; -2147483648 when not asked for."""
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        error_code: int = 0,
+        error_message: str | None = None,
+        group_id: str = "",
+        group_state: str = "",
+        group_epoch: int = 0,
+        assignment_epoch: int = 0,
+        topology: Topology | None = None,
+        members: list[Member] = MADE_ANEW,
+        authorized_operations: int = -2147483648,
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.error_code = error_code
+        self.error_message = error_message
+        self.group_id = group_id
+        self.group_state = group_state
+        self.group_epoch = group_epoch
+        self.assignment_epoch = assignment_epoch
+        self.topology = topology
+        self.members = [] if members is MADE_ANEW else members
+        self.authorized_operations = authorized_operations
+        self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(slots=True)
-class StreamsGroupDescribeResponse:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class StreamsGroupDescribeResponse(Fields):
     """Details of streams groups: state, epochs, topology, members and their tasks (KIP-1071)."""
 
     NAME: ClassVar[str] = "StreamsGroupDescribeResponse"
@@ -295,11 +460,21 @@ class StreamsGroupDescribeResponse:
     MAX_VERSION: ClassVar[int] = 0
     FLEXIBLE_FROM: ClassVar[int | None] = 0
 
-    throttle_time_ms: int = 0
+    throttle_time_ms: int
     """Quota delay in ms that the client has to sit out itself (KIP-219); 0 when within quota."""
-    groups: list[DescribedGroup] = field(default_factory=list)
+    groups: list[DescribedGroup]
     """Outcomes by group."""
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        throttle_time_ms: int = 0,
+        groups: list[DescribedGroup] = MADE_ANEW,
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.throttle_time_ms = throttle_time_ms
+        self.groups = [] if groups is MADE_ANEW else groups
+        self.unknown_tagged_fields = unknown_tagged_fields
 
     def encode(self, version: int, out: bytearray) -> None:
         """Append the message to ``out``; on an error ``out`` is as it was."""

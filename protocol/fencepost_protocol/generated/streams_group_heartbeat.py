@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import struct
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import ClassVar
 
 from fencepost_protocol.failures import (
@@ -15,6 +15,7 @@ from fencepost_protocol.failures import (
     encode_failure,
     unknown_version,
 )
+from fencepost_protocol.fields import MADE_ANEW, Fields
 from fencepost_protocol.primitives import (
     CUT_SHORT,
     DECODE_ERRORS,
@@ -56,114 +57,212 @@ _pack_iq = struct.Struct(">iq").pack
 new = object.__new__
 
 
-@dataclass(slots=True)
-class KeyValue:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class KeyValue(Fields):
     """Part of StreamsGroupHeartbeatRequest."""
 
-    key: str = ""
+    key: str
     """Name."""
-    value: str = ""
+    value: str
     """Value."""
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        key: str = "",
+        value: str = "",
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.key = key
+        self.value = value
+        self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(slots=True)
-class TopicInfo:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class TopicInfo(Fields):
     """Part of StreamsGroupHeartbeatRequest."""
 
-    name: str = ""
+    name: str
     """Name of the topic."""
-    partitions: int = 0
+    partitions: int
     """Number of partitions; 0 leaves it to the source topics."""
-    replication_factor: int = 0
+    replication_factor: int
     """Replicas of each partition; 0 leaves it to the broker's default."""
-    topic_configs: list[KeyValue] = field(default_factory=list)
+    topic_configs: list[KeyValue]
     """Settings of the topic."""
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        name: str = "",
+        partitions: int = 0,
+        replication_factor: int = 0,
+        topic_configs: list[KeyValue] = MADE_ANEW,
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.name = name
+        self.partitions = partitions
+        self.replication_factor = replication_factor
+        self.topic_configs = [] if topic_configs is MADE_ANEW else topic_configs
+        self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(slots=True)
-class CopartitionGroup:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class CopartitionGroup(Fields):
     """Groups of source topics that must have equally many partitions."""
 
-    source_topics: list[int] = field(default_factory=list)
+    source_topics: list[int]
     """Positions in the list of source topics."""
-    source_topic_regex: list[int] = field(default_factory=list)
+    source_topic_regex: list[int]
     """Positions in the list of regular expressions."""
-    repartition_source_topics: list[int] = field(default_factory=list)
+    repartition_source_topics: list[int]
     """Positions in the list of repartition source topics."""
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        source_topics: list[int] = MADE_ANEW,
+        source_topic_regex: list[int] = MADE_ANEW,
+        repartition_source_topics: list[int] = MADE_ANEW,
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.source_topics = [] if source_topics is MADE_ANEW else source_topics
+        self.source_topic_regex = [] if source_topic_regex is MADE_ANEW else source_topic_regex
+        self.repartition_source_topics = [] if repartition_source_topics is MADE_ANEW else repartition_source_topics
+        self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(slots=True)
-class Subtopology:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class Subtopology(Fields):
     """Subtopologies, each of which has a task for each partition."""
 
-    subtopology_id: str = ""
+    subtopology_id: str
     """Id of the subtopology, a number as text."""
-    source_topics: list[str] = field(default_factory=list)
+    source_topics: list[str]
     """Topics that the subtopology reads and that users make."""
-    source_topic_regex: list[str] = field(default_factory=list)
+    source_topic_regex: list[str]
     """Regular expressions for topics that the subtopology reads."""
-    state_changelog_topics: list[TopicInfo] = field(default_factory=list)
+    state_changelog_topics: list[TopicInfo]
     """Internal topics with the changes of state stores."""
-    repartition_sink_topics: list[str] = field(default_factory=list)
+    repartition_sink_topics: list[str]
     """Internal topics that the subtopology writes for others."""
-    repartition_source_topics: list[TopicInfo] = field(default_factory=list)
+    repartition_source_topics: list[TopicInfo]
     """Internal topics that the subtopology reads, written by others."""
-    copartition_groups: list[CopartitionGroup] = field(default_factory=list)
+    copartition_groups: list[CopartitionGroup]
     """Groups of source topics that must have equally many partitions."""
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        subtopology_id: str = "",
+        source_topics: list[str] = MADE_ANEW,
+        source_topic_regex: list[str] = MADE_ANEW,
+        state_changelog_topics: list[TopicInfo] = MADE_ANEW,
+        repartition_sink_topics: list[str] = MADE_ANEW,
+        repartition_source_topics: list[TopicInfo] = MADE_ANEW,
+        copartition_groups: list[CopartitionGroup] = MADE_ANEW,
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.subtopology_id = subtopology_id
+        self.source_topics = [] if source_topics is MADE_ANEW else source_topics
+        self.source_topic_regex = [] if source_topic_regex is MADE_ANEW else source_topic_regex
+        self.state_changelog_topics = [] if state_changelog_topics is MADE_ANEW else state_changelog_topics
+        self.repartition_sink_topics = [] if repartition_sink_topics is MADE_ANEW else repartition_sink_topics
+        self.repartition_source_topics = [] if repartition_source_topics is MADE_ANEW else repartition_source_topics
+        self.copartition_groups = [] if copartition_groups is MADE_ANEW else copartition_groups
+        self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(slots=True)
-class Topology:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class Topology(Fields):
     """Topology of the application, told on joining; null when unchanged."""
 
-    epoch: int = 0
+    epoch: int
     """Epoch of the topology."""
-    subtopologies: list[Subtopology] = field(default_factory=list)
+    subtopologies: list[Subtopology]
     """Subtopologies, each of which has a task for each partition."""
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        epoch: int = 0,
+        subtopologies: list[Subtopology] = MADE_ANEW,
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.epoch = epoch
+        self.subtopologies = [] if subtopologies is MADE_ANEW else subtopologies
+        self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(slots=True)
-class StreamsGroupHeartbeatRequestTaskIds:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class StreamsGroupHeartbeatRequestTaskIds(Fields):
     """Part of StreamsGroupHeartbeatRequest."""
 
-    subtopology_id: str = ""
+    subtopology_id: str
     """Id of the subtopology, a number as text."""
-    partitions: list[int] = field(default_factory=list)
+    partitions: list[int]
     """Numbers of partitions."""
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        subtopology_id: str = "",
+        partitions: list[int] = MADE_ANEW,
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.subtopology_id = subtopology_id
+        self.partitions = [] if partitions is MADE_ANEW else partitions
+        self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(slots=True)
-class StreamsGroupHeartbeatRequestEndpoint:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class StreamsGroupHeartbeatRequestEndpoint(Fields):
     """Part of StreamsGroupHeartbeatRequest."""
 
-    host: str = ""
+    host: str
     """Name of the host."""
-    port: int = 0
+    port: int
     """Port."""
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        host: str = "",
+        port: int = 0,
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.host = host
+        self.port = port
+        self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(slots=True)
-class TaskOffset:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class TaskOffset(Fields):
     """Part of StreamsGroupHeartbeatRequest."""
 
-    subtopology_id: str = ""
+    subtopology_id: str
     """Id of the subtopology, a number as text."""
-    partition: int = 0
+    partition: int
     """Number of the task's partition."""
-    offset: int = 0
+    offset: int
     """Offset in the changelogs, summed."""
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        subtopology_id: str = "",
+        partition: int = 0,
+        offset: int = 0,
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.subtopology_id = subtopology_id
+        self.partition = partition
+        self.offset = offset
+        self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(slots=True)
-class StreamsGroupHeartbeatRequest:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class StreamsGroupHeartbeatRequest(Fields):
     """A member of a streams group joins, stays alive, tells its topology and its tasks, and leaves,
     all with this request to the group coordinator (KIP-1071).
     """
@@ -174,43 +273,83 @@ class StreamsGroupHeartbeatRequest:
     MAX_VERSION: ClassVar[int] = 0
     FLEXIBLE_FROM: ClassVar[int | None] = 0
 
-    group_id: str = ""
+    group_id: str
     """Streams group."""
-    member_id: str = ""
+    member_id: str
     """Id that the member makes once and keeps while it lives."""
-    member_epoch: int = 0
+    member_epoch: int
     """Epoch of the member; in a heartbeat 0 joins, -1 leaves and -2 leaves for a while."""
-    endpoint_information_epoch: int = 0
+    endpoint_information_epoch: int
     """Epoch of the endpoints that the member knows; the answer has endpoints if the group's is
     another one.
     """
-    instance_id: str | None = None
+    instance_id: str | None
     """Instance id of a static member; null for others."""
-    rack_id: str | None = None
+    rack_id: str | None
     """Rack of the member; null when not set or unchanged."""
-    rebalance_timeout_ms: int = -1
+    rebalance_timeout_ms: int
     """Time in ms that the member has to give up tasks; -1 when unchanged."""
-    topology: Topology | None = None
+    topology: Topology | None
     """Topology of the application, told on joining; null when unchanged."""
-    active_tasks: list[StreamsGroupHeartbeatRequestTaskIds] | None = None
+    active_tasks: list[StreamsGroupHeartbeatRequestTaskIds] | None
     """Active tasks that the member has; null when unchanged."""
-    standby_tasks: list[StreamsGroupHeartbeatRequestTaskIds] | None = None
+    standby_tasks: list[StreamsGroupHeartbeatRequestTaskIds] | None
     """Standby tasks that the member has; null when unchanged."""
-    warmup_tasks: list[StreamsGroupHeartbeatRequestTaskIds] | None = None
+    warmup_tasks: list[StreamsGroupHeartbeatRequestTaskIds] | None
     """Warm-up tasks that the member has; null when unchanged."""
-    process_id: str | None = None
+    process_id: str | None
     """Id of the process, which several members may share."""
-    user_endpoint: StreamsGroupHeartbeatRequestEndpoint | None = None
+    user_endpoint: StreamsGroupHeartbeatRequestEndpoint | None
     """Where the process answers queries of state (application.server); null when not set."""
-    client_tags: list[KeyValue] | None = None
+    client_tags: list[KeyValue] | None
     """Tags of the client, by which standby tasks are spread."""
-    task_offsets: list[TaskOffset] | None = None
+    task_offsets: list[TaskOffset] | None
     """How far the member's copies of state have got."""
-    task_end_offsets: list[TaskOffset] | None = None
+    task_end_offsets: list[TaskOffset] | None
     """Where the changelogs of these tasks end."""
-    shutdown_application: bool = False
+    shutdown_application: bool
     """Whether all members are to stop."""
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        group_id: str = "",
+        member_id: str = "",
+        member_epoch: int = 0,
+        endpoint_information_epoch: int = 0,
+        instance_id: str | None = None,
+        rack_id: str | None = None,
+        rebalance_timeout_ms: int = -1,
+        topology: Topology | None = None,
+        active_tasks: list[StreamsGroupHeartbeatRequestTaskIds] | None = None,
+        standby_tasks: list[StreamsGroupHeartbeatRequestTaskIds] | None = None,
+        warmup_tasks: list[StreamsGroupHeartbeatRequestTaskIds] | None = None,
+        process_id: str | None = None,
+        user_endpoint: StreamsGroupHeartbeatRequestEndpoint | None = None,
+        client_tags: list[KeyValue] | None = None,
+        task_offsets: list[TaskOffset] | None = None,
+        task_end_offsets: list[TaskOffset] | None = None,
+        shutdown_application: bool = False,
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.group_id = group_id
+        self.member_id = member_id
+        self.member_epoch = member_epoch
+        self.endpoint_information_epoch = endpoint_information_epoch
+        self.instance_id = instance_id
+        self.rack_id = rack_id
+        self.rebalance_timeout_ms = rebalance_timeout_ms
+        self.topology = topology
+        self.active_tasks = active_tasks
+        self.standby_tasks = standby_tasks
+        self.warmup_tasks = warmup_tasks
+        self.process_id = process_id
+        self.user_endpoint = user_endpoint
+        self.client_tags = client_tags
+        self.task_offsets = task_offsets
+        self.task_end_offsets = task_end_offsets
+        self.shutdown_application = shutdown_application
+        self.unknown_tagged_fields = unknown_tagged_fields
 
     def encode(self, version: int, out: bytearray) -> None:
         """Append the message to ``out``; on an error ``out`` is as it was."""
@@ -1120,67 +1259,119 @@ class StreamsGroupHeartbeatRequest:
             raise decode_failure("StreamsGroupHeartbeatRequest", version, buf, start, cause) from cause
 
 
-@dataclass(slots=True)
-class Status:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class Status(Fields):
     """Part of StreamsGroupHeartbeatResponse."""
 
-    status_code: int = 0
+    status_code: int
     """0 stale topology, 1 missing source topics, 2 incorrectly partitioned topics, 3 missing
     internal topics, 4 shutdown, 5 assignment delayed.
     """
-    status_detail: str = ""
+    status_detail: str
     """Readable detail for the status."""
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        status_code: int = 0,
+        status_detail: str = "",
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.status_code = status_code
+        self.status_detail = status_detail
+        self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(slots=True)
-class StreamsGroupHeartbeatResponseTaskIds:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class StreamsGroupHeartbeatResponseTaskIds(Fields):
     """Part of StreamsGroupHeartbeatResponse."""
 
-    subtopology_id: str = ""
+    subtopology_id: str
     """Id of the subtopology, a number as text."""
-    partitions: list[int] = field(default_factory=list)
+    partitions: list[int]
     """Numbers of partitions."""
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        subtopology_id: str = "",
+        partitions: list[int] = MADE_ANEW,
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.subtopology_id = subtopology_id
+        self.partitions = [] if partitions is MADE_ANEW else partitions
+        self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(slots=True)
-class StreamsGroupHeartbeatResponseEndpoint:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class StreamsGroupHeartbeatResponseEndpoint(Fields):
     """Part of StreamsGroupHeartbeatResponse."""
 
-    host: str = ""
+    host: str
     """Name of the host."""
-    port: int = 0
+    port: int
     """Port."""
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        host: str = "",
+        port: int = 0,
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.host = host
+        self.port = port
+        self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(slots=True)
-class TopicPartition:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class TopicPartition(Fields):
     """Part of StreamsGroupHeartbeatResponse."""
 
-    topic: str = ""
+    topic: str
     """Name of the topic."""
-    partitions: list[int] = field(default_factory=list)
+    partitions: list[int]
     """Numbers of partitions."""
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        topic: str = "",
+        partitions: list[int] = MADE_ANEW,
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.topic = topic
+        self.partitions = [] if partitions is MADE_ANEW else partitions
+        self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(slots=True)
-class EndpointToPartitions:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class EndpointToPartitions(Fields):
     """Partitions of each endpoint; null when the member knows them."""
 
-    user_endpoint: StreamsGroupHeartbeatResponseEndpoint = field(default_factory=StreamsGroupHeartbeatResponseEndpoint)
+    user_endpoint: StreamsGroupHeartbeatResponseEndpoint
     """Where the process answers queries of state (application.server); null when not set."""
-    active_partitions: list[TopicPartition] = field(default_factory=list)
+    active_partitions: list[TopicPartition]
     """Partitions whose state is active there."""
-    standby_partitions: list[TopicPartition] = field(default_factory=list)
+    standby_partitions: list[TopicPartition]
     """Partitions of which there is a copy there."""
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        user_endpoint: StreamsGroupHeartbeatResponseEndpoint = MADE_ANEW,
+        active_partitions: list[TopicPartition] = MADE_ANEW,
+        standby_partitions: list[TopicPartition] = MADE_ANEW,
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.user_endpoint = StreamsGroupHeartbeatResponseEndpoint() if user_endpoint is MADE_ANEW else user_endpoint
+        self.active_partitions = [] if active_partitions is MADE_ANEW else active_partitions
+        self.standby_partitions = [] if standby_partitions is MADE_ANEW else standby_partitions
+        self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(slots=True)
-class StreamsGroupHeartbeatResponse:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class StreamsGroupHeartbeatResponse(Fields):
     """The coordinator's answer to each heartbeat: the member's epoch, its tasks when they are new
     to it, and what is wrong with the topology (KIP-1071).
     """
@@ -1191,39 +1382,73 @@ class StreamsGroupHeartbeatResponse:
     MAX_VERSION: ClassVar[int] = 0
     FLEXIBLE_FROM: ClassVar[int | None] = 0
 
-    throttle_time_ms: int = 0
+    throttle_time_ms: int
     """Quota delay in ms that the client has to sit out itself (KIP-219); 0 when within quota."""
-    error_code: int = 0
+    error_code: int
     """NONE, or e.g. GROUP_ID_NOT_FOUND, UNKNOWN_MEMBER_ID, FENCED_MEMBER_EPOCH, NOT_COORDINATOR."""
-    error_message: str | None = None
+    error_message: str | None
     """Readable detail for the error; null when there is none."""
-    member_id: str = ""
+    member_id: str
     """Id that the member makes once and keeps while it lives."""
-    member_epoch: int = 0
+    member_epoch: int
     """Epoch of the member; in a heartbeat 0 joins, -1 leaves and -2 leaves for a while."""
-    heartbeat_interval_ms: int = 0
+    heartbeat_interval_ms: int
     """Pause in ms until the next heartbeat, set by the broker
     (group.streams.heartbeat.interval.ms).
     """
-    acceptable_recovery_lag: int = 0
+    acceptable_recovery_lag: int
     """Lag up to which a copy of state counts as caught up."""
-    task_offset_interval_ms: int = 0
+    task_offset_interval_ms: int
     """How often in ms the member is to tell offsets of its tasks."""
-    status: list[Status] | None = field(default_factory=list)
+    status: list[Status] | None
     """What is wrong, or what the member has to do; null when nothing is."""
-    active_tasks: list[StreamsGroupHeartbeatResponseTaskIds] | None = None
+    active_tasks: list[StreamsGroupHeartbeatResponseTaskIds] | None
     """Active tasks that the member is to have; null when nothing changed."""
-    standby_tasks: list[StreamsGroupHeartbeatResponseTaskIds] | None = None
+    standby_tasks: list[StreamsGroupHeartbeatResponseTaskIds] | None
     """Standby tasks that the member is to have; null when nothing changed."""
-    warmup_tasks: list[StreamsGroupHeartbeatResponseTaskIds] | None = None
+    warmup_tasks: list[StreamsGroupHeartbeatResponseTaskIds] | None
     """Warm-up tasks that the member is to have; null when nothing changed."""
-    endpoint_information_epoch: int = 0
+    endpoint_information_epoch: int
     """Epoch of the endpoints that the member knows; the answer has endpoints if the group's is
     another one.
     """
-    partitions_by_user_endpoint: list[EndpointToPartitions] | None = None
+    partitions_by_user_endpoint: list[EndpointToPartitions] | None
     """Partitions of each endpoint; null when the member knows them."""
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        throttle_time_ms: int = 0,
+        error_code: int = 0,
+        error_message: str | None = None,
+        member_id: str = "",
+        member_epoch: int = 0,
+        heartbeat_interval_ms: int = 0,
+        acceptable_recovery_lag: int = 0,
+        task_offset_interval_ms: int = 0,
+        status: list[Status] | None = MADE_ANEW,
+        active_tasks: list[StreamsGroupHeartbeatResponseTaskIds] | None = None,
+        standby_tasks: list[StreamsGroupHeartbeatResponseTaskIds] | None = None,
+        warmup_tasks: list[StreamsGroupHeartbeatResponseTaskIds] | None = None,
+        endpoint_information_epoch: int = 0,
+        partitions_by_user_endpoint: list[EndpointToPartitions] | None = None,
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.throttle_time_ms = throttle_time_ms
+        self.error_code = error_code
+        self.error_message = error_message
+        self.member_id = member_id
+        self.member_epoch = member_epoch
+        self.heartbeat_interval_ms = heartbeat_interval_ms
+        self.acceptable_recovery_lag = acceptable_recovery_lag
+        self.task_offset_interval_ms = task_offset_interval_ms
+        self.status = [] if status is MADE_ANEW else status
+        self.active_tasks = active_tasks
+        self.standby_tasks = standby_tasks
+        self.warmup_tasks = warmup_tasks
+        self.endpoint_information_epoch = endpoint_information_epoch
+        self.partitions_by_user_endpoint = partitions_by_user_endpoint
+        self.unknown_tagged_fields = unknown_tagged_fields
 
     def encode(self, version: int, out: bytearray) -> None:
         """Append the message to ``out``; on an error ``out`` is as it was."""

@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import struct
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import ClassVar
 
 from fencepost_protocol.failures import (
@@ -15,6 +15,7 @@ from fencepost_protocol.failures import (
     encode_failure,
     unknown_version,
 )
+from fencepost_protocol.fields import MADE_ANEW, Fields
 from fencepost_protocol.primitives import (
     CUT_SHORT,
     DECODE_ERRORS,
@@ -40,8 +41,8 @@ _pack_ii = struct.Struct(">ii").pack
 new = object.__new__
 
 
-@dataclass(slots=True)
-class StreamsGroupMemberMetadataKey:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class StreamsGroupMemberMetadataKey(Fields):
     """Key in __consumer_offsets of what a member of a streams group has told (KIP-1071); a null
     value removes the member.
     """
@@ -52,11 +53,21 @@ class StreamsGroupMemberMetadataKey:
     MAX_VERSION: ClassVar[int] = 0
     FLEXIBLE_FROM: ClassVar[int | None] = None
 
-    group_id: str = ""
+    group_id: str
     """Streams group."""
-    member_id: str = ""
+    member_id: str
     """Id that the member makes once and keeps while it lives."""
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        group_id: str = "",
+        member_id: str = "",
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.group_id = group_id
+        self.member_id = member_id
+        self.unknown_tagged_fields = unknown_tagged_fields
 
     def encode(self, version: int, out: bytearray) -> None:
         """Append the message to ``out``; on an error ``out`` is as it was."""
@@ -106,30 +117,50 @@ class StreamsGroupMemberMetadataKey:
             raise decode_failure("StreamsGroupMemberMetadataKey", version, buf, start, cause) from cause
 
 
-@dataclass(slots=True)
-class Endpoint:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class Endpoint(Fields):
     """Part of StreamsGroupMemberMetadataValue."""
 
-    host: str = ""
+    host: str
     """Name of the host."""
-    port: int = 0
+    port: int
     """Port."""
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        host: str = "",
+        port: int = 0,
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.host = host
+        self.port = port
+        self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(slots=True)
-class KeyValue:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class KeyValue(Fields):
     """Part of StreamsGroupMemberMetadataValue."""
 
-    key: str = ""
+    key: str
     """Name."""
-    value: str = ""
+    value: str
     """Value."""
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        key: str = "",
+        value: str = "",
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.key = key
+        self.value = value
+        self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(slots=True)
-class StreamsGroupMemberMetadataValue:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class StreamsGroupMemberMetadataValue(Fields):
     """What a member of a streams group has told about itself (KIP-1071)."""
 
     NAME: ClassVar[str] = "StreamsGroupMemberMetadataValue"
@@ -138,25 +169,49 @@ class StreamsGroupMemberMetadataValue:
     MAX_VERSION: ClassVar[int] = 0
     FLEXIBLE_FROM: ClassVar[int | None] = 0
 
-    instance_id: str | None = ""
+    instance_id: str | None
     """Instance id of a static member; null for others."""
-    rack_id: str | None = ""
+    rack_id: str | None
     """Rack of the member; null when not set or unchanged."""
-    client_id: str = ""
+    client_id: str
     """Client id of the member."""
-    client_host: str = ""
+    client_host: str
     """Host that the member connects from."""
-    rebalance_timeout_ms: int = -1
+    rebalance_timeout_ms: int
     """Time in ms that the member has to give up tasks; -1 when unchanged."""
-    topology_epoch: int = 0
+    topology_epoch: int
     """Epoch of the member's topology."""
-    process_id: str = ""
+    process_id: str
     """Id of the process, which several members may share."""
-    user_endpoint: Endpoint | None = None
+    user_endpoint: Endpoint | None
     """Where the process answers queries of state (application.server); null when not set."""
-    client_tags: list[KeyValue] = field(default_factory=list)
+    client_tags: list[KeyValue]
     """Tags of the client, by which standby tasks are spread."""
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        instance_id: str | None = "",
+        rack_id: str | None = "",
+        client_id: str = "",
+        client_host: str = "",
+        rebalance_timeout_ms: int = -1,
+        topology_epoch: int = 0,
+        process_id: str = "",
+        user_endpoint: Endpoint | None = None,
+        client_tags: list[KeyValue] = MADE_ANEW,
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.instance_id = instance_id
+        self.rack_id = rack_id
+        self.client_id = client_id
+        self.client_host = client_host
+        self.rebalance_timeout_ms = rebalance_timeout_ms
+        self.topology_epoch = topology_epoch
+        self.process_id = process_id
+        self.user_endpoint = user_endpoint
+        self.client_tags = [] if client_tags is MADE_ANEW else client_tags
+        self.unknown_tagged_fields = unknown_tagged_fields
 
     def encode(self, version: int, out: bytearray) -> None:
         """Append the message to ``out``; on an error ``out`` is as it was."""

@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import struct
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import ClassVar
 
 from fencepost_protocol.failures import (
@@ -15,6 +15,7 @@ from fencepost_protocol.failures import (
     encode_failure,
     unknown_version,
 )
+from fencepost_protocol.fields import MADE_ANEW, Fields
 from fencepost_protocol.primitives import (
     CUT_SHORT,
     DECODE_ERRORS,
@@ -41,8 +42,8 @@ _pack_iq = struct.Struct(">iq").pack
 new = object.__new__
 
 
-@dataclass(slots=True)
-class StreamsGroupMetadataKey:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class StreamsGroupMetadataKey(Fields):
     """Key in __consumer_offsets of a streams group's epoch (KIP-1071); a null value removes the
     group.
     """
@@ -53,9 +54,17 @@ class StreamsGroupMetadataKey:
     MAX_VERSION: ClassVar[int] = 0
     FLEXIBLE_FROM: ClassVar[int | None] = None
 
-    group_id: str = ""
+    group_id: str
     """Streams group."""
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        group_id: str = "",
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.group_id = group_id
+        self.unknown_tagged_fields = unknown_tagged_fields
 
     def encode(self, version: int, out: bytearray) -> None:
         """Append the message to ``out``; on an error ``out`` is as it was."""
@@ -95,19 +104,29 @@ class StreamsGroupMetadataKey:
             raise decode_failure("StreamsGroupMetadataKey", version, buf, start, cause) from cause
 
 
-@dataclass(slots=True)
-class LastAssignmentConfig:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class LastAssignmentConfig(Fields):
     """Part of StreamsGroupMetadataValue."""
 
-    key: str = ""
+    key: str
     """Name."""
-    value: str = ""
+    value: str
     """Value."""
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        key: str = "",
+        value: str = "",
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.key = key
+        self.value = value
+        self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(slots=True)
-class StreamsGroupMetadataValue:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class StreamsGroupMetadataValue(Fields):
     """A streams group's epoch, and what its last assignment was made of (KIP-1071)."""
 
     NAME: ClassVar[str] = "StreamsGroupMetadataValue"
@@ -116,15 +135,29 @@ class StreamsGroupMetadataValue:
     MAX_VERSION: ClassVar[int] = 0
     FLEXIBLE_FROM: ClassVar[int | None] = 0
 
-    epoch: int = 0
+    epoch: int
     """Epoch of the group, which grows with members, topology and topics."""
-    metadata_hash: int = 0
+    metadata_hash: int
     """Hash of the topics' metadata."""
-    validated_topology_epoch: int = -1
+    validated_topology_epoch: int
     """Epoch of the topology that the topics were last checked for."""
-    last_assignment_configs: list[LastAssignmentConfig] | None = field(default_factory=list)
+    last_assignment_configs: list[LastAssignmentConfig] | None
     """Settings that the last assignment was made with."""
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        epoch: int = 0,
+        metadata_hash: int = 0,
+        validated_topology_epoch: int = -1,
+        last_assignment_configs: list[LastAssignmentConfig] | None = MADE_ANEW,
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.epoch = epoch
+        self.metadata_hash = metadata_hash
+        self.validated_topology_epoch = validated_topology_epoch
+        self.last_assignment_configs = [] if last_assignment_configs is MADE_ANEW else last_assignment_configs
+        self.unknown_tagged_fields = unknown_tagged_fields
 
     def encode(self, version: int, out: bytearray) -> None:
         """Append the message to ``out``; on an error ``out`` is as it was."""

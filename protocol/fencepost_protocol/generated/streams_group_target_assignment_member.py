@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import struct
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import ClassVar
 
 from fencepost_protocol.failures import (
@@ -15,6 +15,7 @@ from fencepost_protocol.failures import (
     encode_failure,
     unknown_version,
 )
+from fencepost_protocol.fields import MADE_ANEW, Fields
 from fencepost_protocol.primitives import (
     CUT_SHORT,
     DECODE_ERRORS,
@@ -36,8 +37,8 @@ _pack_h = struct.Struct(">h").pack
 new = object.__new__
 
 
-@dataclass(slots=True)
-class StreamsGroupTargetAssignmentMemberKey:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class StreamsGroupTargetAssignmentMemberKey(Fields):
     """Key in __consumer_offsets of one member's target assignment in a streams group (KIP-1071); a
     null value removes it.
     """
@@ -48,11 +49,21 @@ class StreamsGroupTargetAssignmentMemberKey:
     MAX_VERSION: ClassVar[int] = 0
     FLEXIBLE_FROM: ClassVar[int | None] = None
 
-    group_id: str = ""
+    group_id: str
     """Streams group."""
-    member_id: str = ""
+    member_id: str
     """Id that the member makes once and keeps while it lives."""
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        group_id: str = "",
+        member_id: str = "",
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.group_id = group_id
+        self.member_id = member_id
+        self.unknown_tagged_fields = unknown_tagged_fields
 
     def encode(self, version: int, out: bytearray) -> None:
         """Append the message to ``out``; on an error ``out`` is as it was."""
@@ -102,19 +113,29 @@ class StreamsGroupTargetAssignmentMemberKey:
             raise decode_failure("StreamsGroupTargetAssignmentMemberKey", version, buf, start, cause) from cause
 
 
-@dataclass(slots=True)
-class TaskIds:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class TaskIds(Fields):
     """Part of StreamsGroupTargetAssignmentMemberValue."""
 
-    subtopology_id: str = ""
+    subtopology_id: str
     """Id of the subtopology, a number as text."""
-    partitions: list[int] = field(default_factory=list)
+    partitions: list[int]
     """Numbers of partitions."""
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        subtopology_id: str = "",
+        partitions: list[int] = MADE_ANEW,
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.subtopology_id = subtopology_id
+        self.partitions = [] if partitions is MADE_ANEW else partitions
+        self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(slots=True)
-class StreamsGroupTargetAssignmentMemberValue:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class StreamsGroupTargetAssignmentMemberValue(Fields):
     """Tasks that a member of a streams group is to have (KIP-1071)."""
 
     NAME: ClassVar[str] = "StreamsGroupTargetAssignmentMemberValue"
@@ -123,13 +144,25 @@ class StreamsGroupTargetAssignmentMemberValue:
     MAX_VERSION: ClassVar[int] = 0
     FLEXIBLE_FROM: ClassVar[int | None] = 0
 
-    active_tasks: list[TaskIds] = field(default_factory=list)
+    active_tasks: list[TaskIds]
     """Tasks that process records."""
-    standby_tasks: list[TaskIds] = field(default_factory=list)
+    standby_tasks: list[TaskIds]
     """Tasks that keep copies of state."""
-    warmup_tasks: list[TaskIds] = field(default_factory=list)
+    warmup_tasks: list[TaskIds]
     """Tasks that build up state before they become active elsewhere."""
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        active_tasks: list[TaskIds] = MADE_ANEW,
+        standby_tasks: list[TaskIds] = MADE_ANEW,
+        warmup_tasks: list[TaskIds] = MADE_ANEW,
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.active_tasks = [] if active_tasks is MADE_ANEW else active_tasks
+        self.standby_tasks = [] if standby_tasks is MADE_ANEW else standby_tasks
+        self.warmup_tasks = [] if warmup_tasks is MADE_ANEW else warmup_tasks
+        self.unknown_tagged_fields = unknown_tagged_fields
 
     def encode(self, version: int, out: bytearray) -> None:
         """Append the message to ``out``; on an error ``out`` is as it was."""

@@ -15,6 +15,7 @@ from fencepost_protocol.failures import (
     encode_failure,
     unknown_version,
 )
+from fencepost_protocol.fields import Fields
 from fencepost_protocol.primitives import (
     CUT_SHORT,
     DECODE_ERRORS,
@@ -36,8 +37,8 @@ _pack_i = struct.Struct(">i").pack
 new = object.__new__
 
 
-@dataclass(slots=True)
-class StreamsGroupTargetAssignmentMetadataKey:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class StreamsGroupTargetAssignmentMetadataKey(Fields):
     """Key in __consumer_offsets of the epoch of a streams group's target assignment (KIP-1071)."""
 
     NAME: ClassVar[str] = "StreamsGroupTargetAssignmentMetadataKey"
@@ -46,9 +47,17 @@ class StreamsGroupTargetAssignmentMetadataKey:
     MAX_VERSION: ClassVar[int] = 0
     FLEXIBLE_FROM: ClassVar[int | None] = None
 
-    group_id: str = ""
+    group_id: str
     """Streams group."""
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        group_id: str = "",
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.group_id = group_id
+        self.unknown_tagged_fields = unknown_tagged_fields
 
     def encode(self, version: int, out: bytearray) -> None:
         """Append the message to ``out``; on an error ``out`` is as it was."""
@@ -88,8 +97,8 @@ class StreamsGroupTargetAssignmentMetadataKey:
             raise decode_failure("StreamsGroupTargetAssignmentMetadataKey", version, buf, start, cause) from cause
 
 
-@dataclass(slots=True)
-class StreamsGroupTargetAssignmentMetadataValue:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class StreamsGroupTargetAssignmentMetadataValue(Fields):
     """The group epoch that the target assignment of a streams group was made for (KIP-1071)."""
 
     NAME: ClassVar[str] = "StreamsGroupTargetAssignmentMetadataValue"
@@ -98,11 +107,21 @@ class StreamsGroupTargetAssignmentMetadataValue:
     MAX_VERSION: ClassVar[int] = 0
     FLEXIBLE_FROM: ClassVar[int | None] = 0
 
-    assignment_epoch: int = 0
+    assignment_epoch: int
     """Group epoch of the target assignment."""
-    assignment_timestamp: int = 0
+    assignment_timestamp: int
     """When the target assignment was made, in ms since 1970."""
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        assignment_epoch: int = 0,
+        assignment_timestamp: int = 0,
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.assignment_epoch = assignment_epoch
+        self.assignment_timestamp = assignment_timestamp
+        self.unknown_tagged_fields = unknown_tagged_fields
 
     def encode(self, version: int, out: bytearray) -> None:
         """Append the message to ``out``; on an error ``out`` is as it was."""

@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import struct
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import ClassVar
 
 from fencepost_protocol.failures import (
@@ -15,6 +15,7 @@ from fencepost_protocol.failures import (
     encode_failure,
     unknown_version,
 )
+from fencepost_protocol.fields import MADE_ANEW, Fields
 from fencepost_protocol.primitives import (
     CUT_SHORT,
     DECODE_ERRORS,
@@ -42,8 +43,8 @@ _pack_ih = struct.Struct(">ih").pack
 new = object.__new__
 
 
-@dataclass(slots=True)
-class StreamsGroupTopologyKey:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class StreamsGroupTopologyKey(Fields):
     """Key in __consumer_offsets of a streams group's topology (KIP-1071); a null value removes it.
     """
 
@@ -53,9 +54,17 @@ class StreamsGroupTopologyKey:
     MAX_VERSION: ClassVar[int] = 0
     FLEXIBLE_FROM: ClassVar[int | None] = None
 
-    group_id: str = ""
+    group_id: str
     """Streams group."""
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        group_id: str = "",
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.group_id = group_id
+        self.unknown_tagged_fields = unknown_tagged_fields
 
     def encode(self, version: int, out: bytearray) -> None:
         """Append the message to ``out``; on an error ``out`` is as it was."""
@@ -95,68 +104,124 @@ class StreamsGroupTopologyKey:
             raise decode_failure("StreamsGroupTopologyKey", version, buf, start, cause) from cause
 
 
-@dataclass(slots=True)
-class TopicConfig:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class TopicConfig(Fields):
     """Part of StreamsGroupTopologyValue."""
 
-    key: str = ""
+    key: str
     """Name of the setting."""
-    value: str = ""
+    value: str
     """Value of the setting."""
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        key: str = "",
+        value: str = "",
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.key = key
+        self.value = value
+        self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(slots=True)
-class TopicInfo:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class TopicInfo(Fields):
     """Part of StreamsGroupTopologyValue."""
 
-    name: str = ""
+    name: str
     """Name of the topic."""
-    partitions: int = 0
+    partitions: int
     """Number of partitions; 0 leaves it to the source topics."""
-    replication_factor: int = 0
+    replication_factor: int
     """Replicas of each partition; 0 leaves it to the broker's default."""
-    topic_configs: list[TopicConfig] = field(default_factory=list)
+    topic_configs: list[TopicConfig]
     """Settings of the topic."""
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        name: str = "",
+        partitions: int = 0,
+        replication_factor: int = 0,
+        topic_configs: list[TopicConfig] = MADE_ANEW,
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.name = name
+        self.partitions = partitions
+        self.replication_factor = replication_factor
+        self.topic_configs = [] if topic_configs is MADE_ANEW else topic_configs
+        self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(slots=True)
-class CopartitionGroup:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class CopartitionGroup(Fields):
     """Groups of source topics that must have equally many partitions."""
 
-    source_topics: list[int] = field(default_factory=list)
+    source_topics: list[int]
     """Positions in the list of source topics."""
-    source_topic_regex: list[int] = field(default_factory=list)
+    source_topic_regex: list[int]
     """Positions in the list of regular expressions."""
-    repartition_source_topics: list[int] = field(default_factory=list)
+    repartition_source_topics: list[int]
     """Positions in the list of repartition source topics."""
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        source_topics: list[int] = MADE_ANEW,
+        source_topic_regex: list[int] = MADE_ANEW,
+        repartition_source_topics: list[int] = MADE_ANEW,
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.source_topics = [] if source_topics is MADE_ANEW else source_topics
+        self.source_topic_regex = [] if source_topic_regex is MADE_ANEW else source_topic_regex
+        self.repartition_source_topics = [] if repartition_source_topics is MADE_ANEW else repartition_source_topics
+        self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(slots=True)
-class Subtopology:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class Subtopology(Fields):
     """Subtopologies, each of which has a task for each partition."""
 
-    subtopology_id: str = ""
+    subtopology_id: str
     """Id of the subtopology, a number as text."""
-    source_topics: list[str] = field(default_factory=list)
+    source_topics: list[str]
     """Topics that the subtopology reads and that users make."""
-    source_topic_regex: list[str] = field(default_factory=list)
+    source_topic_regex: list[str]
     """Regular expressions for topics that the subtopology reads."""
-    state_changelog_topics: list[TopicInfo] = field(default_factory=list)
+    state_changelog_topics: list[TopicInfo]
     """Internal topics with the changes of state stores."""
-    repartition_sink_topics: list[str] = field(default_factory=list)
+    repartition_sink_topics: list[str]
     """Internal topics that the subtopology writes for others."""
-    repartition_source_topics: list[TopicInfo] = field(default_factory=list)
+    repartition_source_topics: list[TopicInfo]
     """Internal topics that the subtopology reads, written by others."""
-    copartition_groups: list[CopartitionGroup] = field(default_factory=list)
+    copartition_groups: list[CopartitionGroup]
     """Groups of source topics that must have equally many partitions."""
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        subtopology_id: str = "",
+        source_topics: list[str] = MADE_ANEW,
+        source_topic_regex: list[str] = MADE_ANEW,
+        state_changelog_topics: list[TopicInfo] = MADE_ANEW,
+        repartition_sink_topics: list[str] = MADE_ANEW,
+        repartition_source_topics: list[TopicInfo] = MADE_ANEW,
+        copartition_groups: list[CopartitionGroup] = MADE_ANEW,
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.subtopology_id = subtopology_id
+        self.source_topics = [] if source_topics is MADE_ANEW else source_topics
+        self.source_topic_regex = [] if source_topic_regex is MADE_ANEW else source_topic_regex
+        self.state_changelog_topics = [] if state_changelog_topics is MADE_ANEW else state_changelog_topics
+        self.repartition_sink_topics = [] if repartition_sink_topics is MADE_ANEW else repartition_sink_topics
+        self.repartition_source_topics = [] if repartition_source_topics is MADE_ANEW else repartition_source_topics
+        self.copartition_groups = [] if copartition_groups is MADE_ANEW else copartition_groups
+        self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(slots=True)
-class StreamsGroupTopologyValue:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class StreamsGroupTopologyValue(Fields):
     """The topology that the members of a streams group run (KIP-1071)."""
 
     NAME: ClassVar[str] = "StreamsGroupTopologyValue"
@@ -165,11 +230,21 @@ class StreamsGroupTopologyValue:
     MAX_VERSION: ClassVar[int] = 0
     FLEXIBLE_FROM: ClassVar[int | None] = 0
 
-    epoch: int = 0
+    epoch: int
     """Epoch of the topology."""
-    subtopologies: list[Subtopology] = field(default_factory=list)
+    subtopologies: list[Subtopology]
     """Subtopologies, each of which has a task for each partition."""
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        epoch: int = 0,
+        subtopologies: list[Subtopology] = MADE_ANEW,
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.epoch = epoch
+        self.subtopologies = [] if subtopologies is MADE_ANEW else subtopologies
+        self.unknown_tagged_fields = unknown_tagged_fields
 
     def encode(self, version: int, out: bytearray) -> None:
         """Append the message to ``out``; on an error ``out`` is as it was."""

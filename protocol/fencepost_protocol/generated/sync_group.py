@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import struct
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import ClassVar
 
 from fencepost_protocol.failures import (
@@ -16,6 +16,7 @@ from fencepost_protocol.failures import (
     not_in_version,
     unknown_version,
 )
+from fencepost_protocol.fields import MADE_ANEW, Fields
 from fencepost_protocol.primitives import (
     CUT_SHORT,
     DECODE_ERRORS,
@@ -43,19 +44,29 @@ _pack_ih = struct.Struct(">ih").pack
 new = object.__new__
 
 
-@dataclass(slots=True)
-class SyncGroupRequestAssignment:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class SyncGroupRequestAssignment(Fields):
     """Everybody's assignment from the leader; empty from all others."""
 
-    member_id: str = ""
+    member_id: str
     """Member that gets this assignment; members not listed get an empty one."""
-    assignment: bytes = b""
+    assignment: bytes
     """Opaque to the broker; consumers put ConsumerProtocolAssignment here."""
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        member_id: str = "",
+        assignment: bytes = b"",
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.member_id = member_id
+        self.assignment = assignment
+        self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(slots=True)
-class SyncGroupRequest:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class SyncGroupRequest(Fields):
     """Second step of a classic rebalance: the leader hands in everybody's assignment, the other
     members ask for theirs and wait for the leader.
     """
@@ -66,27 +77,47 @@ class SyncGroupRequest:
     MAX_VERSION: ClassVar[int] = 5
     FLEXIBLE_FROM: ClassVar[int | None] = 4
 
-    group_id: str = ""
+    group_id: str
     """Group that is being rebalanced."""
-    generation_id: int = 0
+    generation_id: int
     """Generation from JoinGroup; another one gives ILLEGAL_GENERATION."""
-    member_id: str = ""
+    member_id: str
     """Id from JoinGroup; UNKNOWN_MEMBER_ID if it has been dropped."""
-    group_instance_id: str | None = None
+    group_instance_id: str | None
     """Versions 3-5. Static membership id (KIP-345), null for a dynamic member; FENCED_INSTANCE_ID
     once another member took it over.
     """
-    protocol_type: str | None = None
+    protocol_type: str | None
     """Versions 5. Kind of group the member assumes (KIP-559); null is not checked, another gives
     INCONSISTENT_GROUP_PROTOCOL.
     """
-    protocol_name: str | None = None
+    protocol_name: str | None
     """Versions 5. Assignor the member assumes (KIP-559); null is not checked, another gives
     INCONSISTENT_GROUP_PROTOCOL.
     """
-    assignments: list[SyncGroupRequestAssignment] = field(default_factory=list)
+    assignments: list[SyncGroupRequestAssignment]
     """Everybody's assignment from the leader; empty from all others."""
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        group_id: str = "",
+        generation_id: int = 0,
+        member_id: str = "",
+        group_instance_id: str | None = None,
+        protocol_type: str | None = None,
+        protocol_name: str | None = None,
+        assignments: list[SyncGroupRequestAssignment] = MADE_ANEW,
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.group_id = group_id
+        self.generation_id = generation_id
+        self.member_id = member_id
+        self.group_instance_id = group_instance_id
+        self.protocol_type = protocol_type
+        self.protocol_name = protocol_name
+        self.assignments = [] if assignments is MADE_ANEW else assignments
+        self.unknown_tagged_fields = unknown_tagged_fields
 
     def encode(self, version: int, out: bytearray) -> None:
         """Append the message to ``out``; on an error ``out`` is as it was."""
@@ -359,8 +390,8 @@ class SyncGroupRequest:
             raise decode_failure("SyncGroupRequest", version, buf, start, cause) from cause
 
 
-@dataclass(slots=True)
-class SyncGroupResponse:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class SyncGroupResponse(Fields):
     """Gives one member its share of the assignment and so ends the rebalance for it."""
 
     NAME: ClassVar[str] = "SyncGroupResponse"
@@ -369,21 +400,37 @@ class SyncGroupResponse:
     MAX_VERSION: ClassVar[int] = 5
     FLEXIBLE_FROM: ClassVar[int | None] = 4
 
-    throttle_time_ms: int = 0
+    throttle_time_ms: int
     """Versions 1-5. Quota delay in ms that the client has to sit out itself (KIP-219); 0 when
     within quota.
     """
-    error_code: int = 0
+    error_code: int
     """NONE, or REBALANCE_IN_PROGRESS (join again), UNKNOWN_MEMBER_ID, ILLEGAL_GENERATION,
     INCONSISTENT_GROUP_PROTOCOL, FENCED_INSTANCE_ID.
     """
-    protocol_type: str | None = None
+    protocol_type: str | None
     """Versions 5. Kind of group (KIP-559); null on an error."""
-    protocol_name: str | None = None
+    protocol_name: str | None
     """Versions 5. Assignor in force (KIP-559); null on an error."""
-    assignment: bytes = b""
+    assignment: bytes
     """Bytes the leader handed in for this member; empty on an error or without partitions."""
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        throttle_time_ms: int = 0,
+        error_code: int = 0,
+        protocol_type: str | None = None,
+        protocol_name: str | None = None,
+        assignment: bytes = b"",
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.throttle_time_ms = throttle_time_ms
+        self.error_code = error_code
+        self.protocol_type = protocol_type
+        self.protocol_name = protocol_name
+        self.assignment = assignment
+        self.unknown_tagged_fields = unknown_tagged_fields
 
     def encode(self, version: int, out: bytearray) -> None:
         """Append the message to ``out``; on an error ``out`` is as it was."""

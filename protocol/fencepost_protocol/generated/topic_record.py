@@ -14,6 +14,7 @@ from fencepost_protocol.failures import (
     encode_failure,
     unknown_version,
 )
+from fencepost_protocol.fields import Fields
 from fencepost_protocol.primitives import (
     CUT_SHORT,
     DECODE_ERRORS,
@@ -31,8 +32,8 @@ _pack_U = struct.Struct(">16s").pack
 new = object.__new__
 
 
-@dataclass(slots=True)
-class TopicRecord:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class TopicRecord(Fields):
     """Creates a topic and ties its name to a UUID; PartitionRecords follow."""
 
     NAME: ClassVar[str] = "TopicRecord"
@@ -41,11 +42,21 @@ class TopicRecord:
     MAX_VERSION: ClassVar[int] = 0
     FLEXIBLE_FROM: ClassVar[int | None] = 0
 
-    name: str = ""
+    name: str
     """Name of the topic."""
-    topic_id: bytes = ZERO_UUID
+    topic_id: bytes
     """UUID that stays with the topic until it is deleted (KIP-516)."""
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        name: str = "",
+        topic_id: bytes = ZERO_UUID,
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.name = name
+        self.topic_id = topic_id
+        self.unknown_tagged_fields = unknown_tagged_fields
 
     def encode(self, version: int, out: bytearray) -> None:
         """Append the message to ``out``; on an error ``out`` is as it was."""

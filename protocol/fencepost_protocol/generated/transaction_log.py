@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import struct
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import ClassVar
 
 from fencepost_protocol.failures import (
@@ -16,6 +16,7 @@ from fencepost_protocol.failures import (
     not_in_version,
     unknown_version,
 )
+from fencepost_protocol.fields import MADE_ANEW, Fields
 from fencepost_protocol.primitives import (
     CUT_SHORT,
     DECODE_ERRORS,
@@ -51,8 +52,8 @@ _pack_qq = struct.Struct(">qq").pack
 new = object.__new__
 
 
-@dataclass(slots=True)
-class TransactionLogKey:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class TransactionLogKey(Fields):
     """Key in __transaction_state; a null value deletes a transactional id that has expired."""
 
     NAME: ClassVar[str] = "TransactionLogKey"
@@ -61,10 +62,18 @@ class TransactionLogKey:
     MAX_VERSION: ClassVar[int] = 0
     FLEXIBLE_FROM: ClassVar[int | None] = None
 
-    transactional_id: str = ""
+    transactional_id: str
     """The producer's transactional.id; its hash decides on the partition and so on the coordinator.
     """
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        transactional_id: str = "",
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.transactional_id = transactional_id
+        self.unknown_tagged_fields = unknown_tagged_fields
 
     def encode(self, version: int, out: bytearray) -> None:
         """Append the message to ``out``; on an error ``out`` is as it was."""
@@ -104,19 +113,29 @@ class TransactionLogKey:
             raise decode_failure("TransactionLogKey", version, buf, start, cause) from cause
 
 
-@dataclass(slots=True)
-class PartitionsSchema:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class PartitionsSchema(Fields):
     """Partitions that need a marker; null in Empty, an empty list in CompleteX."""
 
-    topic: str = ""
+    topic: str
     """Topic with partitions in the transaction; __consumer_offsets stands for committed offsets."""
-    partition_ids: list[int] = field(default_factory=list)
+    partition_ids: list[int]
     """Partition numbers within that topic."""
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        topic: str = "",
+        partition_ids: list[int] = MADE_ANEW,
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.topic = topic
+        self.partition_ids = [] if partition_ids is MADE_ANEW else partition_ids
+        self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(slots=True)
-class TransactionLogValue:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class TransactionLogValue(Fields):
     """State of one transactional id, written by its coordinator at every step: Empty, Ongoing,
     PrepareX, CompleteX (KIP-98).
     """
@@ -127,41 +146,69 @@ class TransactionLogValue:
     MAX_VERSION: ClassVar[int] = 1
     FLEXIBLE_FROM: ClassVar[int | None] = 1
 
-    producer_id: int = 0
+    producer_id: int
     """Producer id now tied to the transactional id."""
-    previous_producer_id: int = -1
+    previous_producer_id: int
     """Versions 1. Producer id last committed or aborted with, for retries of EndTxn (KIP-890);
     equals ProducerId unless it rotated, -1 when not recorded.
     """
-    next_producer_id: int = -1
+    next_producer_id: int
     """Versions 1. Producer id to continue with once this one is exhausted (KIP-890); -1 when none
     is planned.
     """
-    producer_epoch: int = 0
+    producer_epoch: int
     """Current epoch; in PrepareX under transaction version 2, or after a fence, already the bumped
     one.
     """
-    next_producer_epoch: int = -1
+    next_producer_epoch: int
     """Versions 1. Epoch that goes with NextProducerId (KIP-939); -1 when none is planned."""
-    transaction_timeout_ms: int = 0
+    transaction_timeout_ms: int
     """Age in ms at which the coordinator aborts the transaction; 2147483647 for two-phase commit
     (KIP-939).
     """
-    transaction_status: int = 0
+    transaction_status: int
     """0 Empty, 1 Ongoing, 2 PrepareCommit, 3 PrepareAbort, 4 CompleteCommit, 5 CompleteAbort; a
     fence is written as 3.
     """
-    transaction_partitions: list[PartitionsSchema] | None = field(default_factory=list)
+    transaction_partitions: list[PartitionsSchema] | None
     """Partitions that need a marker; null in Empty, an empty list in CompleteX."""
-    transaction_last_update_timestamp_ms: int = 0
+    transaction_last_update_timestamp_ms: int
     """When the state last changed, in ms since 1970; counts for transactional.id.expiration.ms."""
-    transaction_start_timestamp_ms: int = 0
+    transaction_start_timestamp_ms: int
     """When the transaction began, in ms since 1970; -1 in Empty, kept in CompleteX."""
-    client_transaction_version: int = 0
+    client_transaction_version: int
     """Versions 1. Transaction version the client works with: 2 after its first such request, 0 for
     old clients.
     """
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        producer_id: int = 0,
+        previous_producer_id: int = -1,
+        next_producer_id: int = -1,
+        producer_epoch: int = 0,
+        next_producer_epoch: int = -1,
+        transaction_timeout_ms: int = 0,
+        transaction_status: int = 0,
+        transaction_partitions: list[PartitionsSchema] | None = MADE_ANEW,
+        transaction_last_update_timestamp_ms: int = 0,
+        transaction_start_timestamp_ms: int = 0,
+        client_transaction_version: int = 0,
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.producer_id = producer_id
+        self.previous_producer_id = previous_producer_id
+        self.next_producer_id = next_producer_id
+        self.producer_epoch = producer_epoch
+        self.next_producer_epoch = next_producer_epoch
+        self.transaction_timeout_ms = transaction_timeout_ms
+        self.transaction_status = transaction_status
+        self.transaction_partitions = [] if transaction_partitions is MADE_ANEW else transaction_partitions
+        self.transaction_last_update_timestamp_ms = transaction_last_update_timestamp_ms
+        self.transaction_start_timestamp_ms = transaction_start_timestamp_ms
+        self.client_transaction_version = client_transaction_version
+        self.unknown_tagged_fields = unknown_tagged_fields
 
     def encode(self, version: int, out: bytearray) -> None:
         """Append the message to ``out``; on an error ``out`` is as it was."""

@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import struct
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import ClassVar
 
 from fencepost_protocol.failures import (
@@ -16,6 +16,7 @@ from fencepost_protocol.failures import (
     not_in_version,
     unknown_version,
 )
+from fencepost_protocol.fields import MADE_ANEW, Fields
 from fencepost_protocol.primitives import (
     CUT_SHORT,
     DECODE_ERRORS,
@@ -51,36 +52,60 @@ _pack_qhi = struct.Struct(">qhi").pack
 new = object.__new__
 
 
-@dataclass(slots=True)
-class TxnOffsetCommitRequestPartition:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class TxnOffsetCommitRequestPartition(Fields):
     """One position for each partition."""
 
-    partition_index: int = 0
+    partition_index: int
     """Partition number within the topic, counted from 0."""
-    committed_offset: int = 0
+    committed_offset: int
     """Next offset to read; other readers see it only after the commit marker."""
-    committed_leader_epoch: int = -1
+    committed_leader_epoch: int
     """Versions 2-5. Leader epoch of the last record consumed, reveals truncation after a restart
     (KIP-320); -1 when unknown.
     """
-    committed_metadata: str | None = ""
+    committed_metadata: str | None
     """Free text kept with the offset; null for none."""
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        partition_index: int = 0,
+        committed_offset: int = 0,
+        committed_leader_epoch: int = -1,
+        committed_metadata: str | None = "",
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.partition_index = partition_index
+        self.committed_offset = committed_offset
+        self.committed_leader_epoch = committed_leader_epoch
+        self.committed_metadata = committed_metadata
+        self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(slots=True)
-class TxnOffsetCommitRequestTopic:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class TxnOffsetCommitRequestTopic(Fields):
     """Positions to store, grouped by topic."""
 
-    name: str = ""
+    name: str
     """Topic consumed; unknown gives UNKNOWN_TOPIC_OR_PARTITION."""
-    partitions: list[TxnOffsetCommitRequestPartition] = field(default_factory=list)
+    partitions: list[TxnOffsetCommitRequestPartition]
     """One position for each partition."""
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        name: str = "",
+        partitions: list[TxnOffsetCommitRequestPartition] = MADE_ANEW,
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.name = name
+        self.partitions = [] if partitions is MADE_ANEW else partitions
+        self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(slots=True)
-class TxnOffsetCommitRequest:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class TxnOffsetCommitRequest(Fields):
     """A transactional producer stores consumer positions at the group coordinator; they stay
     pending until the transaction ends (KIP-98).
     """
@@ -91,31 +116,53 @@ class TxnOffsetCommitRequest:
     MAX_VERSION: ClassVar[int] = 5
     FLEXIBLE_FROM: ClassVar[int | None] = 3
 
-    transactional_id: str = ""
+    transactional_id: str
     """Transactional id of the producer; unknown gives INVALID_PRODUCER_ID_MAPPING."""
-    group_id: str = ""
+    group_id: str
     """Group that owns the offsets; empty gives INVALID_GROUP_ID."""
-    producer_id: int = 0
+    producer_id: int
     """Id from InitProducerId; one that does not belong to the transactional id gives
     INVALID_PRODUCER_ID_MAPPING.
     """
-    producer_epoch: int = 0
+    producer_epoch: int
     """Epoch in use; older or newer gives INVALID_PRODUCER_EPOCH in every version."""
-    generation_id: int = -1
+    generation_id: int
     """Versions 3-5. Generation (or KIP-848 epoch) of the consumer, a wrong one gives
     ILLEGAL_GENERATION (KIP-447); -1 with an empty MemberId skips the check.
     """
-    member_id: str = ""
+    member_id: str
     """Versions 3-5. Member id of the consumer, UNKNOWN_MEMBER_ID if not in the group (KIP-447);
     empty with generation -1 skips the check.
     """
-    group_instance_id: str | None = None
+    group_instance_id: str | None
     """Versions 3-5. Static membership id (KIP-345), null for a dynamic member; FENCED_INSTANCE_ID
     once another member took it over.
     """
-    topics: list[TxnOffsetCommitRequestTopic] = field(default_factory=list)
+    topics: list[TxnOffsetCommitRequestTopic]
     """Positions to store, grouped by topic."""
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        transactional_id: str = "",
+        group_id: str = "",
+        producer_id: int = 0,
+        producer_epoch: int = 0,
+        generation_id: int = -1,
+        member_id: str = "",
+        group_instance_id: str | None = None,
+        topics: list[TxnOffsetCommitRequestTopic] = MADE_ANEW,
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.transactional_id = transactional_id
+        self.group_id = group_id
+        self.producer_id = producer_id
+        self.producer_epoch = producer_epoch
+        self.generation_id = generation_id
+        self.member_id = member_id
+        self.group_instance_id = group_instance_id
+        self.topics = [] if topics is MADE_ANEW else topics
+        self.unknown_tagged_fields = unknown_tagged_fields
 
     def encode(self, version: int, out: bytearray) -> None:
         """Append the message to ``out``; on an error ``out`` is as it was."""
@@ -424,32 +471,52 @@ class TxnOffsetCommitRequest:
             raise decode_failure("TxnOffsetCommitRequest", version, buf, start, cause) from cause
 
 
-@dataclass(slots=True)
-class TxnOffsetCommitResponsePartition:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class TxnOffsetCommitResponsePartition(Fields):
     """One outcome for each partition; there is no code for the request as a whole."""
 
-    partition_index: int = 0
+    partition_index: int
     """Partition number within the topic, counted from 0."""
-    error_code: int = 0
+    error_code: int
     """NONE, or e.g. CONCURRENT_TRANSACTIONS (try again), INVALID_PRODUCER_EPOCH, INVALID_TXN_STATE,
     TRANSACTION_ABORTABLE, ILLEGAL_GENERATION, UNKNOWN_MEMBER_ID, NOT_COORDINATOR.
     """
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        partition_index: int = 0,
+        error_code: int = 0,
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.partition_index = partition_index
+        self.error_code = error_code
+        self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(slots=True)
-class TxnOffsetCommitResponseTopic:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class TxnOffsetCommitResponseTopic(Fields):
     """Outcome grouped by topic, as in the request."""
 
-    name: str = ""
+    name: str
     """Topic the outcome is for."""
-    partitions: list[TxnOffsetCommitResponsePartition] = field(default_factory=list)
+    partitions: list[TxnOffsetCommitResponsePartition]
     """One outcome for each partition; there is no code for the request as a whole."""
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        name: str = "",
+        partitions: list[TxnOffsetCommitResponsePartition] = MADE_ANEW,
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.name = name
+        self.partitions = [] if partitions is MADE_ANEW else partitions
+        self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(slots=True)
-class TxnOffsetCommitResponse:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class TxnOffsetCommitResponse(Fields):
     """The group coordinator's verdict on each position of a TxnOffsetCommit. NONE means stored but
     pending: readers see it only once the commit marker is in the offsets partition.
     """
@@ -460,11 +527,21 @@ class TxnOffsetCommitResponse:
     MAX_VERSION: ClassVar[int] = 5
     FLEXIBLE_FROM: ClassVar[int | None] = 3
 
-    throttle_time_ms: int = 0
+    throttle_time_ms: int
     """Quota delay in ms that the client has to sit out itself (KIP-219); 0 when within quota."""
-    topics: list[TxnOffsetCommitResponseTopic] = field(default_factory=list)
+    topics: list[TxnOffsetCommitResponseTopic]
     """Outcome grouped by topic, as in the request."""
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        throttle_time_ms: int = 0,
+        topics: list[TxnOffsetCommitResponseTopic] = MADE_ANEW,
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.throttle_time_ms = throttle_time_ms
+        self.topics = [] if topics is MADE_ANEW else topics
+        self.unknown_tagged_fields = unknown_tagged_fields
 
     def encode(self, version: int, out: bytearray) -> None:
         """Append the message to ``out``; on an error ``out`` is as it was."""

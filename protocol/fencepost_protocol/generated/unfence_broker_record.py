@@ -14,6 +14,7 @@ from fencepost_protocol.failures import (
     encode_failure,
     unknown_version,
 )
+from fencepost_protocol.fields import Fields
 from fencepost_protocol.primitives import (
     CUT_SHORT,
     DECODE_ERRORS,
@@ -27,8 +28,8 @@ _pack_iq = struct.Struct(">iq").pack
 new = object.__new__
 
 
-@dataclass(slots=True)
-class UnfenceBrokerRecord:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class UnfenceBrokerRecord(Fields):
     """Puts a fenced broker into service; newer metadata versions write
     BrokerRegistrationChangeRecord instead.
     """
@@ -39,11 +40,21 @@ class UnfenceBrokerRecord:
     MAX_VERSION: ClassVar[int] = 0
     FLEXIBLE_FROM: ClassVar[int | None] = 0
 
-    id: int = 0
+    id: int
     """Broker to unfence."""
-    epoch: int = 0
+    epoch: int
     """Epoch of its current registration."""
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        id: int = 0,
+        epoch: int = 0,
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.id = id
+        self.epoch = epoch
+        self.unknown_tagged_fields = unknown_tagged_fields
 
     def encode(self, version: int, out: bytearray) -> None:
         """Append the message to ``out``; on an error ``out`` is as it was."""

@@ -15,6 +15,7 @@ from fencepost_protocol.failures import (
     encode_failure,
     unknown_version,
 )
+from fencepost_protocol.fields import Fields
 from fencepost_protocol.primitives import (
     CUT_SHORT,
     DECODE_ERRORS,
@@ -32,8 +33,8 @@ _pack_ih = struct.Struct(">ih").pack
 new = object.__new__
 
 
-@dataclass(slots=True)
-class UnregisterBrokerRequest:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class UnregisterBrokerRequest(Fields):
     """An administrator removes a broker's registration for good, usually after it was taken out of
     service; a broker passes it on to the controller.
     """
@@ -44,9 +45,17 @@ class UnregisterBrokerRequest:
     MAX_VERSION: ClassVar[int] = 0
     FLEXIBLE_FROM: ClassVar[int | None] = 0
 
-    broker_id: int = 0
+    broker_id: int
     """Broker to remove; one without a registration gives BROKER_ID_NOT_REGISTERED."""
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        broker_id: int = 0,
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.broker_id = broker_id
+        self.unknown_tagged_fields = unknown_tagged_fields
 
     def encode(self, version: int, out: bytearray) -> None:
         """Append the message to ``out``; on an error ``out`` is as it was."""
@@ -85,8 +94,8 @@ class UnregisterBrokerRequest:
             raise decode_failure("UnregisterBrokerRequest", version, buf, start, cause) from cause
 
 
-@dataclass(slots=True)
-class UnregisterBrokerResponse:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class UnregisterBrokerResponse(Fields):
     """Tells the administrator whether the broker's registration was removed."""
 
     NAME: ClassVar[str] = "UnregisterBrokerResponse"
@@ -95,13 +104,25 @@ class UnregisterBrokerResponse:
     MAX_VERSION: ClassVar[int] = 0
     FLEXIBLE_FROM: ClassVar[int | None] = 0
 
-    throttle_time_ms: int = 0
+    throttle_time_ms: int
     """Quota delay in ms that the client has to sit out itself (KIP-219); 0 when within quota."""
-    error_code: int = 0
+    error_code: int
     """NONE, or e.g. BROKER_ID_NOT_REGISTERED, CLUSTER_AUTHORIZATION_FAILED, NOT_CONTROLLER."""
-    error_message: str | None = ""
+    error_message: str | None
     """Readable detail for the error; null when there is none."""
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        throttle_time_ms: int = 0,
+        error_code: int = 0,
+        error_message: str | None = "",
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.throttle_time_ms = throttle_time_ms
+        self.error_code = error_code
+        self.error_message = error_message
+        self.unknown_tagged_fields = unknown_tagged_fields
 
     def encode(self, version: int, out: bytearray) -> None:
         """Append the message to ``out``; on an error ``out`` is as it was."""

@@ -14,6 +14,7 @@ from fencepost_protocol.failures import (
     encode_failure,
     unknown_version,
 )
+from fencepost_protocol.fields import Fields
 from fencepost_protocol.primitives import (
     CUT_SHORT,
     DECODE_ERRORS,
@@ -27,8 +28,8 @@ _pack_iq = struct.Struct(">iq").pack
 new = object.__new__
 
 
-@dataclass(slots=True)
-class UnregisterBrokerRecord:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class UnregisterBrokerRecord(Fields):
     """Removes a broker's registration from the cluster metadata, as UnregisterBroker asked for."""
 
     NAME: ClassVar[str] = "UnregisterBrokerRecord"
@@ -37,11 +38,21 @@ class UnregisterBrokerRecord:
     MAX_VERSION: ClassVar[int] = 0
     FLEXIBLE_FROM: ClassVar[int | None] = 0
 
-    broker_id: int = 0
+    broker_id: int
     """Broker that is removed."""
-    broker_epoch: int = 0
+    broker_epoch: int
     """Epoch of the registration that is removed; must be the current one."""
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        broker_id: int = 0,
+        broker_epoch: int = 0,
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.broker_id = broker_id
+        self.broker_epoch = broker_epoch
+        self.unknown_tagged_fields = unknown_tagged_fields
 
     def encode(self, version: int, out: bytearray) -> None:
         """Append the message to ``out``; on an error ``out`` is as it was."""

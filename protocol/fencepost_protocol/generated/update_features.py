@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import struct
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import ClassVar
 
 from fencepost_protocol.failures import (
@@ -16,6 +16,7 @@ from fencepost_protocol.failures import (
     not_in_version,
     unknown_version,
 )
+from fencepost_protocol.fields import MADE_ANEW, Fields
 from fencepost_protocol.primitives import (
     CUT_SHORT,
     DECODE_ERRORS,
@@ -42,25 +43,39 @@ _pack_ih = struct.Struct(">ih").pack
 new = object.__new__
 
 
-@dataclass(slots=True)
-class FeatureUpdateKey:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class FeatureUpdateKey(Fields):
     """Features to change, each of them once."""
 
-    feature: str = ""
+    feature: str
     """Feature name, e.g. transaction.version; unknown gives INVALID_UPDATE_VERSION."""
-    max_version_level: int = 0
+    max_version_level: int
     """Level to finalise; 0 disables the feature, which then disappears from ApiVersions."""
-    allow_downgrade: bool = False
+    allow_downgrade: bool
     """Versions 0. True permits a lower level; from version 1 UpgradeType says so."""
-    upgrade_type: int = 1
+    upgrade_type: int
     """Versions 1-2. 1 upgrade only (a lower level gives INVALID_UPDATE_VERSION), 2 downgrade if
     nothing is lost, 3 downgrade even with loss (KIP-778).
     """
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        feature: str = "",
+        max_version_level: int = 0,
+        allow_downgrade: bool = False,
+        upgrade_type: int = 1,
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.feature = feature
+        self.max_version_level = max_version_level
+        self.allow_downgrade = allow_downgrade
+        self.upgrade_type = upgrade_type
+        self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(slots=True)
-class UpdateFeaturesRequest:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class UpdateFeaturesRequest(Fields):
     """An admin client raises, lowers or disables cluster-wide features such as transaction.version
     (KIP-584). Needs alter on the cluster.
     """
@@ -71,13 +86,25 @@ class UpdateFeaturesRequest:
     MAX_VERSION: ClassVar[int] = 2
     FLEXIBLE_FROM: ClassVar[int | None] = 0
 
-    timeout_ms: int = 60000
+    timeout_ms: int
     """Longest wait in ms for the update."""
-    feature_updates: list[FeatureUpdateKey] = field(default_factory=list)
+    feature_updates: list[FeatureUpdateKey]
     """Features to change, each of them once."""
-    validate_only: bool = False
+    validate_only: bool
     """Versions 1-2. True checks the updates and reports, but changes nothing."""
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        timeout_ms: int = 60000,
+        feature_updates: list[FeatureUpdateKey] = MADE_ANEW,
+        validate_only: bool = False,
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.timeout_ms = timeout_ms
+        self.feature_updates = [] if feature_updates is MADE_ANEW else feature_updates
+        self.validate_only = validate_only
+        self.unknown_tagged_fields = unknown_tagged_fields
 
     def encode(self, version: int, out: bytearray) -> None:
         """Append the message to ``out``; on an error ``out`` is as it was."""
@@ -191,21 +218,33 @@ class UpdateFeaturesRequest:
             raise decode_failure("UpdateFeaturesRequest", version, buf, start, cause) from cause
 
 
-@dataclass(slots=True)
-class UpdatableFeatureResult:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class UpdatableFeatureResult(Fields):
     """One verdict for each feature, up to version 1."""
 
-    feature: str = ""
+    feature: str
     """Feature the verdict is for."""
-    error_code: int = 0
+    error_code: int
     """NONE, or INVALID_UPDATE_VERSION, FEATURE_UPDATE_FAILED."""
-    error_message: str | None = ""
+    error_message: str | None
     """Readable detail for the error; may be null."""
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        feature: str = "",
+        error_code: int = 0,
+        error_message: str | None = "",
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.feature = feature
+        self.error_code = error_code
+        self.error_message = error_message
+        self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(slots=True)
-class UpdateFeaturesResponse:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class UpdateFeaturesResponse(Fields):
     """Outcome of an UpdateFeatures request. Clients notice the new levels through FinalizedFeatures
     in ApiVersions (KIP-584).
     """
@@ -216,17 +255,31 @@ class UpdateFeaturesResponse:
     MAX_VERSION: ClassVar[int] = 2
     FLEXIBLE_FROM: ClassVar[int | None] = 0
 
-    throttle_time_ms: int = 0
+    throttle_time_ms: int
     """Quota delay in ms that the client has to sit out itself (KIP-219); 0 when within quota."""
-    error_code: int = 0
+    error_code: int
     """NONE, or e.g. CLUSTER_AUTHORIZATION_FAILED, NOT_CONTROLLER, INVALID_REQUEST; from version 2
     also a failed update such as INVALID_UPDATE_VERSION.
     """
-    error_message: str | None = ""
+    error_message: str | None
     """Readable detail for the error; may be null."""
-    results: list[UpdatableFeatureResult] = field(default_factory=list)
+    results: list[UpdatableFeatureResult]
     """Versions 0-1. One verdict for each feature, up to version 1."""
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        throttle_time_ms: int = 0,
+        error_code: int = 0,
+        error_message: str | None = "",
+        results: list[UpdatableFeatureResult] = MADE_ANEW,
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.throttle_time_ms = throttle_time_ms
+        self.error_code = error_code
+        self.error_message = error_message
+        self.results = [] if results is MADE_ANEW else results
+        self.unknown_tagged_fields = unknown_tagged_fields
 
     def encode(self, version: int, out: bytearray) -> None:
         """Append the message to ``out``; on an error ``out`` is as it was."""

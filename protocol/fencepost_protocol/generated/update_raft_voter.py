@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import struct
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import ClassVar
 
 from fencepost_protocol.failures import (
@@ -15,6 +15,7 @@ from fencepost_protocol.failures import (
     encode_failure,
     unknown_version,
 )
+from fencepost_protocol.fields import MADE_ANEW, Fields
 from fencepost_protocol.primitives import (
     CUT_SHORT,
     DECODE_ERRORS,
@@ -50,32 +51,54 @@ _pack_iiU = struct.Struct(">ii16s").pack
 new = object.__new__
 
 
-@dataclass(slots=True)
-class Listener:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class Listener(Fields):
     """Where the voter can be reached."""
 
-    name: str = ""
+    name: str
     """Listener name, e.g. CONTROLLER."""
-    host: str = ""
+    host: str
     """Host name or address of the listener."""
-    port: int = 0
+    port: int
     """TCP port of the listener, unsigned 16 bits."""
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        name: str = "",
+        host: str = "",
+        port: int = 0,
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.name = name
+        self.host = host
+        self.port = port
+        self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(slots=True)
-class KRaftVersionFeature:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class KRaftVersionFeature(Fields):
     """Levels of kraft.version that the voter supports."""
 
-    min_supported_version: int = 0
+    min_supported_version: int
     """Lowest level."""
-    max_supported_version: int = 0
+    max_supported_version: int
     """Highest level."""
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        min_supported_version: int = 0,
+        max_supported_version: int = 0,
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.min_supported_version = min_supported_version
+        self.max_supported_version = max_supported_version
+        self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(slots=True)
-class UpdateRaftVoterRequest:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class UpdateRaftVoterRequest(Fields):
     """A voter tells the active controller its listeners and which levels of kraft.version it
     supports (KIP-853).
     """
@@ -86,21 +109,39 @@ class UpdateRaftVoterRequest:
     MAX_VERSION: ClassVar[int] = 0
     FLEXIBLE_FROM: ClassVar[int | None] = 0
 
-    cluster_id: str | None = ""
+    cluster_id: str | None
     """Cluster that the sender means; another one gives INCONSISTENT_CLUSTER_ID, null means any."""
-    current_leader_epoch: int = 0
+    current_leader_epoch: int
     """Raft epoch that the voter knows; another one gives FENCED_LEADER_EPOCH or
     UNKNOWN_LEADER_EPOCH.
     """
-    voter_id: int = 0
+    voter_id: int
     """Node id of the voter."""
-    voter_directory_id: bytes = ZERO_UUID
+    voter_directory_id: bytes
     """UUID of the voter's metadata log directory."""
-    listeners: list[Listener] = field(default_factory=list)
+    listeners: list[Listener]
     """Where the voter can be reached."""
-    kraft_version_feature: KRaftVersionFeature = field(default_factory=KRaftVersionFeature)
+    kraft_version_feature: KRaftVersionFeature
     """Levels of kraft.version that the voter supports."""
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        cluster_id: str | None = "",
+        current_leader_epoch: int = 0,
+        voter_id: int = 0,
+        voter_directory_id: bytes = ZERO_UUID,
+        listeners: list[Listener] = MADE_ANEW,
+        kraft_version_feature: KRaftVersionFeature = MADE_ANEW,
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.cluster_id = cluster_id
+        self.current_leader_epoch = current_leader_epoch
+        self.voter_id = voter_id
+        self.voter_directory_id = voter_directory_id
+        self.listeners = [] if listeners is MADE_ANEW else listeners
+        self.kraft_version_feature = KRaftVersionFeature() if kraft_version_feature is MADE_ANEW else kraft_version_feature
+        self.unknown_tagged_fields = unknown_tagged_fields
 
     def encode(self, version: int, out: bytearray) -> None:
         """Append the message to ``out``; on an error ``out`` is as it was."""
@@ -242,23 +283,37 @@ class UpdateRaftVoterRequest:
             raise decode_failure("UpdateRaftVoterRequest", version, buf, start, cause) from cause
 
 
-@dataclass(slots=True)
-class CurrentLeader:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class CurrentLeader(Fields):
     """Leader that the answering node knows."""
 
-    leader_id: int = -1
+    leader_id: int
     """Node id of the leader; -1 when there is none."""
-    leader_epoch: int = -1
+    leader_epoch: int
     """Raft epoch of that leader; -1 when not known."""
-    host: str = ""
+    host: str
     """Host name or address of the leader's listener."""
-    port: int = 0
+    port: int
     """TCP port of that listener."""
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        leader_id: int = -1,
+        leader_epoch: int = -1,
+        host: str = "",
+        port: int = 0,
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.leader_id = leader_id
+        self.leader_epoch = leader_epoch
+        self.host = host
+        self.port = port
+        self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(slots=True)
-class UpdateRaftVoterResponse:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class UpdateRaftVoterResponse(Fields):
     """Tells whether the leader has taken note of the voter's facts, and which node leads."""
 
     NAME: ClassVar[str] = "UpdateRaftVoterResponse"
@@ -267,15 +322,27 @@ class UpdateRaftVoterResponse:
     MAX_VERSION: ClassVar[int] = 0
     FLEXIBLE_FROM: ClassVar[int | None] = 0
 
-    throttle_time_ms: int = 0
+    throttle_time_ms: int
     """Quota delay in ms that the client has to sit out itself (KIP-219); 0 when within quota."""
-    error_code: int = 0
+    error_code: int
     """NONE, or e.g. INCONSISTENT_CLUSTER_ID, INVALID_REQUEST, NOT_LEADER_OR_FOLLOWER,
     VOTER_NOT_FOUND.
     """
-    current_leader: CurrentLeader | None = None
+    current_leader: CurrentLeader | None
     """Leader that the answering node knows."""
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        throttle_time_ms: int = 0,
+        error_code: int = 0,
+        current_leader: CurrentLeader | None = None,
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.throttle_time_ms = throttle_time_ms
+        self.error_code = error_code
+        self.current_leader = current_leader
+        self.unknown_tagged_fields = unknown_tagged_fields
 
     def encode(self, version: int, out: bytearray) -> None:
         """Append the message to ``out``; on an error ``out`` is as it was."""

@@ -14,6 +14,7 @@ from fencepost_protocol.failures import (
     encode_failure,
     unknown_version,
 )
+from fencepost_protocol.fields import Fields
 from fencepost_protocol.primitives import (
     CUT_SHORT,
     DECODE_ERRORS,
@@ -33,8 +34,8 @@ _pack_i = struct.Struct(">i").pack
 new = object.__new__
 
 
-@dataclass(slots=True)
-class UserScramCredentialRecord:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class UserScramCredentialRecord(Fields):
     """Sets a user's SCRAM credential for one mechanism; the password itself is never stored
     (KIP-554).
     """
@@ -45,19 +46,37 @@ class UserScramCredentialRecord:
     MAX_VERSION: ClassVar[int] = 0
     FLEXIBLE_FROM: ClassVar[int | None] = 0
 
-    name: str = ""
+    name: str
     """User who logs in with it."""
-    mechanism: int = 0
+    mechanism: int
     """1 SCRAM-SHA-256, 2 SCRAM-SHA-512."""
-    salt: bytes = b""
+    salt: bytes
     """Random bytes that the password was hashed with."""
-    stored_key: bytes = b""
+    stored_key: bytes
     """Hash that the client's proof is checked against (RFC 5802)."""
-    server_key: bytes = b""
+    server_key: bytes
     """Key with which the server proves itself to the client (RFC 5802)."""
-    iterations: int = 0
+    iterations: int
     """Rounds of hashing, at least 4096."""
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        name: str = "",
+        mechanism: int = 0,
+        salt: bytes = b"",
+        stored_key: bytes = b"",
+        server_key: bytes = b"",
+        iterations: int = 0,
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.name = name
+        self.mechanism = mechanism
+        self.salt = salt
+        self.stored_key = stored_key
+        self.server_key = server_key
+        self.iterations = iterations
+        self.unknown_tagged_fields = unknown_tagged_fields
 
     def encode(self, version: int, out: bytearray) -> None:
         """Append the message to ``out``; on an error ``out`` is as it was."""

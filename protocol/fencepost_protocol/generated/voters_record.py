@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 import struct
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import ClassVar
 
 from fencepost_protocol.failures import (
@@ -14,6 +14,7 @@ from fencepost_protocol.failures import (
     encode_failure,
     unknown_version,
 )
+from fencepost_protocol.fields import MADE_ANEW, Fields
 from fencepost_protocol.primitives import (
     CUT_SHORT,
     DECODE_ERRORS,
@@ -40,49 +41,85 @@ _pack_iU = struct.Struct(">i16s").pack
 new = object.__new__
 
 
-@dataclass(slots=True)
-class Endpoint:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class Endpoint(Fields):
     """Addresses under which the other voters reach it."""
 
-    name: str = ""
+    name: str
     """Listener name, such as CONTROLLER."""
-    host: str = ""
+    host: str
     """Host name or address of the listener."""
-    port: int = 0
+    port: int
     """TCP port of the listener."""
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        name: str = "",
+        host: str = "",
+        port: int = 0,
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.name = name
+        self.host = host
+        self.port = port
+        self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(slots=True)
-class KRaftVersionFeature:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class KRaftVersionFeature(Fields):
     """Levels of kraft.version that the voter can handle."""
 
-    min_supported_version: int = 0
+    min_supported_version: int
     """Lowest kraft.version level it can run at."""
-    max_supported_version: int = 0
+    max_supported_version: int
     """Highest kraft.version level it can run at."""
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        min_supported_version: int = 0,
+        max_supported_version: int = 0,
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.min_supported_version = min_supported_version
+        self.max_supported_version = max_supported_version
+        self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(slots=True)
-class Voter:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class Voter(Fields):
     """All voters of the quorum, not just the changed ones."""
 
-    voter_id: int = 0
+    voter_id: int
     """Node id of the voter."""
-    voter_directory_id: bytes = ZERO_UUID
+    voter_directory_id: bytes
     """UUID of the voter's metadata log directory; tells a voter with a replaced disk from its old
     self.
     """
-    endpoints: list[Endpoint] = field(default_factory=list)
+    endpoints: list[Endpoint]
     """Addresses under which the other voters reach it."""
-    kraft_version_feature: KRaftVersionFeature = field(default_factory=KRaftVersionFeature)
+    kraft_version_feature: KRaftVersionFeature
     """Levels of kraft.version that the voter can handle."""
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        voter_id: int = 0,
+        voter_directory_id: bytes = ZERO_UUID,
+        endpoints: list[Endpoint] = MADE_ANEW,
+        kraft_version_feature: KRaftVersionFeature = MADE_ANEW,
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.voter_id = voter_id
+        self.voter_directory_id = voter_directory_id
+        self.endpoints = [] if endpoints is MADE_ANEW else endpoints
+        self.kraft_version_feature = KRaftVersionFeature() if kraft_version_feature is MADE_ANEW else kraft_version_feature
+        self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(slots=True)
-class VotersRecord:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class VotersRecord(Fields):
     """Control record in the metadata log with the complete voter set; the latest one counts
     (KIP-853).
     """
@@ -92,11 +129,21 @@ class VotersRecord:
     MAX_VERSION: ClassVar[int] = 0
     FLEXIBLE_FROM: ClassVar[int | None] = 0
 
-    version: int = 0
+    version: int
     """Schema version of this record, 0."""
-    voters: list[Voter] = field(default_factory=list)
+    voters: list[Voter]
     """All voters of the quorum, not just the changed ones."""
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        version: int = 0,
+        voters: list[Voter] = MADE_ANEW,
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.version = version
+        self.voters = [] if voters is MADE_ANEW else voters
+        self.unknown_tagged_fields = unknown_tagged_fields
 
     def encode(self, version: int, out: bytearray) -> None:
         """Append the message to ``out``; on an error ``out`` is as it was."""

@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import struct
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import ClassVar
 
 from fencepost_protocol.failures import (
@@ -15,6 +15,7 @@ from fencepost_protocol.failures import (
     encode_failure,
     unknown_version,
 )
+from fencepost_protocol.fields import MADE_ANEW, Fields
 from fencepost_protocol.primitives import (
     CUT_SHORT,
     DECODE_ERRORS,
@@ -44,54 +45,96 @@ _pack_qqbh = struct.Struct(">qqbh").pack
 new = object.__new__
 
 
-@dataclass(slots=True)
-class StateBatch:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class StateBatch(Fields):
     """Runs of offsets whose state has changed."""
 
-    first_offset: int = 0
+    first_offset: int
     """First offset of the run."""
-    last_offset: int = 0
+    last_offset: int
     """Offset of the run's last record, itself included."""
-    delivery_state: int = 0
+    delivery_state: int
     """0 available, 2 acknowledged, 4 archived."""
-    delivery_count: int = 0
+    delivery_count: int
     """How often these records have been delivered."""
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        first_offset: int = 0,
+        last_offset: int = 0,
+        delivery_state: int = 0,
+        delivery_count: int = 0,
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.first_offset = first_offset
+        self.last_offset = last_offset
+        self.delivery_state = delivery_state
+        self.delivery_count = delivery_count
+        self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(slots=True)
-class PartitionData:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class PartitionData(Fields):
     """Share partitions to write."""
 
-    partition: int = 0
+    partition: int
     """Number of the partition."""
-    state_epoch: int = 0
+    state_epoch: int
     """Epoch of the state as it was read; not the known one gives FENCED_STATE_EPOCH."""
-    leader_epoch: int = 0
+    leader_epoch: int
     """Leader epoch of the writer; an older one than the known gives FENCED_LEADER_EPOCH."""
-    start_offset: int = 0
+    start_offset: int
     """Offset to start at; -1 when it has not changed."""
-    delivery_complete_count: int = -1
+    delivery_complete_count: int
     """Versions 1. Records from the start offset on whose delivery is complete; -1 when not known.
     """
-    state_batches: list[StateBatch] = field(default_factory=list)
+    state_batches: list[StateBatch]
     """Runs of offsets whose state has changed."""
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        partition: int = 0,
+        state_epoch: int = 0,
+        leader_epoch: int = 0,
+        start_offset: int = 0,
+        delivery_complete_count: int = -1,
+        state_batches: list[StateBatch] = MADE_ANEW,
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.partition = partition
+        self.state_epoch = state_epoch
+        self.leader_epoch = leader_epoch
+        self.start_offset = start_offset
+        self.delivery_complete_count = delivery_complete_count
+        self.state_batches = [] if state_batches is MADE_ANEW else state_batches
+        self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(slots=True)
-class WriteStateData:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class WriteStateData(Fields):
     """Topics of the share partitions."""
 
-    topic_id: bytes = ZERO_UUID
+    topic_id: bytes
     """UUID of the topic."""
-    partitions: list[PartitionData] = field(default_factory=list)
+    partitions: list[PartitionData]
     """Share partitions to write."""
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        topic_id: bytes = ZERO_UUID,
+        partitions: list[PartitionData] = MADE_ANEW,
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.topic_id = topic_id
+        self.partitions = [] if partitions is MADE_ANEW else partitions
+        self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(slots=True)
-class WriteShareGroupStateRequest:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class WriteShareGroupStateRequest(Fields):
     """The leader of share partitions has changes to their state stored by the share coordinator
     (KIP-932).
     """
@@ -102,11 +145,21 @@ class WriteShareGroupStateRequest:
     MAX_VERSION: ClassVar[int] = 1
     FLEXIBLE_FROM: ClassVar[int | None] = 0
 
-    group_id: str = ""
+    group_id: str
     """Share group whose state is written."""
-    topics: list[WriteStateData] = field(default_factory=list)
+    topics: list[WriteStateData]
     """Topics of the share partitions."""
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        group_id: str = "",
+        topics: list[WriteStateData] = MADE_ANEW,
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.group_id = group_id
+        self.topics = [] if topics is MADE_ANEW else topics
+        self.unknown_tagged_fields = unknown_tagged_fields
 
     def encode(self, version: int, out: bytearray) -> None:
         """Append the message to ``out``; on an error ``out`` is as it was."""
@@ -280,34 +333,56 @@ class WriteShareGroupStateRequest:
             raise decode_failure("WriteShareGroupStateRequest", version, buf, start, cause) from cause
 
 
-@dataclass(slots=True)
-class PartitionResult:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class PartitionResult(Fields):
     """Share partitions of the topic."""
 
-    partition: int = 0
+    partition: int
     """Number of the partition."""
-    error_code: int = 0
+    error_code: int
     """NONE, or e.g. FENCED_STATE_EPOCH, FENCED_LEADER_EPOCH, UNKNOWN_TOPIC_OR_PARTITION,
     NOT_COORDINATOR.
     """
-    error_message: str | None = None
+    error_message: str | None
     """Readable detail for the error; null when there is none."""
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        partition: int = 0,
+        error_code: int = 0,
+        error_message: str | None = None,
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.partition = partition
+        self.error_code = error_code
+        self.error_message = error_message
+        self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(slots=True)
-class WriteStateResult:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class WriteStateResult(Fields):
     """Outcomes by topic."""
 
-    topic_id: bytes = ZERO_UUID
+    topic_id: bytes
     """UUID of the topic."""
-    partitions: list[PartitionResult] = field(default_factory=list)
+    partitions: list[PartitionResult]
     """Share partitions of the topic."""
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        topic_id: bytes = ZERO_UUID,
+        partitions: list[PartitionResult] = MADE_ANEW,
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.topic_id = topic_id
+        self.partitions = [] if partitions is MADE_ANEW else partitions
+        self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(slots=True)
-class WriteShareGroupStateResponse:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class WriteShareGroupStateResponse(Fields):
     """Outcome of storing the state, for each share partition (KIP-932)."""
 
     NAME: ClassVar[str] = "WriteShareGroupStateResponse"
@@ -316,9 +391,17 @@ class WriteShareGroupStateResponse:
     MAX_VERSION: ClassVar[int] = 1
     FLEXIBLE_FROM: ClassVar[int | None] = 0
 
-    results: list[WriteStateResult] = field(default_factory=list)
+    results: list[WriteStateResult]
     """Outcomes by topic."""
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        results: list[WriteStateResult] = MADE_ANEW,
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.results = [] if results is MADE_ANEW else results
+        self.unknown_tagged_fields = unknown_tagged_fields
 
     def encode(self, version: int, out: bytearray) -> None:
         """Append the message to ``out``; on an error ``out`` is as it was."""

@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import struct
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import ClassVar
 
 from fencepost_protocol.failures import (
@@ -15,6 +15,7 @@ from fencepost_protocol.failures import (
     encode_failure,
     unknown_version,
 )
+from fencepost_protocol.fields import MADE_ANEW, Fields
 from fencepost_protocol.primitives import (
     CUT_SHORT,
     DECODE_ERRORS,
@@ -42,44 +43,72 @@ _pack_qht = struct.Struct(">qh?").pack
 new = object.__new__
 
 
-@dataclass(slots=True)
-class WritableTxnMarkerTopic:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class WritableTxnMarkerTopic(Fields):
     """Partitions on this broker to mark, by topic."""
 
-    name: str = ""
+    name: str
     """Topic to mark; __consumer_offsets when offsets were part of it."""
-    partition_indexes: list[int] = field(default_factory=list)
+    partition_indexes: list[int]
     """Partition numbers to mark; repeating one appends another control record."""
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        name: str = "",
+        partition_indexes: list[int] = MADE_ANEW,
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.name = name
+        self.partition_indexes = [] if partition_indexes is MADE_ANEW else partition_indexes
+        self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(slots=True)
-class WritableTxnMarker:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class WritableTxnMarker(Fields):
     """One entry for each ended transaction."""
 
-    producer_id: int = 0
+    producer_id: int
     """Id of the producer whose transaction ends."""
-    producer_epoch: int = 0
+    producer_epoch: int
     """Epoch for the marker, under transaction version 2 the bumped one; behind the partition's
     gives INVALID_PRODUCER_EPOCH.
     """
-    transaction_result: bool = False
+    transaction_result: bool
     """True writes commit markers, false abort markers."""
-    topics: list[WritableTxnMarkerTopic] = field(default_factory=list)
+    topics: list[WritableTxnMarkerTopic]
     """Partitions on this broker to mark, by topic."""
-    coordinator_epoch: int = 0
+    coordinator_epoch: int
     """Leader epoch of the sender's __transaction_state partition; lower than last seen gives
     TRANSACTION_COORDINATOR_FENCED.
     """
-    transaction_version: int = 0
+    transaction_version: int
     """Versions 2. At 2 the epoch must exceed that of the open transaction, else
     INVALID_PRODUCER_EPOCH; 0 and 1 allow the same (KIP-1228).
     """
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        producer_id: int = 0,
+        producer_epoch: int = 0,
+        transaction_result: bool = False,
+        topics: list[WritableTxnMarkerTopic] = MADE_ANEW,
+        coordinator_epoch: int = 0,
+        transaction_version: int = 0,
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.producer_id = producer_id
+        self.producer_epoch = producer_epoch
+        self.transaction_result = transaction_result
+        self.topics = [] if topics is MADE_ANEW else topics
+        self.coordinator_epoch = coordinator_epoch
+        self.transaction_version = transaction_version
+        self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(slots=True)
-class WriteTxnMarkersRequest:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class WriteTxnMarkersRequest(Fields):
     """The transaction coordinator has partition leaders append the commit or abort markers of ended
     transactions; an administrator can abort a hanging transaction with it (KIP-664). Needs
     cluster rights.
@@ -91,9 +120,17 @@ class WriteTxnMarkersRequest:
     MAX_VERSION: ClassVar[int] = 2
     FLEXIBLE_FROM: ClassVar[int | None] = 1
 
-    markers: list[WritableTxnMarker] = field(default_factory=list)
+    markers: list[WritableTxnMarker]
     """One entry for each ended transaction."""
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        markers: list[WritableTxnMarker] = MADE_ANEW,
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.markers = [] if markers is MADE_ANEW else markers
+        self.unknown_tagged_fields = unknown_tagged_fields
 
     def encode(self, version: int, out: bytearray) -> None:
         """Append the message to ``out``; on an error ``out`` is as it was."""
@@ -239,43 +276,73 @@ class WriteTxnMarkersRequest:
             raise decode_failure("WriteTxnMarkersRequest", version, buf, start, cause) from cause
 
 
-@dataclass(slots=True)
-class WritableTxnMarkerPartitionResult:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class WritableTxnMarkerPartitionResult(Fields):
     """One outcome for each partition."""
 
-    partition_index: int = 0
+    partition_index: int
     """Partition number within the topic, counted from 0."""
-    error_code: int = 0
+    error_code: int
     """NONE; INVALID_PRODUCER_EPOCH or TRANSACTION_COORDINATOR_FENCED: give up;
     NOT_LEADER_OR_FOLLOWER and similar: send again.
     """
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        partition_index: int = 0,
+        error_code: int = 0,
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.partition_index = partition_index
+        self.error_code = error_code
+        self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(slots=True)
-class WritableTxnMarkerTopicResult:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class WritableTxnMarkerTopicResult(Fields):
     """Outcome of each partition, grouped by topic."""
 
-    name: str = ""
+    name: str
     """Topic the outcome is for."""
-    partitions: list[WritableTxnMarkerPartitionResult] = field(default_factory=list)
+    partitions: list[WritableTxnMarkerPartitionResult]
     """One outcome for each partition."""
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        name: str = "",
+        partitions: list[WritableTxnMarkerPartitionResult] = MADE_ANEW,
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.name = name
+        self.partitions = [] if partitions is MADE_ANEW else partitions
+        self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(slots=True)
-class WritableTxnMarkerResult:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class WritableTxnMarkerResult(Fields):
     """One result for each entry of the request."""
 
-    producer_id: int = 0
+    producer_id: int
     """Producer the result is for."""
-    topics: list[WritableTxnMarkerTopicResult] = field(default_factory=list)
+    topics: list[WritableTxnMarkerTopicResult]
     """Outcome of each partition, grouped by topic."""
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        producer_id: int = 0,
+        topics: list[WritableTxnMarkerTopicResult] = MADE_ANEW,
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.producer_id = producer_id
+        self.topics = [] if topics is MADE_ANEW else topics
+        self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(slots=True)
-class WriteTxnMarkersResponse:
+@dataclass(init=False, repr=False, eq=False, slots=True)
+class WriteTxnMarkersResponse(Fields):
     """Tells the transaction coordinator which markers are in the logs; it repeats those that failed
     for reasons that pass.
     """
@@ -286,9 +353,17 @@ class WriteTxnMarkersResponse:
     MAX_VERSION: ClassVar[int] = 2
     FLEXIBLE_FROM: ClassVar[int | None] = 1
 
-    markers: list[WritableTxnMarkerResult] = field(default_factory=list)
+    markers: list[WritableTxnMarkerResult]
     """One result for each entry of the request."""
-    unknown_tagged_fields: TaggedFields = ()
+    unknown_tagged_fields: TaggedFields
+
+    def __init__(
+        self,
+        markers: list[WritableTxnMarkerResult] = MADE_ANEW,
+        unknown_tagged_fields: TaggedFields = (),
+    ) -> None:
+        self.markers = [] if markers is MADE_ANEW else markers
+        self.unknown_tagged_fields = unknown_tagged_fields
 
     def encode(self, version: int, out: bytearray) -> None:
         """Append the message to ``out``; on an error ``out`` is as it was."""

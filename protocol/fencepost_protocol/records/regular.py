@@ -23,7 +23,7 @@ _HEAD_BYTES: Final = 80
 _NULL: Final = 1
 _FORMS_KEPT: Final = 256
 _last_forms: dict[tuple[int, int], _Form] = {}
-"""By length and count of a batch: the form of the last such batch, which the next one mostly has."""
+"""By length and count of a batch: the form of the last one, which the next one mostly has, too."""
 
 
 class _Form(NamedTuple):
@@ -132,6 +132,4 @@ def _form(key: int, length: bytes, count: int) -> _Form | None:
     frame += b"\0"
     key_and_length = f"{key_size}s{len(length)}s" if key_size else ""
     whole = struct.Struct(f"{width}s{key_and_length}{value_size}s" * count + "1s")
-    return _Form(
-        count, key, length, whole.unpack_from, whole.size - 1, bytes(frame), width, time
-    )
+    return _Form(count, key, length, whole.unpack_from, whole.size - 1, bytes(frame), width, time)

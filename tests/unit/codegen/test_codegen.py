@@ -56,9 +56,9 @@ def test_a_broken_schema_is_reported_not_raised(
 def test_a_struct_that_request_and_response_define_differently_gets_two_names() -> None:
     request, response = files.load("AlterPartitionRequest"), files.load("AlterPartitionResponse")
     text = emit_module([request, response])
-    assert "class AlterPartitionRequestTopicData:" in text
-    assert "class AlterPartitionResponseTopicData:" in text
-    assert "class TopicData:" not in text
+    assert "class AlterPartitionRequestTopicData(Fields):" in text
+    assert "class AlterPartitionResponseTopicData(Fields):" in text
+    assert "class TopicData" not in text
 
 
 def test_the_header_names_source_and_hash() -> None:

@@ -57,7 +57,7 @@ def test_a_byte_that_is_different_is_noticed(key: bytes | None, value: bytes | N
 
 
 def test_a_batch_as_long_as_the_last_one_may_have_another_form() -> None:
-    """The form of the last batch of a length is tried first, and must not be taken for this one's."""
+    """The form of the last batch of a length is tried first."""
     alike = [(None, bytes(20)), (b"ab", bytes(18)), (b"", bytes(20)), (b"abcd", bytes(16))]
     batches = [built(key, value) for key, value in alike]
     assert len(set(map(len, batches))) == 1
