@@ -264,7 +264,7 @@ ROWS: Final = (
         "Start and memory",
         cold_start,
         shown=("start_ms",),
-        goals=(AtMost("start_ms", 200.0),),
+        goals=(AtMost("start_ms", 100.0),),
     ),
     Row(
         "in-process-start",
@@ -282,7 +282,7 @@ ROWS: Final = (
         "Start and memory",
         idle,
         shown=("memory_mib",),
-        goals=(AtMost("memory_mib", 45.0),),
+        goals=(AtMost("memory_mib", 30.0),),
     ),
     Row(
         "memory-after-1gb",
