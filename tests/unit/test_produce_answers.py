@@ -7,12 +7,12 @@ from typing import Any
 
 import pytest
 from fencepost_broker.apis.produce import responses
-from fencepost_broker.apis.produce.responses import answer_all, answer_success
+from fencepost_broker.apis.produce.responses import answer_all
 from fencepost_broker.apis.request import Request, encode_answer
 from fencepost_broker.observability.metrics import Metrics
 from fencepost_broker.storage.log import AppendResult
 from fencepost_protocol.errors import ErrorCode
-from fencepost_protocol.generated.produce import ProduceRequest, TopicProduceData
+from fencepost_protocol.generated.produce import ProduceRequest, ProduceResponse, TopicProduceData
 
 VERSIONS = range(ProduceRequest.MIN_VERSION, ProduceRequest.MAX_VERSION + 1)
 RESULTS = [
@@ -22,6 +22,12 @@ RESULTS = [
 IDS = [bytes(16), bytes.fromhex("5eedf00d" * 4)]
 
 
+class Watched(Request):
+    """One whose answer has to be a message."""
+
+    needs_message = True
+
+
 @pytest.mark.parametrize("version", VERSIONS)
 @pytest.mark.parametrize("topic_id", IDS)
 def test_a_copied_answer_is_the_encoded_one(version: int, topic_id: bytes) -> None:
@@ -29,10 +35,12 @@ def test_a_copied_answer_is_the_encoded_one(version: int, topic_id: bytes) -> No
     for name in ("t", "größer" * 30):
         data = TopicProduceData(name, topic_id)
         for number, result in enumerate(RESULTS):
+            outcomes = [(data, [(number, result)])]
             request = Request(nobody, 0, version, 1000 + number, None, memoryview(b""), 0)
-            expected = answer_all(request, [(data, [(number, result)])])
-            copied = answer_success(request, data, number, result)
-            assert copied == encode_answer(request, expected)
+            for_message = Watched(nobody, 0, version, 1000 + number, None, memoryview(b""), 0)
+            copied, message = answer_all(request, outcomes), answer_all(for_message, outcomes)
+            assert isinstance(message, ProduceResponse)
+            assert copied == encode_answer(request, message)
 
 
 def test_the_copied_answers_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -41,5 +49,5 @@ def test_the_copied_answers_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None
     nobody: Any = None
     for number in range(10):
         request = Request(nobody, 0, 9, number, None, memoryview(b""), 0)
-        answer_success(request, TopicProduceData(f"t{number}"), 0, RESULTS[0])
+        answer_all(request, [(TopicProduceData(f"t{number}"), [(0, RESULTS[0])])])
         assert 1 <= len(kept) <= responses.FRAMES_MAX

@@ -25,7 +25,7 @@ from fencepost_broker.apis.produce.appending import (
     topic_error,
 )
 from fencepost_broker.apis.produce.partition_verification import keep_message
-from fencepost_broker.apis.produce.responses import answer_success
+from fencepost_broker.apis.produce.responses import answer_all
 from fencepost_broker.apis.request import Answer, Request
 from fencepost_broker.storage.log import AppendResult
 
@@ -80,14 +80,8 @@ def carry_out(
             )
             of_topic.append((entry.index, result))
         outcomes.append((data, of_topic))
-    if (
-        len(outcomes) == 1
-        and len(of_topic) == 1
-        and not (result.error or unflushed or unreplicated)
-        and message.acks
-        and not request.needs_message
-    ):
-        return answer_success(request, data, entry.index, result)
+    if message.acks and not (unflushed or unreplicated):
+        return answer_all(request, outcomes, context)
     return conclude(context, request, message, outcomes, unflushed, unreplicated)
 
 
