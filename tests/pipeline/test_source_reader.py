@@ -34,6 +34,7 @@ from tests.pipeline.reading import (
     wait_for_markers,
 )
 from tests.support.up import Up
+from tests.support.waiting import polled
 
 
 def test_transactions_are_seen_when_committed(bootstrap: str, admin: Admin, topic: str) -> None:
@@ -127,6 +128,7 @@ def test_a_range_is_read_without_what_is_behind_it(
 
 def test_an_empty_topic(bootstrap: str, admin: Admin, topic: str) -> None:
     admin.create_topics([NewTopic(topic, 1)])
+    polled(lambda: topic in admin.list_topics(), "Apache Kafka tells of a topic a moment later")
     assert read(bootstrap, subscribe=topic) == []
     with stream(bootstrap, subscribe=topic, startingOffsets="earliest") as query:
         assert not query.has_more()
