@@ -13,7 +13,7 @@ class _MadeAnew:
     __slots__ = ()
 
     def __repr__(self) -> str:
-        return "<made anew>"
+        return "<new each time>"
 
 
 MADE_ANEW: Final[Any] = _MadeAnew()

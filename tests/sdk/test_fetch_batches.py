@@ -15,6 +15,7 @@ from fencepost_client import (
     RecordBatch,
     TopicPartition,
 )
+from fencepost_client.consumer.positions import FetchedBatch, Position
 from fencepost_protocol.errors import ErrorCode
 from fencepost_protocol.generated.produce import (
     PartitionProduceData,
@@ -140,6 +141,49 @@ async def test_a_poisoned_batch_is_told_by_every_way_to_read(way: str) -> None:
                 assert caught.value.code == ErrorCode.CORRUPT_MESSAGE
             consumer.seek(where, 51)
             assert await one() == b"after"
+
+
+@pytest.mark.parametrize("way", ["getmany", "fetch_batches", "fetch_encoded"])
+async def test_what_was_damaged_on_its_way_is_fetched_again(
+    monkeypatch: pytest.MonkeyPatch, bootstrap: str, topic: str, way: str
+) -> None:
+    (where,) = await create(bootstrap, topic)
+    await produce(bootstrap, topic, *numbers(0, 3))
+    add = Position.add
+    damaged: list[bytearray] = []
+
+    def add_damaged(position: Position, batch: FetchedBatch) -> None:
+        if not damaged and batch.records is not None:
+            data = bytearray(batch.records)
+            data[-1] ^= 1
+            batch.records = memoryview(data)
+            damaged.append(data)
+        add(position, batch)
+
+    monkeypatch.setattr(Position, "add", add_damaged)
+    async with Consumer(bootstrap, auto_offset_reset="earliest") as consumer:
+        consumer.assign([where])
+        take = getattr(consumer, way)
+        with pytest.raises(KafkaError, match=r"offset 0 .* cannot be read") as caught:
+            await take(timeout_ms=LONG_MS)
+        assert caught.value.code == ErrorCode.CORRUPT_MESSAGE
+        assert await take(timeout_ms=LONG_MS)
+        assert damaged
+
+
+async def test_an_error_that_came_while_the_application_was_busy_is_followed_by_a_fetch(
+    bootstrap: str, topic: str
+) -> None:
+    (where,) = await create(bootstrap, topic)
+    async with Consumer(bootstrap, auto_offset_reset="none") as consumer:
+        consumer.assign([where])
+        consumer.seek(where, 10)
+        for _ in range(2):  # the second question goes after the Fetch, on the same connection
+            await consumer.end_offsets([where])
+        for _ in range(2):
+            with pytest.raises(KafkaError) as caught:
+                await consumer.getmany(timeout_ms=LONG_MS)
+            assert caught.value.code == ErrorCode.OFFSET_OUT_OF_RANGE
 
 
 async def test_encoded_batches_are_those_of_the_log(bootstrap: str, topic: str) -> None:

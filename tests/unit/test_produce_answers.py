@@ -37,8 +37,8 @@ def test_a_copied_answer_is_the_encoded_one(version: int, topic_id: bytes) -> No
         for number, result in enumerate(RESULTS):
             outcomes = [(data, [(number, result)])]
             request = Request(nobody, 0, version, 1000 + number, None, memoryview(b""), 0)
-            for_message = Watched(nobody, 0, version, 1000 + number, None, memoryview(b""), 0)
-            copied, message = answer_all(request, outcomes), answer_all(for_message, outcomes)
+            watched = Watched(nobody, 0, version, 1000 + number, None, memoryview(b""), 0)
+            copied, message = answer_all(request, outcomes), answer_all(watched, outcomes)
             assert isinstance(message, ProduceResponse)
             assert copied == encode_answer(request, message)
 

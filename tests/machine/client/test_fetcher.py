@@ -100,8 +100,9 @@ def test_damage_is_told_after_what_was_before_it_and_is_fetched_again() -> None:
 def test_damage_is_told_of_what_is_not_returned(hidden: bytearray) -> None:
     """A marker says which records are left out, and so does a header."""
     rig = Rig(read_committed=True)
-    hidden[-1] ^= 1
-    rig.fetch(hidden, aborted_transactions=[AbortedTransaction(7, 0)])
+    damaged = bytearray(hidden)
+    damaged[-1] ^= 1
+    rig.fetch(damaged, aborted_transactions=[AbortedTransaction(7, 0)])
     assert rig.take() == []
     assert rig.position.error is not None
     assert rig.position.error.code == ErrorCode.CORRUPT_MESSAGE

@@ -162,9 +162,9 @@ def test_a_batch_with_a_wrong_crc_is_fetched_again(way: str) -> None:
     assert len(out) == (2 if way == "records" else 1)
     assert position.error is not None
     assert "t-3 has a batch at or after offset 2" in str(position.error)
-    assert "seek" not in str(position.error), "nobody knows where it ends"
+    assert "seek" not in str(position.error), "where it ends is not known"
     assert (position.offset, position.fetch_offset, position.ahead_bytes) == (2, 2, 0)
-    assert position.era > era, "answers that are under way begin behind it"
+    assert position.era > era, "answers under way start after it"
 
 
 def test_headers_that_cannot_be_read_are_told_when_they_are_asked_for() -> None:

@@ -24,7 +24,7 @@ from fencepost_protocol.generated.produce import (
 )
 
 from fencepost_broker.apis.leader_hints import MOVED, addresses_of, leader_of
-from fencepost_broker.apis.request import Answer, Request
+from fencepost_broker.apis.request import Answer, Pieces, Request
 from fencepost_broker.storage.log import AppendResult
 
 if TYPE_CHECKING:
@@ -58,6 +58,26 @@ _frames: dict[tuple[int, str, bytes], _Frame] = {}
 """By version and topic; all brokers of a process share them, since they hold no broker's state."""
 
 
+def _copied(request: Request, data: TopicProduceData, number: int, result: AppendResult) -> Pieces:
+    """Answer a request whose only batch was appended, to the partition ``number``."""
+    version = request.version
+    key = (version, data.name, data.topic_id)
+    pack, size, between, rest = _frames.get(key) or _remember(key)
+    if version >= _LOG_START_FROM:
+        return [
+            pack(
+                size, request.correlation_id, between, number, 0, result.base_offset,
+                result.log_append_time_ms, result.log_start_offset, rest,
+            )
+        ]  # fmt: skip
+    return [
+        pack(
+            size, request.correlation_id, between, number, 0, result.base_offset,
+            result.log_append_time_ms, rest,
+        )
+    ]  # fmt: skip
+
+
 def answer_all(
     request: Request,
     outcomes: Sequence[tuple[TopicProduceData, Sequence[Outcome]]],
@@ -69,22 +89,7 @@ def answer_all(
         if len(of_topic) == 1:
             number, result = of_topic[0]
             if not result.error:
-                version = request.version
-                key = (version, data.name, data.topic_id)
-                pack, size, between, rest = _frames.get(key) or _remember(key)
-                if version >= _LOG_START_FROM:
-                    return [
-                        pack(
-                            size, request.correlation_id, between, number, 0, result.base_offset,
-                            result.log_append_time_ms, result.log_start_offset, rest,
-                        )
-                    ]  # fmt: skip
-                return [
-                    pack(
-                        size, request.correlation_id, between, number, 0, result.base_offset,
-                        result.log_append_time_ms, rest,
-                    )
-                ]  # fmt: skip
+                return _copied(request, data, number, result)
     response = ProduceResponse(
         responses=[
             TopicProduceResponse(
