@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
@@ -29,6 +30,9 @@ class Parser(argparse.ArgumentParser):
 
     above: argparse.ArgumentParser | None = None
     """A parser whose options stand before this one's name."""
+
+    def __init__(self, *args: Any, **options: Any) -> None:
+        super().__init__(*args, **{"formatter_class": _wrapped_help, **options})
 
     def parse_known_args(  # type: ignore[override]  # of any namespace
         self, args: Sequence[str] | None = None, namespace: Any = None
@@ -55,6 +59,26 @@ class Parser(argparse.ArgumentParser):
         near = did_you_mean(str(value), there)
         near = f"{near} There" if near else "; there"
         raise argparse.ArgumentError(action, f"there is no {value!r}{near} are {', '.join(there)}")
+
+
+def help_as_written(prog: str) -> argparse.HelpFormatter:
+    """A ``formatter_class`` that keeps the lines of descriptions and epilogs."""
+    return argparse.RawDescriptionHelpFormatter(prog, width=_help_width())
+
+
+def _wrapped_help(prog: str) -> argparse.HelpFormatter:
+    return argparse.HelpFormatter(prog, width=_help_width())
+
+
+def _help_width() -> int:
+    """The width that argparse finds by ``shutil``, which takes 2 ms to import."""
+    columns = os.environ.get("COLUMNS", "")
+    if columns.isdecimal() and int(columns):
+        return int(columns) - 2
+    try:
+        return (os.get_terminal_size().columns or 80) - 2
+    except OSError:
+        return 80 - 2
 
 
 def _options_of(parser: argparse.ArgumentParser) -> list[str]:

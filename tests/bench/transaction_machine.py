@@ -14,7 +14,7 @@ import tracemalloc
 from collections.abc import Sequence
 from typing import Any
 
-from fencepost_broker.coordinator import encode_batch
+from fencepost_broker.coordinator.records import encode_batch
 from fencepost_broker.coordinator.transaction.commands import (
     AddPartitions,
     EndTxn,

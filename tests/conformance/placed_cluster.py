@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import count
 
-from fencepost_broker.coordinator import partition_of
+from fencepost_broker.coordinator.hashing import partition_of
 from fencepost_protocol.errors import ErrorCode
 from fencepost_protocol.generated.alter_partition_reassignments import (
     AlterPartitionReassignmentsRequest,

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from fencepost_broker.coordinator import LogRecord, RecordFamily, decode_record
+from fencepost_broker.coordinator.records import LogRecord, RecordFamily, decode_record
 from fencepost_broker.coordinator.transaction import commands as c
 from fencepost_broker.coordinator.transaction.ports import TransactionSettings
 from fencepost_broker.coordinator.transaction.states import State

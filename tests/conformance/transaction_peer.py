@@ -18,8 +18,13 @@ import time
 from pathlib import Path
 from typing import Any
 
-from fencepost_broker.coordinator import LogRecord, RecordFamily, decode_record, encode_batch
 from fencepost_broker.coordinator.hashing import partition_of
+from fencepost_broker.coordinator.records import (
+    LogRecord,
+    RecordFamily,
+    decode_record,
+    encode_batch,
+)
 from fencepost_broker.coordinator.transaction.states import NAMES, State
 from fencepost_protocol.errors import ErrorCode
 from fencepost_protocol.generated.add_offsets_to_txn import AddOffsetsToTxnRequest

@@ -13,7 +13,7 @@ from urllib.request import Request, urlopen
 
 import pytest
 from fencepost_broker.blocking import Broker
-from fencepost_broker.coordinator import RecordFamily, decode_record
+from fencepost_broker.coordinator.records import RecordFamily, decode_record
 from fencepost_broker.coordinator.transaction.states import NAMES, State
 from fencepost_broker.server.scenarios import SCENARIOS
 from fencepost_protocol.generated.transaction_log import TransactionLogValue

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from fencepost_broker.coordinator import Reply
+from fencepost_broker.coordinator.effects import Reply
 from fencepost_broker.coordinator.transaction.commands import (
     AddPartitions,
     EndTxn,

@@ -13,7 +13,8 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from typing import Any, TypeAlias
 
-from fencepost_broker.coordinator import RecordFamily, partition_of
+from fencepost_broker.coordinator.hashing import partition_of
+from fencepost_broker.coordinator.records import RecordFamily
 from fencepost_protocol.apis import Message
 from fencepost_protocol.errors import ErrorCode
 from fencepost_protocol.generated.add_partitions_to_txn import (

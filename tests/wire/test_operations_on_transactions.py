@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 from fencepost_broker import Broker, StateClock
-from fencepost_broker.coordinator import RecordFamily
+from fencepost_broker.coordinator.records import RecordFamily
 from fencepost_broker.coordinator.runtime.shard import Shard
 from fencepost_broker.coordinator.transaction.machine import TransactionCoordinator
 from fencepost_broker.operations import (

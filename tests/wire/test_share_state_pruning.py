@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from fencepost_broker.coordinator import RecordFamily
+from fencepost_broker.coordinator.records import RecordFamily
 from fencepost_protocol.apis import Message
 from fencepost_protocol.generated import initialize_share_group_state as initializing
 from fencepost_protocol.generated import read_share_group_state as reading

@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 from aiokafka import AIOKafkaProducer, TopicPartition
 from fencepost_broker.apis.produce.partition_verification import Polling
-from fencepost_broker.coordinator import RecordFamily, partition_of
+from fencepost_broker.coordinator.hashing import partition_of
+from fencepost_broker.coordinator.records import RecordFamily
 from fencepost_broker.replication.leader import LeaderState
 from fencepost_broker.server.broker_server import BrokerServer
 from fencepost_client import (

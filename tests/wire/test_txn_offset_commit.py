@@ -6,7 +6,7 @@ import asyncio
 from typing import Any
 
 import pytest
-from fencepost_broker.coordinator import RecordFamily
+from fencepost_broker.coordinator.records import RecordFamily
 from fencepost_broker.storage.disk.memory import MemoryDisk
 from fencepost_broker.storage.disk.memory_chunks import MemoryBudget
 from fencepost_protocol.errors import ErrorCode

@@ -14,6 +14,7 @@ from typing import Final
 
 from fencepost_client.commands.output import discard_output
 from fencepost_client.commands.text import printable
+from fencepost_protocol.commands import help_as_written
 
 from fencepost_broker.config.values.endpoints import parse_control_address
 from fencepost_broker.server.control.client import ControlClient, ControlError
@@ -46,7 +47,7 @@ def add_example(parser: argparse.ArgumentParser, command: str = "") -> None:
             value = str(each.metavar or next(iter(each.choices or ()), "..."))
             words += [*each.option_strings[:1], value]
     parser.epilog = f"examples:\n  {' '.join(words)}\n{EXIT_CODES}"
-    parser.formatter_class = argparse.RawDescriptionHelpFormatter
+    parser.formatter_class = help_as_written
 
 
 def run_at_control_port(

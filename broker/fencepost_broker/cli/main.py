@@ -12,7 +12,7 @@ from collections.abc import Iterable
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Final
 
-from fencepost_protocol.commands import Command, Parser
+from fencepost_protocol.commands import Command, Parser, help_as_written
 
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
@@ -79,7 +79,7 @@ def make_parser(commands: Iterable[Command]) -> Parser:
         prog="fencepost",
         description="A Kafka-wire-compatible broker emulator and its tools.",
         epilog=EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+        formatter_class=help_as_written,
     )
     parser.add_argument("--version", action=_ShowVersion)
     subparsers = parser.add_subparsers(dest="command", metavar="COMMAND", required=True)

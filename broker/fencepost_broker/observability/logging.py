@@ -14,7 +14,6 @@ from __future__ import annotations
 import importlib
 import json
 import sys
-from datetime import UTC, datetime, tzinfo
 from typing import TYPE_CHECKING, Any, Final, Protocol, TextIO
 
 from fencepost_broker.observability.log_levels import AREAS, DEFAULT_LEVEL, LEVELS, LogLevels
@@ -22,6 +21,7 @@ from fencepost_broker.observability.log_levels import AREAS, DEFAULT_LEVEL, LEVE
 if TYPE_CHECKING:
     import argparse
     from collections.abc import Callable, Iterable, Mapping, MutableMapping
+    from datetime import tzinfo
 
     from structlog.typing import Processor
 
@@ -260,6 +260,8 @@ class _HumanLine:
         area = values.pop("area")
         event = values.pop("event")
         traceback = values.pop("exception", None)
+        from datetime import UTC, datetime
+
         time = datetime.fromtimestamp(self._clock_ms() / 1000, UTC).astimezone(self._zone)
         told = f"{time:%H:%M:%S}.{time.microsecond // 1000:03d}"
         named = "  ".join(f"{name}={_visible(value)}" for name, value in values.items())
@@ -277,6 +279,8 @@ class _HumanLine:
 
 
 def _iso(now_ms: int) -> str:
+    from datetime import UTC, datetime
+
     moment = datetime.fromtimestamp(now_ms / 1000, UTC)
     return moment.isoformat(timespec="milliseconds").replace("+00:00", "Z")
 

@@ -41,7 +41,6 @@ from fencepost_broker.ports import Address, Chance, Clock
 from fencepost_broker.replication.quotas import ReplicationQuotas
 from fencepost_broker.replication.replica_manager import ReplicaManager
 from fencepost_broker.replication.replicated_partitions import ReplicatedPartitions
-from fencepost_broker.replication.share.group_settings import share_group_settings
 from fencepost_broker.replication.share.share_partitions import SharePartitions
 from fencepost_broker.server.shared_server import SharedServer
 from fencepost_broker.storage.flush_scheduler import Worker
@@ -59,6 +58,7 @@ if TYPE_CHECKING:
     from fencepost_broker.observability.client_telemetry import ClientTelemetry
     from fencepost_broker.replication.partition import PartitionTable
     from fencepost_broker.replication.replicated_partitions import Following
+    from fencepost_broker.replication.share.group_settings import ShareGroupSettings
 
 
 class OtherProcesses(Protocol):
@@ -120,7 +120,7 @@ class BrokerServer(SharedServer):
         self.quotas = QuotaManager(image, clock, settings)
         self.topics = TopicCreation(self.controller, config, clock, self.warnings.add)
         self.shares = SharePartitions(
-            self._make_persister, partial(share_group_settings, config, image), clock.now_ms
+            self._make_persister, self._share_group_settings, clock.now_ms
         )
         slots = settings.max_incremental_fetch_session_cache_slots
         self.context = BrokerContext(
@@ -217,6 +217,11 @@ class BrokerServer(SharedServer):
         from fencepost_broker.coordinator.runtime.share_persister import SharePersister
 
         return SharePersister(self.coordinators.runtime.persister.ask)
+
+    def _share_group_settings(self, group_id: str) -> ShareGroupSettings:
+        from fencepost_broker.replication.share.group_settings import share_group_settings
+
+        return share_group_settings(self.config, self.image, group_id)
 
     def controller_context(self, metrics: Metrics) -> ControllerContext:
         """Return the context of handlers at a listener of this process's controller."""

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Final
 
-from fencepost_protocol.commands import examples_of
+from fencepost_protocol.commands import examples_of, help_as_written
 
 from fencepost_client.commands.formats import unescape
 
@@ -29,7 +29,7 @@ def subcommands(
         made: argparse.ArgumentParser = commands.add_parser(
             word, help=help_, description=f"{help_[0].upper()}{help_[1:]}.",
             epilog=examples_of(epilog, f"fencepost {name} {word}"),
-            formatter_class=argparse.RawDescriptionHelpFormatter,
+            formatter_class=help_as_written,
         )  # fmt: skip
         _add_common(made, with_defaults=False)
         return made
@@ -69,7 +69,7 @@ def add_client(
 def _describe(parser: argparse.ArgumentParser, name: str, description: str, epilog: str) -> None:
     parser.description = description
     parser.epilog = epilog
-    parser.formatter_class = argparse.RawDescriptionHelpFormatter
+    parser.formatter_class = help_as_written
     parser.set_defaults(command_name=name, property_behind=[])
 
 

@@ -8,7 +8,7 @@ import sys
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Final
 
-from fencepost_protocol.commands import Command
+from fencepost_protocol.commands import Command, help_as_written
 from fencepost_protocol.dissect.filters import add_filters
 from fencepost_protocol.dissect.usage import UsageError
 
@@ -40,7 +40,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The command's options."""
     parser.description = DESCRIPTION
     parser.epilog = EPILOG
-    parser.formatter_class = argparse.RawDescriptionHelpFormatter
+    parser.formatter_class = help_as_written
     parser.add_argument(
         "input",
         nargs="*",

@@ -6,7 +6,7 @@ import itertools
 from typing import Any
 
 import pytest
-from fencepost_broker.coordinator import (
+from fencepost_broker.coordinator.records import (
     BatchTooLargeError,
     LogRecord,
     RecordFamily,

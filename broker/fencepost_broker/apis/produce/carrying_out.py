@@ -24,7 +24,7 @@ from fencepost_broker.apis.produce.appending import (
     find_topic,
     topic_error,
 )
-from fencepost_broker.apis.produce.partition_verification import keep_message
+from fencepost_broker.apis.produce.kept_frame import keep_message
 from fencepost_broker.apis.produce.responses import answer_all
 from fencepost_broker.apis.request import Answer, Request
 from fencepost_broker.storage.log import AppendResult

@@ -18,7 +18,7 @@ from fencepost_protocol.errors import ErrorCode
 from fencepost_protocol.generated.produce import PartitionProduceData, ProduceRequest
 
 from fencepost_broker.apis.produce.appending import find_topic
-from fencepost_broker.apis.produce.partition_verification import keep_message
+from fencepost_broker.apis.produce.kept_frame import keep_message
 from fencepost_broker.apis.request import Answer, Request
 from fencepost_broker.replication.partition import Partition
 from fencepost_broker.storage.log import AppendResult, Origin, PartitionLog, VerificationGuard

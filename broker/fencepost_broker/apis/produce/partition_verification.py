@@ -17,7 +17,6 @@ from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from fencepost_protocol.errors import ErrorCode
-from fencepost_protocol.generated.produce import ProduceRequest
 
 from fencepost_broker.apis.coordinator_requests import (
     ParkedTransactionRequest,
@@ -223,25 +222,6 @@ class Polling:
     def _leave(self, answer: Answer | None) -> None:
         if answer is not None:
             self._request.release(answer)
-
-
-def keep_frame(request: Request) -> None:
-    """Give the request a copy of its frame, because it is decoded again after the wait."""
-    if not request.has_own_frame:
-        request.frame = memoryview(bytearray(request.frame))
-
-
-def read_again(request: Request, message: ProduceRequest) -> ProduceRequest:
-    """Decode the message again from the frame that was kept."""
-    if request.has_own_frame:
-        return message
-    return ProduceRequest.decode(request.frame, request.version, request.body)[0]
-
-
-def keep_message(request: Request, message: ProduceRequest) -> ProduceRequest:
-    """Copy the request's frame, and decode the message from the copy."""
-    keep_frame(request)
-    return read_again(request, message)
 
 
 def _outcome(told: Outcome | AppendRefusedError) -> Outcome:

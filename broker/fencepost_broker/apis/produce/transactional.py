@@ -24,13 +24,12 @@ from fencepost_protocol.records.batch import (
 from fencepost_broker.apis.produce.appending import find_topic, refuse_all
 from fencepost_broker.apis.produce.carrying_out import carry_out
 from fencepost_broker.apis.produce.examination import Examination
+from fencepost_broker.apis.produce.kept_frame import keep_frame, read_again
 from fencepost_broker.apis.produce.partition_verification import (
     Polling,
     StillHolds,
     enter,
     enter_now,
-    keep_frame,
-    read_again,
     verify,
 )
 from fencepost_broker.apis.request import Answer, Request

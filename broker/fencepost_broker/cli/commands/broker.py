@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from typing import Final
 
-from fencepost_protocol.commands import Command, examples_of, number
+from fencepost_protocol.commands import Command, examples_of, help_as_written, number
 
 _WORDS: Final = {
     "kill": "kill a broker at once, like a crash (SIGKILL)",
@@ -29,14 +29,14 @@ exit code: 0 done, 1 failed, 2 invalid arguments, 130 interrupted
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the subcommands and their options."""
     parser.epilog = EPILOG
-    parser.formatter_class = argparse.RawDescriptionHelpFormatter
+    parser.formatter_class = help_as_written
     parser.set_defaults(command_name="broker")
     commands = parser.add_subparsers(dest="subcommand", required=True)
     for word, text in _WORDS.items():
         command = commands.add_parser(
             word, help=text, description=f"{text[0].upper()}{text[1:]}.",
             epilog=examples_of(EPILOG, f"fencepost broker {word}"),
-            formatter_class=argparse.RawDescriptionHelpFormatter,
+            formatter_class=help_as_written,
         )  # fmt: skip
         command.add_argument(
             "id", type=number("a broker's number"), metavar="ID", help="the broker's number"

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from fencepost_client.commands.output import write, write_json
-from fencepost_protocol.commands import Command
+from fencepost_protocol.commands import Command, help_as_written
 
 if TYPE_CHECKING:
     from fencepost_client.histories import Kind, Transform
@@ -31,7 +31,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the options."""
     parser.description = DESCRIPTION
     parser.epilog = EPILOG
-    parser.formatter_class = argparse.RawDescriptionHelpFormatter
+    parser.formatter_class = help_as_written
     parser.add_argument(
         "paths", nargs="+", metavar="HISTORY", type=Path,
         help="a history; several are merged by their times",

@@ -9,7 +9,7 @@ from typing import Final
 
 from fencepost_client.commands.output import write, write_json
 from fencepost_client.commands.text import moment
-from fencepost_protocol.commands import Command
+from fencepost_protocol.commands import Command, help_as_written
 
 from fencepost_broker.cli.control_client import (
     EXIT_CODES,
@@ -35,7 +35,7 @@ _NEGATIVE: Final = re.compile(r"-[0-9.]")
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the options."""
     parser.epilog = EPILOG
-    parser.formatter_class = argparse.RawDescriptionHelpFormatter
+    parser.formatter_class = help_as_written
     parser.add_argument(
         "action", nargs="?", choices=("show", *_MOVES, "pause", "resume"), default="show",
         help="show the time (the default), let it advance, set the clock by a jump, let it stand"

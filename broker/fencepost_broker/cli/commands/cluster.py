@@ -6,7 +6,7 @@ import argparse
 from typing import Final
 
 from fencepost_client.commands.options import seconds
-from fencepost_protocol.commands import Command
+from fencepost_protocol.commands import Command, help_as_written
 
 _TIMEOUT_S: Final = 5.0
 
@@ -26,11 +26,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the options."""
     parser.set_defaults(command_name="cluster")
     parser.epilog = EPILOG
-    parser.formatter_class = argparse.RawDescriptionHelpFormatter
+    parser.formatter_class = help_as_written
     commands = parser.add_subparsers(dest="subcommand", required=True)
     status = commands.add_parser(
         "status", help="a line for each process", description=DESCRIPTION, epilog=EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+        formatter_class=help_as_written,
     )  # fmt: skip
     status.add_argument("--run-dir", metavar="DIR", help="the cluster's --run-dir")
     status.add_argument(

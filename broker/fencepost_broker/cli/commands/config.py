@@ -8,7 +8,7 @@ import sys
 import textwrap
 from typing import TYPE_CHECKING, Any, Final
 
-from fencepost_protocol.commands import Command
+from fencepost_protocol.commands import Command, help_as_written
 
 from fencepost_broker.config.errors import SettingsError
 from fencepost_broker.config.settings import Settings
@@ -45,11 +45,9 @@ exit code: 0 printed, 1 no such setting, 2 invalid settings
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the options."""
-    import argparse
-
     parser.description = DESCRIPTION
     parser.epilog = EPILOG
-    parser.formatter_class = argparse.RawDescriptionHelpFormatter
+    parser.formatter_class = help_as_written
     parser.add_argument(
         "words", nargs="*", metavar="WORD", help="only settings with every WORD in name or help"
     )

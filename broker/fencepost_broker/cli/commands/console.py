@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Final
 
 from fencepost_client.commands.output import write
-from fencepost_protocol.commands import Command
+from fencepost_protocol.commands import Command, help_as_written
 
 from fencepost_broker.cli.commands.control_options import CONSOLE_PORT, add_control_options
 from fencepost_broker.observability.logging import add_log_arguments, logs_from
@@ -32,7 +32,7 @@ exit code: 0 stopped, 1 it cannot be read, 2 invalid arguments, 3 cannot listen 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the options."""
     parser.epilog = EPILOG
-    parser.formatter_class = argparse.RawDescriptionHelpFormatter
+    parser.formatter_class = help_as_written
     parser.add_argument(
         "path", type=Path, metavar="RECORDING|DIRECTORY",
         help="a file of `fencepost record`, or the data directory of a broker that is stopped",

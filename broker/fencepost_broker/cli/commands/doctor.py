@@ -8,7 +8,7 @@ from itertools import groupby
 from typing import Final
 
 from fencepost_client.commands.output import write, write_json
-from fencepost_protocol.commands import Command, number
+from fencepost_protocol.commands import Command, help_as_written, number
 
 from fencepost_broker.cli.machine import PARTS, Finding, Wanted, findings
 from fencepost_broker.config.values.endpoints import PORT_MAX
@@ -28,7 +28,7 @@ exit code: 0 a broker can run (or all of the parts named by --part), 1 something
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the options."""
     parser.epilog = EPILOG
-    parser.formatter_class = argparse.RawDescriptionHelpFormatter
+    parser.formatter_class = help_as_written
     parser.add_argument(
         "--port", type=number("a port", PORT_MAX), default=9092, metavar="N",
         help="a port that a broker would listen on (9092)",

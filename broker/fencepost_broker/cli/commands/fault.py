@@ -8,7 +8,7 @@ import sys
 from typing import Any, Final
 
 from fencepost_client.commands.output import write, write_json
-from fencepost_protocol.commands import Command, Parser, number
+from fencepost_protocol.commands import Command, Parser, help_as_written, number
 
 from fencepost_broker.cli.control_client import (
     EXIT_CODES,
@@ -37,7 +37,7 @@ _WAIT_S_MAX: Final = 60
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the subcommands."""
     parser.epilog = EPILOG
-    parser.formatter_class = argparse.RawDescriptionHelpFormatter
+    parser.formatter_class = help_as_written
     actions = parser.add_subparsers(dest="action", metavar="ACTION", required=True)
     _add_add(actions.add_parser("add", help="add a rule", allow_abbrev=False))
     for name, told in (

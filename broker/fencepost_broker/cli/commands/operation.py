@@ -6,7 +6,7 @@ import argparse
 from typing import Any, Final
 
 from fencepost_client.commands.output import write, write_json
-from fencepost_protocol.commands import Command
+from fencepost_protocol.commands import Command, help_as_written
 
 from fencepost_broker.cli.control_client import (
     EXIT_CODES,
@@ -32,7 +32,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     from fencepost_broker.operations import OPERATIONS
 
     parser.epilog = EPILOG
-    parser.formatter_class = argparse.RawDescriptionHelpFormatter
+    parser.formatter_class = help_as_written
     operations = parser.add_subparsers(dest="operation", metavar="OPERATION", required=True)
     for name, operation in OPERATIONS.items():
         told = (operation.__doc__ or "").strip().split("\n")[0].replace("%", "%%")

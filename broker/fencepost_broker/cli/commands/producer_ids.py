@@ -8,7 +8,7 @@ import sys
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Final
 
-from fencepost_protocol.commands import Command
+from fencepost_protocol.commands import Command, help_as_written
 
 if TYPE_CHECKING:
     from fencepost_broker.cli.producer_id_history import History
@@ -27,13 +27,13 @@ exit code: 0 no blocks overlap, 1 some blocks overlap, 2 no readable metadata lo
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the subcommand ``history`` and its options."""
     parser.epilog = EPILOG
-    parser.formatter_class = argparse.RawDescriptionHelpFormatter
+    parser.formatter_class = help_as_written
     kinds = parser.add_subparsers(dest="kind", required=True)
     history = kinds.add_parser(
         "history",
         help="list the allocated blocks, as far back as the metadata log goes",
         epilog=EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+        formatter_class=help_as_written,
     )
     history.add_argument(
         "data_dir",

@@ -7,7 +7,7 @@ import os
 import sys
 from typing import TYPE_CHECKING, Final
 
-from fencepost_protocol.commands import Command, number
+from fencepost_protocol.commands import Command, help_as_written, number
 
 from fencepost_broker.cli.commands.control_options import add_control_options
 from fencepost_broker.cli.commands.parent import parent_descriptor
@@ -49,7 +49,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the options."""
     parser.description = DESCRIPTION
     parser.epilog = EPILOG
-    parser.formatter_class = argparse.RawDescriptionHelpFormatter
+    parser.formatter_class = help_as_written
     parser.set_defaults(recording=None)
     parser.add_argument(
         "--upstream", required=True, metavar="HOST:PORT[,...]",

@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from fencepost_client.commands.output import write, write_json
 from fencepost_client.commands.text import moment
-from fencepost_protocol.commands import Command, number
+from fencepost_protocol.commands import Command, help_as_written, number
 
 from fencepost_broker.cli.control_client import (
     EXIT_CODES,
@@ -32,7 +32,7 @@ their content.
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the options."""
     parser.epilog = EPILOG
-    parser.formatter_class = argparse.RawDescriptionHelpFormatter
+    parser.formatter_class = help_as_written
     add_control_arguments(parser)
     parser.add_argument(
         "--last", type=number("a number of requests", _LAST_MAX), default=100, metavar="N",

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from fencepost_client.commands.options import new_file
 from fencepost_client.commands.output import write, write_json
-from fencepost_protocol.commands import Command, number
+from fencepost_protocol.commands import Command, help_as_written, number
 
 from fencepost_broker.cli.control_client import run_at_control_port
 from fencepost_broker.config.values.endpoints import (
@@ -45,7 +45,7 @@ EXIT_ADDRESS: Final = 3
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the options."""
     parser.epilog = EPILOG
-    parser.formatter_class = argparse.RawDescriptionHelpFormatter
+    parser.formatter_class = help_as_written
     parser.add_argument(
         "action", choices=("list", "explain", "run"),
         help="list all, explain one, or run one in a broker or a cluster of its own",

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Final
 from fencepost_client.commands.options import new_file
 from fencepost_client.commands.output import write
 from fencepost_client.progress import Progress
-from fencepost_protocol.commands import Command
+from fencepost_protocol.commands import Command, help_as_written
 
 if TYPE_CHECKING:
     from fencepost_broker.simulation.report import Totals
@@ -40,7 +40,7 @@ exit code: 0 all seeds were right, 1 one was not, 2 invalid arguments, 130 inter
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the options."""
     parser.epilog = EPILOG
-    parser.formatter_class = argparse.RawDescriptionHelpFormatter
+    parser.formatter_class = help_as_written
     parser.add_argument(
         "user_program", nargs="?", metavar="MODULE:FUNCTION",
         help="a coroutine function of yours, which is given the simulation",

@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from fencepost_client.commands.output import write, write_json
 from fencepost_client.commands.text import moment
-from fencepost_protocol.commands import Command
+from fencepost_protocol.commands import Command, help_as_written
 
 from fencepost_broker.cli.control_client import (
     EXIT_CODES,
@@ -28,7 +28,7 @@ examples:
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the subcommands."""
     parser.epilog = EPILOG
-    parser.formatter_class = argparse.RawDescriptionHelpFormatter
+    parser.formatter_class = help_as_written
     actions = parser.add_subparsers(dest="action", metavar="ACTION", required=True)
     for name, told in (
         ("take", "keep the state as it is now; an older snapshot of this name is replaced"),

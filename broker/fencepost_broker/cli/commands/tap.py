@@ -7,7 +7,7 @@ import os
 import sys
 from typing import Final
 
-from fencepost_protocol.commands import Command, number
+from fencepost_protocol.commands import Command, help_as_written, number
 from fencepost_protocol.dissect.filters import add_filters, api_key
 
 DEFAULT_BOOTSTRAP: Final = "127.0.0.1:9092"
@@ -35,7 +35,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the options."""
     parser.description = DESCRIPTION
     parser.epilog = EPILOG
-    parser.formatter_class = argparse.RawDescriptionHelpFormatter
+    parser.formatter_class = help_as_written
     parser.add_argument(
         "bootstrap", nargs="?", default=DEFAULT_BOOTSTRAP, metavar="BOOTSTRAP",
         help=f"HOST[:PORT] of the broker ({DEFAULT_BOOTSTRAP})",

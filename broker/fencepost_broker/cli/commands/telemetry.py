@@ -6,7 +6,7 @@ import argparse
 from typing import Any, Final
 
 from fencepost_client.commands.output import write, write_json
-from fencepost_protocol.commands import Command
+from fencepost_protocol.commands import Command, help_as_written
 
 from fencepost_broker.cli.control_client import (
     EXIT_CODES,
@@ -30,7 +30,7 @@ The values are those that each client sent last; reading them needs fencepost[ot
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the options."""
     parser.epilog = EPILOG
-    parser.formatter_class = argparse.RawDescriptionHelpFormatter
+    parser.formatter_class = help_as_written
     add_control_arguments(parser)
     parser.add_argument("--client", metavar="ID", help="only clients with this client id")
     parser.add_argument("--json", action="store_true", help="print a JSON array of clients")

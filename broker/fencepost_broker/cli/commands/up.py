@@ -11,7 +11,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from fencepost_protocol.commands import Command, number
+from fencepost_protocol.commands import Command, help_as_written, number
 
 from fencepost_broker.cli.commands.control_options import add_control_options, add_sending_options
 from fencepost_broker.cli.commands.parent import parent_descriptor
@@ -73,7 +73,7 @@ address, 4 another broker uses the data directory, 5 the data directory cannot b
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the options."""
     parser.epilog = EPILOG
-    parser.formatter_class = argparse.RawDescriptionHelpFormatter
+    parser.formatter_class = help_as_written
     parser.add_argument("--host", type=_host, help="the address to listen on (127.0.0.1)")
     parser.add_argument(
         "--port", type=number("a port", PORT_MAX), metavar="N",

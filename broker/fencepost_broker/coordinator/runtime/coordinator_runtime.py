@@ -18,12 +18,14 @@ from fencepost_protocol.generated.create_topics import CreatableTopicResult
 from fencepost_broker.config import Settings
 from fencepost_broker.config.internal_topics import by_itself
 from fencepost_broker.controller.channel.topic_creation import TopicCreation
-from fencepost_broker.coordinator import LogRecord, RecordFamily, Reply, Tell, partition_of
+from fencepost_broker.coordinator.effects import Reply, Tell
 from fencepost_broker.coordinator.group.commands import TopicsChanged, TopicsDeleted
 from fencepost_broker.coordinator.group.machine import GroupCoordinator
 from fencepost_broker.coordinator.group.share.commands import InitializeShares, shares_initialized
 from fencepost_broker.coordinator.group.streams.commands import CreateInternalTopics
 from fencepost_broker.coordinator.group.streams.topology import InternalTopic
+from fencepost_broker.coordinator.hashing import partition_of
+from fencepost_broker.coordinator.records import LogRecord, RecordFamily
 from fencepost_broker.coordinator.runtime.expiries import RETRY_MS, Expiries
 from fencepost_broker.coordinator.runtime.group_wiring import (
     coordinator_settings,

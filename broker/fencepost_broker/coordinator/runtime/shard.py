@@ -25,11 +25,11 @@ from fencepost_protocol.records.batch import NO_PRODUCER_ID, BatchHeader
 from fencepost_protocol.records.control import ControlType, read_control_records
 from fencepost_protocol.records.reader import iter_records
 
-from fencepost_broker.coordinator import (
+from fencepost_broker.coordinator.effects import Reply
+from fencepost_broker.coordinator.records import (
     BatchTooLargeError,
     LogRecord,
     RecordFamily,
-    Reply,
     UnknownRecordTypeError,
     decode_record,
     encode_batch,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from enum import Enum
 from typing import NamedTuple, TypeAlias
 
 from fencepost_broker.metadata.image.model import Broker, Partition
@@ -64,28 +64,13 @@ class ProducerIdsChanged(NamedTuple):
     next_producer_id: int
 
 
-# The others say no more than that something changed: their readers look at the whole image. They
-# are no tuples, since an empty tuple equals every other one.
+class Changed(Enum):
+    """That something changed, and no more: its readers look at the whole image."""
 
-
-@dataclass(frozen=True, slots=True)
-class ClientQuotasChanged:
-    """A client quota was set or removed."""
-
-
-@dataclass(frozen=True, slots=True)
-class ScramChanged:
-    """A user's SCRAM credential was set or removed."""
-
-
-@dataclass(frozen=True, slots=True)
-class DelegationTokensChanged:
-    """A delegation token was made, renewed or removed."""
-
-
-@dataclass(frozen=True, slots=True)
-class AclsChanged:
-    """An ACL was added or removed."""
+    CLIENT_QUOTAS = "a client quota was set or removed"
+    SCRAM = "a user's SCRAM credential was set or removed"
+    DELEGATION_TOKENS = "a delegation token was made, renewed or removed"
+    ACLS = "an ACL was added or removed"
 
 
 Change: TypeAlias = (
@@ -96,9 +81,6 @@ Change: TypeAlias = (
     | BrokerChanged
     | FeatureChanged
     | ProducerIdsChanged
-    | ClientQuotasChanged
-    | ScramChanged
-    | DelegationTokensChanged
-    | AclsChanged
+    | Changed
 )
 Changes: TypeAlias = tuple[Change, ...]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from fencepost_broker.metadata.image.changes import Change, Changes, DelegationTokensChanged
+from fencepost_broker.metadata.image.changes import Change, Changed, Changes
 
 if TYPE_CHECKING:
     from fencepost_protocol.generated.delegation_token_record import DelegationTokenRecord
@@ -25,14 +25,14 @@ class DelegationTokensImage:
     def set(self, record: DelegationTokenRecord) -> Changes:
         """Apply a record that makes a token, or renews it."""
         self.by_id[record.token_id] = record
-        return (DelegationTokensChanged(),)
+        return (Changed.DELEGATION_TOKENS,)
 
     def remove(self, record: RemoveDelegationTokenRecord) -> Changes:
         """Apply a record that removes a token."""
         self.by_id.pop(record.token_id, None)
-        return (DelegationTokensChanged(),)
+        return (Changed.DELEGATION_TOKENS,)
 
     def differences(self, later: DelegationTokensImage) -> Iterator[Change]:
         """Yield what leads to a later image."""
         if self.by_id != later.by_id:
-            yield DelegationTokensChanged()
+            yield Changed.DELEGATION_TOKENS

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache, partial
-from typing import Any, Final, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol
 
 from fencepost_protocol.errors import ErrorCode
 
@@ -22,16 +22,18 @@ from fencepost_broker.metadata.image.changes import (
 from fencepost_broker.metadata.image.model import ResourceType
 from fencepost_broker.metadata.publishing import MetadataPublisher
 from fencepost_broker.replication.partition import Partition
-from fencepost_broker.replication.share.group_settings import ShareGroupSettings, start_offset
-from fencepost_broker.replication.share.share_partition import (
-    Acknowledgement,
-    Acquired,
-    AcquireLimits,
-    FetchedBatch,
-    SharePartition,
-    StateBatch,
-    StateWrite,
-)
+
+if TYPE_CHECKING:
+    from fencepost_broker.replication.share.group_settings import ShareGroupSettings
+    from fencepost_broker.replication.share.share_partition import (
+        Acknowledgement,
+        Acquired,
+        AcquireLimits,
+        FetchedBatch,
+        SharePartition,
+        StateBatch,
+        StateWrite,
+    )
 
 _GROUPS_KNOWN_MAX: Final = 1000
 UNSET: Final = -1
@@ -137,6 +139,9 @@ class SharePartitions(MetadataPublisher):
         return led
 
     def _loaded(self, led: LedSharePartition, read: ReadState | ErrorCode) -> None:
+        from fencepost_broker.replication.share.group_settings import start_offset
+        from fencepost_broker.replication.share.share_partition import SharePartition
+
         if led.error:
             return
         if isinstance(read, ErrorCode):

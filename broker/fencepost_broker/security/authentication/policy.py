@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final, NamedTuple, Protocol
 
-from fencepost_protocol.generated.user_scram_credential_record import UserScramCredentialRecord
-
 if TYPE_CHECKING:
+    from fencepost_protocol.generated.user_scram_credential_record import UserScramCredentialRecord
+
     from fencepost_broker.security.authentication.signing_keys import KeysAtEndpoint
 
 PLAIN: Final = "PLAIN"

@@ -37,7 +37,7 @@ from fencepost_broker.server.control.frames import READ_BYTES_MAX, read_answer
 from fencepost_broker.server.control.seen import address_of
 
 if TYPE_CHECKING:
-    from fencepost_broker.coordinator import LogRecord
+    from fencepost_broker.coordinator.records import LogRecord
     from fencepost_broker.coordinator.runtime.coordinators import Coordinators
 
 KIND: Final = SAMPLED[1]

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
-from fencepost_broker.coordinator import RecordFamily
+from fencepost_broker.coordinator.records import RecordFamily
 from fencepost_broker.replication.partition import Partition
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final, Literal
 
 from fencepost_protocol import __version__
 
-from fencepost_broker.coordinator import RecordFamily
+from fencepost_broker.coordinator.records import RecordFamily
 from fencepost_broker.coordinator.transaction.model import Transaction
 from fencepost_broker.coordinator.transaction.states import NAMES, State
 from fencepost_broker.server.metrics.figure import Figure, Sample, one, states_of

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from fencepost_protocol.errors import ErrorCode
 
-from fencepost_broker.coordinator import RecordFamily
+from fencepost_broker.coordinator.records import RecordFamily
 from fencepost_broker.operations import (
     BrokerNow,
     CoordinatorNow,

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Final
 from fencepost_protocol.errors import ErrorCode
 from fencepost_protocol.generated.leave_group import LeaveGroupRequest, MemberIdentity
 
-from fencepost_broker.coordinator import RecordFamily
 from fencepost_broker.coordinator.group.classic.group import ClassicGroup
 from fencepost_broker.coordinator.group.commands import Ask, EndSession, Rebalance
 from fencepost_broker.coordinator.group.consumer.group import ConsumerGroup
 from fencepost_broker.coordinator.group.machine import GroupCoordinator
 from fencepost_broker.coordinator.group.share.group import ShareGroup
+from fencepost_broker.coordinator.records import RecordFamily
 from fencepost_broker.operations import (
     ExpireSession,
     GroupNow,

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Final
 
 from fencepost_protocol.errors import ErrorCode
 
-from fencepost_broker.coordinator import RecordFamily, partition_of
+from fencepost_broker.coordinator.hashing import partition_of
+from fencepost_broker.coordinator.records import RecordFamily
 from fencepost_broker.metadata.image.model import Partition as PartitionImage
 from fencepost_broker.operations import OperationRefusedError
 

@@ -13,7 +13,7 @@ from fencepost_protocol.generated.init_producer_id import (
 )
 from fencepost_protocol.generated.list_transactions import ListTransactionsRequest
 
-from fencepost_broker.coordinator import RecordFamily
+from fencepost_broker.coordinator.records import RecordFamily
 from fencepost_broker.coordinator.transaction.commands import (
     CLIENT_VERSION_OLD,
     BumpEpoch,

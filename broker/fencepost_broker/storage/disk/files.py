@@ -13,7 +13,6 @@ from __future__ import annotations
 import contextlib
 import errno
 import os
-import shutil
 import sys
 from collections import deque
 from pathlib import Path
@@ -385,6 +384,8 @@ class FileDisk:
             raise storage_error("remove", self._full(path), error) from error
 
     def remove_folder(self, path: str) -> None:
+        import shutil
+
         try:
             shutil.rmtree(self._full(path))
         except FileNotFoundError:
@@ -417,6 +418,8 @@ class FileDisk:
             raise storage_error("lock", full, error) from error
 
     def usage(self) -> DiskUsage:
+        import shutil
+
         try:
             total, _, free = shutil.disk_usage(self._root)
         except OSError as error:

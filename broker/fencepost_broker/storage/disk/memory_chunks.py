@@ -6,7 +6,6 @@ import contextlib
 import mmap
 import os
 import sys
-import tempfile
 from typing import Final
 
 from fencepost_broker.storage.disk.files import storage_error
@@ -34,6 +33,8 @@ class SpillFile:
     def take(self) -> int:
         """Give the position of an extent."""
         if self._descriptor < 0:
+            import tempfile
+
             try:
                 # Unlinked at once (on Windows: when its last handle is closed, however that is).
                 with tempfile.TemporaryFile(dir=self._folder, prefix="fencepost-") as file:

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING
 
-from fencepost_broker.storage.log.compaction import Compaction, Dirt, measure
 from fencepost_broker.storage.log.disk import CorruptFileError, StorageError
 from fencepost_broker.storage.log.partition import PartitionLog
+
+if TYPE_CHECKING:
+    from fencepost_broker.storage.log.compaction import Dirt
 
 
 class LogCleaner:
@@ -48,6 +51,8 @@ class LogCleaner:
             self._go_on(self._log, now_ms + backoff_ms)
 
     def _choose(self, now_ms: int, backoff_ms: int) -> None:
+        from fencepost_broker.storage.log.compaction import Compaction, measure
+
         best: tuple[PartitionLog, Dirt] | None = None
         for log in self._logs.values():
             if not log.config.compact or log.is_uncleanable:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from typing import Final
 
-from fencepost_protocol.commands import Command, examples_of, number
+from fencepost_protocol.commands import Command, examples_of, help_as_written, number
 
 from fencepost_client.commands.options import pair
 
@@ -30,7 +30,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The options of all of them."""
     parser.description = DESCRIPTION
     parser.epilog = EPILOG
-    parser.formatter_class = argparse.RawDescriptionHelpFormatter
+    parser.formatter_class = help_as_written
     parser.set_defaults(command_name="bench")
     commands = parser.add_subparsers(dest="subcommand", required=True)
     for word, help_, add in (
@@ -41,7 +41,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         each = commands.add_parser(
             word, help=help_, description=f"{help_[0].upper()}{help_[1:]}.",
             epilog=examples_of(EPILOG, f"fencepost bench {word}"),
-            formatter_class=argparse.RawDescriptionHelpFormatter,
+            formatter_class=help_as_written,
         )  # fmt: skip
         add(each)
         each.add_argument(

@@ -11,12 +11,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from fencepost_broker.coordinator import LogRecord, Reply
+from fencepost_broker.coordinator.effects import Reply
 from fencepost_broker.coordinator.group.classic.subscriptions import (
     read_assignment,
     write_assignment,
 )
 from fencepost_broker.coordinator.group.consumer.member import MemberState
+from fencepost_broker.coordinator.records import LogRecord
 from fencepost_protocol.errors import ErrorCode
 from fencepost_protocol.generated.txn_offset_commit import (
     TxnOffsetCommitRequest,

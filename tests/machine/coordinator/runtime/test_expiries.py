@@ -8,7 +8,7 @@ from types import SimpleNamespace
 from typing import Any, cast
 
 import pytest
-from fencepost_broker.coordinator import LogRecord, RecordFamily
+from fencepost_broker.coordinator.records import LogRecord, RecordFamily
 from fencepost_broker.coordinator.runtime.coordinator_runtime import CoordinatorRuntime
 from fencepost_broker.coordinator.runtime.shard import Shard
 from fencepost_broker.coordinator.transaction.commands import DescribeTransaction

@@ -6,7 +6,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import pytest
-from fencepost_broker.coordinator import LogRecord, RecordFamily, Reply, Tell
+from fencepost_broker.coordinator.effects import Reply, Tell
+from fencepost_broker.coordinator.records import LogRecord, RecordFamily
 from fencepost_broker.coordinator.runtime.shard import AppendRefusedError, Shard
 from fencepost_broker.coordinator.transaction.commands import GiveUp, Resume
 from fencepost_broker.metadata.decision import Decision

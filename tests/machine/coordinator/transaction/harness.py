@@ -9,14 +9,13 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
-from fencepost_broker.coordinator import (
+from fencepost_broker.coordinator.effects import Reply, Tell
+from fencepost_broker.coordinator.hashing import partition_of
+from fencepost_broker.coordinator.records import (
     LogRecord,
     RecordFamily,
-    Reply,
-    Tell,
     decode_record,
     encode_batch,
-    partition_of,
 )
 from fencepost_broker.coordinator.transaction.commands import Resume, SendMarkers
 from fencepost_broker.coordinator.transaction.machine import TransactionCoordinator

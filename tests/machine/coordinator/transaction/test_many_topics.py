@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from fencepost_broker.coordinator import encode_batch, encode_key, encode_value
+from fencepost_broker.coordinator.records import encode_batch, encode_key, encode_value
 from fencepost_broker.coordinator.transaction.commands import AddPartitions, InitProducerId
 from fencepost_broker.metadata.decision import Decision
 from fencepost_protocol.generated.init_producer_id import InitProducerIdRequest

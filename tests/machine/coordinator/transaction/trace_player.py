@@ -11,7 +11,8 @@ import re
 from dataclasses import replace
 from typing import Any
 
-from fencepost_broker.coordinator import LogRecord, Reply, Tell
+from fencepost_broker.coordinator.effects import Reply, Tell
+from fencepost_broker.coordinator.records import LogRecord
 from fencepost_broker.coordinator.transaction import commands as c
 from fencepost_broker.coordinator.transaction.describing import unknown_states
 from fencepost_broker.coordinator.transaction.explanations import TransactionWaits

@@ -6,14 +6,12 @@ from typing import Any
 
 import pytest
 from fencepost_broker.metadata.image.changes import (
-    AclsChanged,
     BrokerChanged,
-    ClientQuotasChanged,
+    Changed,
     ConfigChanged,
     FeatureChanged,
     PartitionChanged,
     ProducerIdsChanged,
-    ScramChanged,
     TopicCreated,
     TopicDeleted,
 )
@@ -326,13 +324,13 @@ class TestTheRest:
         assert list(image.acls.by_id.values()) == [acl]
         by_a_snapshot = MetadataImage().become(image_of(quota, scram))
         assert set(by_a_snapshot) == {
-            ClientQuotasChanged(),
-            ScramChanged(),
+            Changed.CLIENT_QUOTAS,
+            Changed.SCRAM,
         }
         gone = ClientQuotaRecord([EntityData("user", None)], "producer_byte_rate", 0.0, remove=True)
-        assert apply(image, gone) == (ClientQuotasChanged(),)
-        assert apply(image, RemoveUserScramCredentialRecord("u", 1)) == (ScramChanged(),)
-        assert apply(image, RemoveAccessControlEntryRecord(ID)) == (AclsChanged(),)
+        assert apply(image, gone) == (Changed.CLIENT_QUOTAS,)
+        assert apply(image, RemoveUserScramCredentialRecord("u", 1)) == (Changed.SCRAM,)
+        assert apply(image, RemoveAccessControlEntryRecord(ID)) == (Changed.ACLS,)
         assert image == MetadataImage()
 
     def test_equality_is_of_state_not_of_offset(self) -> None:

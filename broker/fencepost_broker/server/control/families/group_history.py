@@ -17,11 +17,11 @@ from fencepost_protocol.records.batch import split_batches
 from fencepost_protocol.records.reader import iter_records
 from msgspec import Meta, Struct
 
-from fencepost_broker.coordinator import RecordFamily, UnknownRecordTypeError, decode_record
 from fencepost_broker.coordinator.group.classic.group import ClassicGroup
 from fencepost_broker.coordinator.group.consumer.group import ConsumerGroup
 from fencepost_broker.coordinator.group.machine import GroupCoordinator
 from fencepost_broker.coordinator.group.model import Group
+from fencepost_broker.coordinator.records import RecordFamily, UnknownRecordTypeError, decode_record
 from fencepost_broker.server.control.families.groups import Assigned, GroupName
 from fencepost_broker.server.control.in_cluster import broker_that_has_it
 from fencepost_broker.server.control.problems import ProblemError

@@ -15,8 +15,8 @@ from fencepost_protocol.generated.list_groups import ListGroupsRequest
 from fencepost_protocol.generated.offset_fetch import OffsetFetchRequest, OffsetFetchRequestGroup
 from msgspec import Meta, Struct
 
-from fencepost_broker.coordinator import RecordFamily
 from fencepost_broker.coordinator.group.machine import GroupCoordinator
+from fencepost_broker.coordinator.records import RecordFamily
 from fencepost_broker.server.control.group_waits import (
     PendingOffset,
     Rebalance,
