@@ -7,8 +7,7 @@ from __future__ import annotations
 
 import functools
 import importlib
-from dataclasses import dataclass
-from typing import Any, ClassVar, Final, Protocol, Self
+from typing import Any, ClassVar, Final, NamedTuple, Protocol, Self
 
 from fencepost_protocol.generated.index import APIS, MODULES, ApiKey
 
@@ -36,8 +35,7 @@ class Message(Protocol):
         """Read the message at ``pos``."""
 
 
-@dataclass(frozen=True, slots=True)
-class Api:
+class Api(NamedTuple):
     """An API, as its schemas define it."""
 
     key: ApiKey

@@ -9,14 +9,12 @@ import argparse
 import os
 import re
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 INT32_MAX: Final = (1 << 31) - 1
 
 
-@dataclass(frozen=True)
-class Command:
+class Command(NamedTuple):
     """A subcommand: its options, and a function that runs it and returns the exit code."""
 
     name: str

@@ -10,7 +10,6 @@ Everything raised here is a ``ValueError``; the decoder's one handler turns it i
 from __future__ import annotations
 
 import base64
-import string
 import struct
 from collections.abc import Sequence
 from typing import Final
@@ -47,7 +46,7 @@ def uuid_text(value: bytes | bytearray) -> str:
 
 
 _UUID_CHARACTERS: Final = 22
-_BASE64: Final = frozenset(string.ascii_letters + string.digits + "-_")
+_BASE64: Final = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_")
 
 
 def parse_uuid(text: str) -> bytes:

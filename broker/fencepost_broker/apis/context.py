@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from fencepost_broker.storage.log.identity import Identity
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True, eq=False, repr=False)
 class HandlerContext:
     """The parts that brokers and controllers share."""
 
@@ -44,7 +44,7 @@ class HandlerContext:
     """The addresses of this process's controller; without one, no other broker may join."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True, eq=False, repr=False)
 class BrokerContext(HandlerContext):
     """The parts that handlers of a broker's APIs may use."""
 
@@ -58,7 +58,7 @@ class BrokerContext(HandlerContext):
     share_sessions: ShareSessions
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True, eq=False, repr=False)
 class ControllerContext(HandlerContext):
     """The parts that handlers at a controller's listener may use."""
 

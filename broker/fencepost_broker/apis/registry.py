@@ -39,9 +39,7 @@ from fencepost_broker.apis.produce.handler import produce
 from fencepost_broker.apis.request import encode_uncounted
 from fencepost_broker.apis.served import Later, Longest, Refusal, Served
 from fencepost_broker.apis.share_and_streams_groups import SHARE_AND_STREAMS_APIS
-from fencepost_broker.apis.topics.list_offsets import list_offsets
 from fencepost_broker.apis.topics.metadata import metadata
-from fencepost_broker.apis.topics.topics import create_topics, delete_topics
 from fencepost_broker.config import Settings
 from fencepost_broker.config.values.releases import release_of
 from fencepost_broker.config.values.version_caps import parse_version_caps
@@ -70,7 +68,7 @@ SERVED: Final = (
     ),
     Served(
         ApiKey.LIST_OFFSETS,
-        list_offsets,
+        Later("topics.list_offsets", "list_offsets"),
         rights="checks:LIST_OFFSETS",
         large=Cut("topics.partitions", pairs_last),
     ),
@@ -160,7 +158,7 @@ SERVED: Final = (
     ),
     Served(
         ApiKey.CREATE_TOPICS,
-        create_topics,
+        Later("topics.topics", "create_topics"),
         rights="topics:create_topics",
         large=WHOLE,
         longest=Longest(ErrorCode.POLICY_VIOLATION, ("topics",)),
@@ -169,7 +167,7 @@ SERVED: Final = (
     ),
     Served(
         ApiKey.DELETE_TOPICS,
-        delete_topics,
+        Later("topics.topics", "delete_topics"),
         rights="topics:delete_topics",
         large=Cut("topics", names_or_ids, key=topic_key),
         longest=Longest(ErrorCode.POLICY_VIOLATION, ("topics", "topic_names")),
@@ -485,7 +483,8 @@ def _served(
     if release is not None:
         apis = tuple(api for api in apis if api.key in release.versions)
         caps = {key: high for key, (_, high) in release.versions.items()} | caps
-    apis = tuple(replace(api, version_cap=caps.get(api.key), unstable=unstable) for api in apis)
+    if caps or unstable:
+        apis = tuple(replace(api, version_cap=caps.get(api.key), unstable=unstable) for api in apis)
     if has_controller:
         return apis
     from fencepost_broker.apis.forwarding import passed_on

@@ -7,6 +7,7 @@ broker does not import, for example, the pipeline.
 from __future__ import annotations
 
 import argparse
+import gc
 import sys
 from collections.abc import Iterable
 from importlib import import_module
@@ -29,6 +30,7 @@ _OWN: Final = frozenset(
 
 _OPTIONS: Final = frozenset({"-h", "--help", "--version"})
 """Options of ``fencepost`` itself."""
+_OBJECTS_BETWEEN_COLLECTIONS: Final = 10_000
 _USAGE: Final = 2
 _FAULT: Final = 70
 _NO_MEMORY: Final = 71
@@ -47,6 +49,8 @@ exit codes of all commands: 0 done, 2 invalid arguments, 70 a bug in Fencepost, 
 def main(arguments: list[str] | None = None) -> int:
     """Run one command and return its exit code."""
     given = sys.argv[1:] if arguments is None else arguments
+    # What is imported stays. Python would search it for garbage each 700 objects: 4 % of a start.
+    gc.set_threshold(_OBJECTS_BETWEEN_COLLECTIONS)
     parser = make_parser(_wanted(given))
     if not given:
         parser.print_help(sys.stderr)

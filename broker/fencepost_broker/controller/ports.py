@@ -93,8 +93,7 @@ class TokenSettings:
     check_interval_ms: int
 
 
-@dataclass(frozen=True, slots=True)
-class ControllerSettings:
+class ControllerSettings(NamedTuple):
     """Settings of the controller's decisions; defaults are Kafka's."""
 
     node_id: int = 1

@@ -13,15 +13,14 @@ restart is a replay of the log. A machine imports no loop, socket, file, clock, 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Generic, TypeVar, cast
+from typing import Any, Generic, NamedTuple, TypeVar, cast
 
 from fencepost_protocol.apis import Message
 
 AnswerT = TypeVar("AnswerT")
 
 
-@dataclass(frozen=True, slots=True)
-class MetadataRecord:
+class MetadataRecord(NamedTuple):
     """A record for the metadata log: a message of ``schemas/records`` and its version."""
 
     message: Message

@@ -14,7 +14,7 @@ from typing import Any, Final
 MEMORY_MAX_BYTES: Final = 1 << 20
 """The limit of a compiled expression: ``(a{1000}){1000}`` is refused."""
 _REMEMBERED: Final = 64
-_ANY_BYTE: Final = re.compile(r"(?<!\\)(?:\\\\)*\\C")
+_ANY_BYTE: Final = r"(?<!\\)(?:\\\\)*\\C"
 
 
 class Re2Patterns:
@@ -42,7 +42,7 @@ class Re2Patterns:
 def _compiled(pattern: str) -> Any:
     import re2
 
-    if _ANY_BYTE.search(pattern):
+    if re.search(_ANY_BYTE, pattern):
         raise re2.error(r"\C (a single byte) is not supported by Apache Kafka's RE2")
     options = re2.Options()
     options.max_mem = MEMORY_MAX_BYTES

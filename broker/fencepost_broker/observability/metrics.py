@@ -193,7 +193,7 @@ _Note = Callable[[Any, list[int]], None]
 _NOTES: dict[type, _Note | None] = {}
 """Functions that count the errors of a response, by its class; shared by all brokers of a process.
 """
-_LIST: Final = re.compile(r"list\[(\w+)\]")
+_LIST: Final = r"list\[(\w+)\]"
 
 
 WITH_ONE_ERROR: Final[set[type]] = set()
@@ -215,7 +215,7 @@ def _note_of(kind: type) -> _Note | None:
         if each.name.endswith("error_code"):
             codes.append(each.name)
             continue
-        found = _LIST.search(str(each.type))
+        found = re.search(_LIST, str(each.type))
         element = getattr(module, found[1], None) if found else None
         note = _note_of(element) if isinstance(element, type) and element is not int else None
         if note is not None:

@@ -52,8 +52,7 @@ class InSync(NamedTuple):
     broker_epoch: int
 
 
-@dataclass(frozen=True, slots=True)
-class Proposal:
+class Proposal(NamedTuple):
     """A proposed ISR, for an AlterPartition request."""
 
     leader_epoch: int

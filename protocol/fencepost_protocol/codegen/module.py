@@ -17,7 +17,7 @@ from fencepost_protocol.codegen.layout import (
     attribute,
     default_value,
 )
-from fencepost_protocol.codegen.source import Source, struct_label
+from fencepost_protocol.codegen.source import LINE_MAX, Source, struct_label
 from fencepost_protocol.schema.model import Message, Struct
 
 IMPORTABLE: Final = {
@@ -39,10 +39,6 @@ IMPORTABLE: Final = {
     "fencepost_protocol.varint": ("read_uvarint_tail", "write_uvarint"),
 }  # fmt: skip
 """What a page may use without saying so; the imports are made from what it did use."""
-
-
-DECORATOR: Final = "@dataclass(init=False, repr=False, eq=False, slots=True)"
-"""The methods are written out or inherited, so that none are compiled when a program starts."""
 
 
 def header(messages: list[Message]) -> list[str]:
@@ -101,7 +97,6 @@ def _emit_imports(page: Source, body: Source) -> None:
     page.line()
     if body.packers or body.unpackers:
         page.line("import struct")
-    page.line("from dataclasses import dataclass")
     page.line("from typing import ClassVar")
     page.line()
     for module, importable in IMPORTABLE.items():
@@ -109,7 +104,7 @@ def _emit_imports(page: Source, body: Source) -> None:
         if not wanted:
             continue
         one_line = f"from {module} import {', '.join(wanted)}"
-        if len(one_line) <= 100:
+        if len(one_line) <= LINE_MAX:
             page.line(one_line)
             continue
         with page.block(f"from {module} import ("):
@@ -120,6 +115,18 @@ def _emit_imports(page: Source, body: Source) -> None:
 
 
 def _emit_fields(page: Source, message: Message, structure: Struct, names: Names) -> None:
+    slots = [*(attribute(each) for each in structure.fields), "unknown_tagged_fields"]
+    one_line = ", ".join(f'"{name}"' for name in slots)
+    if len(slots) == 1:
+        page.line(f"__slots__ = ({one_line},)")
+    elif len(one_line) + 17 + 4 * page.depth <= LINE_MAX:
+        page.line(f"__slots__ = ({one_line})")
+    else:
+        with page.block("__slots__ = ("):
+            for name in slots:
+                page.line(f'"{name}",')
+        page.line(")")
+    page.line()
     for each in structure.fields:
         page.line(f"{attribute(each)}: {annotation(each, message, names)}")
         versions = (
@@ -155,7 +162,6 @@ def _emit_init(page: Source, message: Message, structure: Struct, names: Names) 
 def _emit_struct(page: Source, message: Message, structure: Struct, names: Names) -> None:
     page.line()
     page.line()
-    page.line(DECORATOR)
     with page.block(f"class {names.of(message, structure.name)}(Fields):"):
         page.docstring(structure.about or f"Part of {message.name}.")
         page.line()
@@ -165,7 +171,6 @@ def _emit_struct(page: Source, message: Message, structure: Struct, names: Names
 def _emit_message(page: Source, message: Message, names: Names) -> None:
     page.line()
     page.line()
-    page.line(DECORATOR)
     with page.block(f"class {names.of(message, message.name)}(Fields):"):
         page.docstring(message.about)
         page.line()

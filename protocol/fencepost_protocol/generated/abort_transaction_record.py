@@ -4,7 +4,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import ClassVar
 
 from fencepost_protocol.failures import (
@@ -31,7 +30,6 @@ from fencepost_protocol.varint import read_uvarint_tail
 new = object.__new__
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class AbortTransactionRecord(Fields):
     """Ends an open metadata transaction in the KRaft log; everything since its
     BeginTransactionRecord is discarded (KIP-868).
@@ -42,6 +40,8 @@ class AbortTransactionRecord(Fields):
     MIN_VERSION: ClassVar[int] = 0
     MAX_VERSION: ClassVar[int] = 0
     FLEXIBLE_FROM: ClassVar[int | None] = 0
+
+    __slots__ = ("reason", "unknown_tagged_fields")
 
     reason: str | None
     """Why it was aborted, for people only; null when not told."""

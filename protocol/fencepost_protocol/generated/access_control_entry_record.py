@@ -5,7 +5,6 @@
 from __future__ import annotations
 
 import struct
-from dataclasses import dataclass
 from typing import ClassVar
 
 from fencepost_protocol.failures import (
@@ -36,7 +35,6 @@ _pack_bb = struct.Struct(">bb").pack
 new = object.__new__
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class AccessControlEntryRecord(Fields):
     """Adds one ACL to the cluster metadata, where the StandardAuthorizer finds it (KIP-801)."""
 
@@ -45,6 +43,18 @@ class AccessControlEntryRecord(Fields):
     MIN_VERSION: ClassVar[int] = 0
     MAX_VERSION: ClassVar[int] = 0
     FLEXIBLE_FROM: ClassVar[int | None] = 0
+
+    __slots__ = (
+        "id",
+        "resource_type",
+        "resource_name",
+        "pattern_type",
+        "principal",
+        "host",
+        "operation",
+        "permission_type",
+        "unknown_tagged_fields",
+    )
 
     id: bytes
     """UUID of this ACL, the handle by which RemoveAccessControlEntryRecord deletes it."""

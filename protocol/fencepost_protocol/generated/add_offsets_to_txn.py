@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 import struct
-from dataclasses import dataclass
 from typing import ClassVar
 
 from fencepost_protocol.failures import (
@@ -39,7 +38,6 @@ _pack_qhh = struct.Struct(">qhh").pack
 new = object.__new__
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class AddOffsetsToTxnRequest(Fields):
     """A producer tells its transaction coordinator that offsets of a group join the transaction;
     TxnOffsetCommit to the group coordinator follows. Not needed under transaction version 2
@@ -51,6 +49,14 @@ class AddOffsetsToTxnRequest(Fields):
     MIN_VERSION: ClassVar[int] = 0
     MAX_VERSION: ClassVar[int] = 4
     FLEXIBLE_FROM: ClassVar[int | None] = 3
+
+    __slots__ = (
+        "transactional_id",
+        "producer_id",
+        "producer_epoch",
+        "group_id",
+        "unknown_tagged_fields",
+    )
 
     transactional_id: str
     """Transactional id of the producer; decides which broker coordinates."""
@@ -171,7 +177,6 @@ class AddOffsetsToTxnRequest(Fields):
             raise decode_failure("AddOffsetsToTxnRequest", version, buf, start, cause) from cause
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class AddOffsetsToTxnResponse(Fields):
     """Confirms that the group's offsets partition is part of the transaction."""
 
@@ -180,6 +185,8 @@ class AddOffsetsToTxnResponse(Fields):
     MIN_VERSION: ClassVar[int] = 0
     MAX_VERSION: ClassVar[int] = 4
     FLEXIBLE_FROM: ClassVar[int | None] = 3
+
+    __slots__ = ("throttle_time_ms", "error_code", "unknown_tagged_fields")
 
     throttle_time_ms: int
     """Quota delay in ms that the client has to sit out itself (KIP-219); 0 when within quota."""

@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 import struct
-from dataclasses import dataclass
 from typing import ClassVar
 
 from fencepost_protocol.failures import (
@@ -58,9 +57,10 @@ _pack_qhi = struct.Struct(">qhi").pack
 new = object.__new__
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class AddPartitionsToTxnTopic(Fields):
     """Part of AddPartitionsToTxnRequest."""
+
+    __slots__ = ("name", "partitions", "unknown_tagged_fields")
 
     name: str
     """Topic to be written; an unknown one makes all others OPERATION_NOT_ATTEMPTED."""
@@ -79,10 +79,18 @@ class AddPartitionsToTxnTopic(Fields):
         self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class AddPartitionsToTxnTransaction(Fields):
     """Transactions to handle together, each on its own; needs the cluster action right (KIP-890).
     """
+
+    __slots__ = (
+        "transactional_id",
+        "producer_id",
+        "producer_epoch",
+        "verify_only",
+        "topics",
+        "unknown_tagged_fields",
+    )
 
     transactional_id: str
     """Versions 4-5. Transactional id of the producer; decides which broker coordinates."""
@@ -117,7 +125,6 @@ class AddPartitionsToTxnTransaction(Fields):
         self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class AddPartitionsToTxnRequest(Fields):
     """Before its first write to a partition, a producer enters it into its transaction at the
     coordinator (versions 0-3). From 4 on brokers send it, to verify or to add for the producer
@@ -129,6 +136,16 @@ class AddPartitionsToTxnRequest(Fields):
     MIN_VERSION: ClassVar[int] = 0
     MAX_VERSION: ClassVar[int] = 5
     FLEXIBLE_FROM: ClassVar[int | None] = 3
+
+    __slots__ = (
+        "transactions",
+        "v3_and_below_transactional_id",
+        "v3_and_below_producer_id",
+        "v3_and_below_producer_epoch",
+        "v3_and_below_topics",
+        "group_id",
+        "unknown_tagged_fields",
+    )
 
     transactions: list[AddPartitionsToTxnTransaction]
     """Versions 4-5. Transactions to handle together, each on its own; needs the cluster action
@@ -519,9 +536,10 @@ class AddPartitionsToTxnRequest(Fields):
             raise decode_failure("AddPartitionsToTxnRequest", version, buf, start, cause) from cause
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class AddPartitionsToTxnPartitionResult(Fields):
     """Part of AddPartitionsToTxnResponse."""
+
+    __slots__ = ("partition_index", "partition_error_code", "unknown_tagged_fields")
 
     partition_index: int
     """Partition number within the topic, counted from 0."""
@@ -542,9 +560,10 @@ class AddPartitionsToTxnPartitionResult(Fields):
         self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class AddPartitionsToTxnTopicResult(Fields):
     """Part of AddPartitionsToTxnResponse."""
+
+    __slots__ = ("name", "results_by_partition", "unknown_tagged_fields")
 
     name: str
     """Topic the outcome is for."""
@@ -563,9 +582,10 @@ class AddPartitionsToTxnTopicResult(Fields):
         self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class AddPartitionsToTxnResult(Fields):
     """One result for each transaction of the request."""
+
+    __slots__ = ("transactional_id", "topic_results", "unknown_tagged_fields")
 
     transactional_id: str
     """Versions 4-5. Transactional id the result is for."""
@@ -584,7 +604,6 @@ class AddPartitionsToTxnResult(Fields):
         self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class AddPartitionsToTxnResponse(Fields):
     """Outcome for each partition. CONCURRENT_TRANSACTIONS asks to try again, since markers of the
     previous transaction are still outstanding.
@@ -595,6 +614,14 @@ class AddPartitionsToTxnResponse(Fields):
     MIN_VERSION: ClassVar[int] = 0
     MAX_VERSION: ClassVar[int] = 5
     FLEXIBLE_FROM: ClassVar[int | None] = 3
+
+    __slots__ = (
+        "throttle_time_ms",
+        "error_code",
+        "results_by_transaction",
+        "results_by_topic_v3_and_below",
+        "unknown_tagged_fields",
+    )
 
     throttle_time_ms: int
     """Quota delay in ms that the client has to sit out itself (KIP-219); 0 when within quota."""

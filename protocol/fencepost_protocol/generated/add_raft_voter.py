@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 import struct
-from dataclasses import dataclass
 from typing import ClassVar
 
 from fencepost_protocol.failures import (
@@ -43,11 +42,12 @@ _pack_iiU = struct.Struct(">ii16s").pack
 new = object.__new__
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class Listener(Fields):
     """Where other voters reach the controller; the default listener of the quorum must be among
     them.
     """
+
+    __slots__ = ("name", "host", "port", "unknown_tagged_fields")
 
     name: str
     """Listener name, e.g. CONTROLLER."""
@@ -70,7 +70,6 @@ class Listener(Fields):
         self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class AddRaftVoterRequest(Fields):
     """An administrator gives a controller that follows the metadata log a vote (KIP-853). Needs
     alter on the cluster; brokers pass it on to the active controller.
@@ -81,6 +80,16 @@ class AddRaftVoterRequest(Fields):
     MIN_VERSION: ClassVar[int] = 0
     MAX_VERSION: ClassVar[int] = 1
     FLEXIBLE_FROM: ClassVar[int | None] = 0
+
+    __slots__ = (
+        "cluster_id",
+        "timeout_ms",
+        "voter_id",
+        "voter_directory_id",
+        "listeners",
+        "ack_when_committed",
+        "unknown_tagged_fields",
+    )
 
     cluster_id: str | None
     """Cluster that the sender means; another one gives INCONSISTENT_CLUSTER_ID, null means any."""
@@ -244,7 +253,6 @@ class AddRaftVoterRequest(Fields):
             raise decode_failure("AddRaftVoterRequest", version, buf, start, cause) from cause
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class AddRaftVoterResponse(Fields):
     """Tells whether the controller votes now."""
 
@@ -253,6 +261,8 @@ class AddRaftVoterResponse(Fields):
     MIN_VERSION: ClassVar[int] = 0
     MAX_VERSION: ClassVar[int] = 1
     FLEXIBLE_FROM: ClassVar[int | None] = 0
+
+    __slots__ = ("throttle_time_ms", "error_code", "error_message", "unknown_tagged_fields")
 
     throttle_time_ms: int
     """Quota delay in ms that the client has to sit out itself (KIP-219); 0 when within quota."""

@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 import struct
-from dataclasses import dataclass
 from typing import ClassVar
 
 from fencepost_protocol.failures import (
@@ -31,7 +30,6 @@ _pack_iq = struct.Struct(">iq").pack
 new = object.__new__
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class AllocateProducerIdsRequest(Fields):
     """A broker asks the active controller for a block of producer ids, which it hands out later in
     InitProducerId (KIP-730).
@@ -42,6 +40,8 @@ class AllocateProducerIdsRequest(Fields):
     MIN_VERSION: ClassVar[int] = 0
     MAX_VERSION: ClassVar[int] = 0
     FLEXIBLE_FROM: ClassVar[int | None] = 0
+
+    __slots__ = ("broker_id", "broker_epoch", "unknown_tagged_fields")
 
     broker_id: int
     """Broker that wants the block; it must be registered."""
@@ -97,7 +97,6 @@ class AllocateProducerIdsRequest(Fields):
             raise decode_failure("AllocateProducerIdsRequest", version, buf, start, cause) from cause
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class AllocateProducerIdsResponse(Fields):
     """The controller grants a block of producer ids that no other broker will receive (KIP-730)."""
 
@@ -106,6 +105,14 @@ class AllocateProducerIdsResponse(Fields):
     MIN_VERSION: ClassVar[int] = 0
     MAX_VERSION: ClassVar[int] = 0
     FLEXIBLE_FROM: ClassVar[int | None] = 0
+
+    __slots__ = (
+        "throttle_time_ms",
+        "error_code",
+        "producer_id_start",
+        "producer_id_len",
+        "unknown_tagged_fields",
+    )
 
     throttle_time_ms: int
     """Quota delay in ms for the sender to sit out; between servers normally 0."""

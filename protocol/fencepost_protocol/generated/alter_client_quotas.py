@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 import struct
-from dataclasses import dataclass
 from typing import ClassVar
 
 from fencepost_protocol.failures import (
@@ -48,9 +47,10 @@ _pack_ii = struct.Struct(">ii").pack
 new = object.__new__
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class AlterClientQuotasRequestEntityData(Fields):
     """What identifies the entity: user, client-id, both together, or ip alone."""
+
+    __slots__ = ("entity_type", "entity_name", "unknown_tagged_fields")
 
     entity_type: str
     """Kind of entity: user, client-id or ip. Others give INVALID_REQUEST."""
@@ -69,9 +69,10 @@ class AlterClientQuotasRequestEntityData(Fields):
         self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class OpData(Fields):
     """Changes to make to this entity."""
+
+    __slots__ = ("key", "value", "remove", "unknown_tagged_fields")
 
     key: str
     """Quota, e.g. producer_byte_rate, consumer_byte_rate, request_percentage,
@@ -96,9 +97,10 @@ class OpData(Fields):
         self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class AlterClientQuotasRequestEntryData(Fields):
     """Entities to change; each succeeds or fails alone."""
+
+    __slots__ = ("entity", "ops", "unknown_tagged_fields")
 
     entity: list[AlterClientQuotasRequestEntityData]
     """What identifies the entity: user, client-id, both together, or ip alone."""
@@ -117,7 +119,6 @@ class AlterClientQuotasRequestEntryData(Fields):
         self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class AlterClientQuotasRequest(Fields):
     """An admin client sets or removes quotas of users, client ids and addresses (KIP-546)."""
 
@@ -126,6 +127,8 @@ class AlterClientQuotasRequest(Fields):
     MIN_VERSION: ClassVar[int] = 0
     MAX_VERSION: ClassVar[int] = 1
     FLEXIBLE_FROM: ClassVar[int | None] = 1
+
+    __slots__ = ("entries", "validate_only", "unknown_tagged_fields")
 
     entries: list[AlterClientQuotasRequestEntryData]
     """Entities to change; each succeeds or fails alone."""
@@ -412,9 +415,10 @@ class AlterClientQuotasRequest(Fields):
             raise decode_failure("AlterClientQuotasRequest", version, buf, start, cause) from cause
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class AlterClientQuotasResponseEntityData(Fields):
     """The entity, repeated from the request."""
+
+    __slots__ = ("entity_type", "entity_name", "unknown_tagged_fields")
 
     entity_type: str
     """Kind of entity: user, client-id or ip."""
@@ -433,9 +437,10 @@ class AlterClientQuotasResponseEntityData(Fields):
         self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class AlterClientQuotasResponseEntryData(Fields):
     """One verdict for each entity of the request."""
+
+    __slots__ = ("error_code", "error_message", "entity", "unknown_tagged_fields")
 
     error_code: int
     """NONE, or e.g. INVALID_REQUEST (bad entity, key or value), CLUSTER_AUTHORIZATION_FAILED."""
@@ -458,7 +463,6 @@ class AlterClientQuotasResponseEntryData(Fields):
         self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class AlterClientQuotasResponse(Fields):
     """Outcome of an AlterClientQuotas request, one verdict for each entity (KIP-546)."""
 
@@ -467,6 +471,8 @@ class AlterClientQuotasResponse(Fields):
     MIN_VERSION: ClassVar[int] = 0
     MAX_VERSION: ClassVar[int] = 1
     FLEXIBLE_FROM: ClassVar[int | None] = 1
+
+    __slots__ = ("throttle_time_ms", "entries", "unknown_tagged_fields")
 
     throttle_time_ms: int
     """Quota delay in ms that the client has to sit out itself (KIP-219); 0 when within quota."""

@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 import struct
-from dataclasses import dataclass
 from typing import ClassVar
 
 from fencepost_protocol.failures import (
@@ -49,9 +48,10 @@ _pack_ii = struct.Struct(">ii").pack
 new = object.__new__
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class AlterableConfig(Fields):
     """The complete new set; settings missing here are reset."""
+
+    __slots__ = ("name", "value", "unknown_tagged_fields")
 
     name: str
     """Key of the setting, e.g. retention.ms."""
@@ -70,9 +70,10 @@ class AlterableConfig(Fields):
         self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class AlterConfigsResource(Fields):
     """Resources to change; each succeeds or fails alone, one listed twice is refused."""
+
+    __slots__ = ("resource_type", "resource_name", "configs", "unknown_tagged_fields")
 
     resource_type: int
     """Kind of resource, such as 2 topic or 4 broker."""
@@ -97,7 +98,6 @@ class AlterConfigsResource(Fields):
         self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class AlterConfigsRequest(Fields):
     """An admin client replaces the whole set of dynamic settings of a resource: what is left out
     falls back to its default. Superseded by IncrementalAlterConfigs (KIP-339).
@@ -108,6 +108,8 @@ class AlterConfigsRequest(Fields):
     MIN_VERSION: ClassVar[int] = 0
     MAX_VERSION: ClassVar[int] = 2
     FLEXIBLE_FROM: ClassVar[int | None] = 2
+
+    __slots__ = ("resources", "validate_only", "unknown_tagged_fields")
 
     resources: list[AlterConfigsResource]
     """Resources to change; each succeeds or fails alone, one listed twice is refused."""
@@ -346,9 +348,16 @@ class AlterConfigsRequest(Fields):
             raise decode_failure("AlterConfigsRequest", version, buf, start, cause) from cause
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class AlterConfigsResourceResponse(Fields):
     """One verdict for each resource of the request."""
+
+    __slots__ = (
+        "error_code",
+        "error_message",
+        "resource_type",
+        "resource_name",
+        "unknown_tagged_fields",
+    )
 
     error_code: int
     """NONE, or e.g. INVALID_CONFIG, INVALID_REQUEST, UNKNOWN_TOPIC_OR_PARTITION, POLICY_VIOLATION,
@@ -377,7 +386,6 @@ class AlterConfigsResourceResponse(Fields):
         self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class AlterConfigsResponse(Fields):
     """Outcome of an AlterConfigs request, one verdict for each resource."""
 
@@ -386,6 +394,8 @@ class AlterConfigsResponse(Fields):
     MIN_VERSION: ClassVar[int] = 0
     MAX_VERSION: ClassVar[int] = 2
     FLEXIBLE_FROM: ClassVar[int | None] = 2
+
+    __slots__ = ("throttle_time_ms", "responses", "unknown_tagged_fields")
 
     throttle_time_ms: int
     """Quota delay in ms that the client has to sit out itself (KIP-219); 0 when within quota."""

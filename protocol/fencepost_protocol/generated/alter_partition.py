@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 import struct
-from dataclasses import dataclass
 from typing import ClassVar
 
 from fencepost_protocol.failures import (
@@ -47,9 +46,10 @@ _pack_iq = struct.Struct(">iq").pack
 new = object.__new__
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class BrokerState(Fields):
     """Wanted in-sync set with the epoch of each broker (KIP-903)."""
+
+    __slots__ = ("broker_id", "broker_epoch", "unknown_tagged_fields")
 
     broker_id: int
     """Versions 3. Broker to be in sync; fenced or shutting down gives INELIGIBLE_REPLICA."""
@@ -70,9 +70,18 @@ class BrokerState(Fields):
         self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class AlterPartitionRequestPartitionData(Fields):
     """One change for each partition."""
+
+    __slots__ = (
+        "partition_index",
+        "leader_epoch",
+        "new_isr",
+        "new_isr_with_epochs",
+        "leader_recovery_state",
+        "partition_epoch",
+        "unknown_tagged_fields",
+    )
 
     partition_index: int
     """Partition number within the topic, counted from 0."""
@@ -109,9 +118,10 @@ class AlterPartitionRequestPartitionData(Fields):
         self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class AlterPartitionRequestTopicData(Fields):
     """Partitions to change, by topic."""
+
+    __slots__ = ("topic_id", "partitions", "unknown_tagged_fields")
 
     topic_id: bytes
     """UUID of the topic; unknown gives UNKNOWN_TOPIC_ID."""
@@ -130,7 +140,6 @@ class AlterPartitionRequestTopicData(Fields):
         self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class AlterPartitionRequest(Fields):
     """A partition leader asks the active controller to record a changed in-sync set (KIP-497).
     Between servers only.
@@ -141,6 +150,8 @@ class AlterPartitionRequest(Fields):
     MIN_VERSION: ClassVar[int] = 2
     MAX_VERSION: ClassVar[int] = 3
     FLEXIBLE_FROM: ClassVar[int | None] = 2
+
+    __slots__ = ("broker_id", "broker_epoch", "topics", "unknown_tagged_fields")
 
     broker_id: int
     """Node id of the asking broker, the leader of the partitions."""
@@ -330,9 +341,19 @@ class AlterPartitionRequest(Fields):
             raise decode_failure("AlterPartitionRequest", version, buf, start, cause) from cause
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class AlterPartitionResponsePartitionData(Fields):
     """One outcome for each partition."""
+
+    __slots__ = (
+        "partition_index",
+        "error_code",
+        "leader_id",
+        "leader_epoch",
+        "isr",
+        "leader_recovery_state",
+        "partition_epoch",
+        "unknown_tagged_fields",
+    )
 
     partition_index: int
     """Partition number within the topic, counted from 0."""
@@ -373,9 +394,10 @@ class AlterPartitionResponsePartitionData(Fields):
         self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class AlterPartitionResponseTopicData(Fields):
     """Outcome grouped by topic."""
+
+    __slots__ = ("topic_id", "partitions", "unknown_tagged_fields")
 
     topic_id: bytes
     """UUID of the topic, repeated from the request."""
@@ -394,7 +416,6 @@ class AlterPartitionResponseTopicData(Fields):
         self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class AlterPartitionResponse(Fields):
     """The controller's verdict on each change of an in-sync set, with the partition state now in
     force (KIP-497).
@@ -405,6 +426,8 @@ class AlterPartitionResponse(Fields):
     MIN_VERSION: ClassVar[int] = 2
     MAX_VERSION: ClassVar[int] = 3
     FLEXIBLE_FROM: ClassVar[int | None] = 2
+
+    __slots__ = ("throttle_time_ms", "error_code", "topics", "unknown_tagged_fields")
 
     throttle_time_ms: int
     """Quota delay in ms for the sender to sit out; between servers normally 0."""

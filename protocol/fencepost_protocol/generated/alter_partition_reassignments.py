@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 import struct
-from dataclasses import dataclass
 from typing import ClassVar
 
 from fencepost_protocol.failures import (
@@ -44,9 +43,10 @@ _pack_ih = struct.Struct(">ih").pack
 new = object.__new__
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class ReassignablePartition(Fields):
     """One target for each partition."""
+
+    __slots__ = ("partition_index", "replicas", "unknown_tagged_fields")
 
     partition_index: int
     """Partition number within the topic, counted from 0."""
@@ -67,9 +67,10 @@ class ReassignablePartition(Fields):
         self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class ReassignableTopic(Fields):
     """Partitions to move or to cancel, by topic."""
+
+    __slots__ = ("name", "partitions", "unknown_tagged_fields")
 
     name: str
     """Topic of the partitions."""
@@ -88,7 +89,6 @@ class ReassignableTopic(Fields):
         self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class AlterPartitionReassignmentsRequest(Fields):
     """An admin client moves partitions to other brokers, or calls such a move off (KIP-455). Needs
     alter on the cluster.
@@ -99,6 +99,13 @@ class AlterPartitionReassignmentsRequest(Fields):
     MIN_VERSION: ClassVar[int] = 0
     MAX_VERSION: ClassVar[int] = 1
     FLEXIBLE_FROM: ClassVar[int | None] = 0
+
+    __slots__ = (
+        "timeout_ms",
+        "allow_replication_factor_change",
+        "topics",
+        "unknown_tagged_fields",
+    )
 
     timeout_ms: int
     """Longest wait in ms for the request to be accepted; the move itself goes on afterwards."""
@@ -265,9 +272,10 @@ class AlterPartitionReassignmentsRequest(Fields):
             raise decode_failure("AlterPartitionReassignmentsRequest", version, buf, start, cause) from cause
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class ReassignablePartitionResponse(Fields):
     """One outcome for each partition."""
+
+    __slots__ = ("partition_index", "error_code", "error_message", "unknown_tagged_fields")
 
     partition_index: int
     """Partition number within the topic, counted from 0."""
@@ -292,9 +300,10 @@ class ReassignablePartitionResponse(Fields):
         self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class ReassignableTopicResponse(Fields):
     """Outcome grouped by topic."""
+
+    __slots__ = ("name", "partitions", "unknown_tagged_fields")
 
     name: str
     """Topic the outcome is for."""
@@ -313,7 +322,6 @@ class ReassignableTopicResponse(Fields):
         self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class AlterPartitionReassignmentsResponse(Fields):
     """Tells which moves were accepted or cancelled, not which are complete: see
     ListPartitionReassignments for that (KIP-455).
@@ -324,6 +332,15 @@ class AlterPartitionReassignmentsResponse(Fields):
     MIN_VERSION: ClassVar[int] = 0
     MAX_VERSION: ClassVar[int] = 1
     FLEXIBLE_FROM: ClassVar[int | None] = 0
+
+    __slots__ = (
+        "throttle_time_ms",
+        "allow_replication_factor_change",
+        "error_code",
+        "error_message",
+        "responses",
+        "unknown_tagged_fields",
+    )
 
     throttle_time_ms: int
     """Quota delay in ms that the client has to sit out itself (KIP-219); 0 when within quota."""

@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 import struct
-from dataclasses import dataclass
 from typing import ClassVar
 
 from fencepost_protocol.failures import (
@@ -45,9 +44,10 @@ _pack_ii = struct.Struct(">ii").pack
 new = object.__new__
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class AlterReplicaLogDirTopic(Fields):
     """Partitions to move to this directory, by topic."""
+
+    __slots__ = ("name", "partitions", "unknown_tagged_fields")
 
     name: str
     """Topic whose replicas move."""
@@ -66,9 +66,10 @@ class AlterReplicaLogDirTopic(Fields):
         self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class AlterReplicaLogDir(Fields):
     """Target directories with the replicas to be moved there."""
+
+    __slots__ = ("path", "topics", "unknown_tagged_fields")
 
     path: str
     """Absolute path of one of this broker's log directories; an unknown one gives
@@ -89,7 +90,6 @@ class AlterReplicaLogDir(Fields):
         self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class AlterReplicaLogDirsRequest(Fields):
     """An admin client tells a broker to keep its own replicas in other log directories; the copy
     goes on in the background (KIP-113).
@@ -100,6 +100,8 @@ class AlterReplicaLogDirsRequest(Fields):
     MIN_VERSION: ClassVar[int] = 1
     MAX_VERSION: ClassVar[int] = 2
     FLEXIBLE_FROM: ClassVar[int | None] = 2
+
+    __slots__ = ("dirs", "unknown_tagged_fields")
 
     dirs: list[AlterReplicaLogDir]
     """Target directories with the replicas to be moved there."""
@@ -319,9 +321,10 @@ class AlterReplicaLogDirsRequest(Fields):
             raise decode_failure("AlterReplicaLogDirsRequest", version, buf, start, cause) from cause
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class AlterReplicaLogDirPartitionResult(Fields):
     """One outcome for each replica."""
+
+    __slots__ = ("partition_index", "error_code", "unknown_tagged_fields")
 
     partition_index: int
     """Partition number within the topic, counted from 0."""
@@ -342,9 +345,10 @@ class AlterReplicaLogDirPartitionResult(Fields):
         self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class AlterReplicaLogDirTopicResult(Fields):
     """Outcome grouped by topic."""
+
+    __slots__ = ("topic_name", "partitions", "unknown_tagged_fields")
 
     topic_name: str
     """Topic the outcome is for."""
@@ -363,7 +367,6 @@ class AlterReplicaLogDirTopicResult(Fields):
         self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class AlterReplicaLogDirsResponse(Fields):
     """Tells for each replica whether the move was accepted; DescribeLogDirs shows how far it has
     got (KIP-113).
@@ -374,6 +377,8 @@ class AlterReplicaLogDirsResponse(Fields):
     MIN_VERSION: ClassVar[int] = 1
     MAX_VERSION: ClassVar[int] = 2
     FLEXIBLE_FROM: ClassVar[int | None] = 2
+
+    __slots__ = ("throttle_time_ms", "results", "unknown_tagged_fields")
 
     throttle_time_ms: int
     """Quota delay in ms that the client has to sit out itself (KIP-219); 0 when within quota."""

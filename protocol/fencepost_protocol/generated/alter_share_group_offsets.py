@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 import struct
-from dataclasses import dataclass
 from typing import ClassVar
 
 from fencepost_protocol.failures import (
@@ -41,9 +40,10 @@ _pack_iq = struct.Struct(">iq").pack
 new = object.__new__
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class AlterShareGroupOffsetsRequestPartition(Fields):
     """Partitions to alter."""
+
+    __slots__ = ("partition_index", "start_offset", "unknown_tagged_fields")
 
     partition_index: int
     """Number of the partition."""
@@ -62,9 +62,10 @@ class AlterShareGroupOffsetsRequestPartition(Fields):
         self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class AlterShareGroupOffsetsRequestTopic(Fields):
     """Topics to alter."""
+
+    __slots__ = ("topic_name", "partitions", "unknown_tagged_fields")
 
     topic_name: str
     """Name of the topic."""
@@ -83,7 +84,6 @@ class AlterShareGroupOffsetsRequestTopic(Fields):
         self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class AlterShareGroupOffsetsRequest(Fields):
     """Sets the start offsets of a share group that has no members (KIP-932)."""
 
@@ -92,6 +92,8 @@ class AlterShareGroupOffsetsRequest(Fields):
     MIN_VERSION: ClassVar[int] = 0
     MAX_VERSION: ClassVar[int] = 0
     FLEXIBLE_FROM: ClassVar[int | None] = 0
+
+    __slots__ = ("group_id", "topics", "unknown_tagged_fields")
 
     group_id: str
     """Share group whose offsets are set."""
@@ -234,9 +236,10 @@ class AlterShareGroupOffsetsRequest(Fields):
             raise decode_failure("AlterShareGroupOffsetsRequest", version, buf, start, cause) from cause
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class AlterShareGroupOffsetsResponsePartition(Fields):
     """Partitions of the topic."""
+
+    __slots__ = ("partition_index", "error_code", "error_message", "unknown_tagged_fields")
 
     partition_index: int
     """Number of the partition."""
@@ -259,9 +262,10 @@ class AlterShareGroupOffsetsResponsePartition(Fields):
         self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class AlterShareGroupOffsetsResponseTopic(Fields):
     """Outcomes by topic."""
+
+    __slots__ = ("topic_name", "topic_id", "partitions", "unknown_tagged_fields")
 
     topic_name: str
     """Name of the topic."""
@@ -284,7 +288,6 @@ class AlterShareGroupOffsetsResponseTopic(Fields):
         self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class AlterShareGroupOffsetsResponse(Fields):
     """Outcome of setting the start offsets (KIP-932)."""
 
@@ -293,6 +296,14 @@ class AlterShareGroupOffsetsResponse(Fields):
     MIN_VERSION: ClassVar[int] = 0
     MAX_VERSION: ClassVar[int] = 0
     FLEXIBLE_FROM: ClassVar[int | None] = 0
+
+    __slots__ = (
+        "throttle_time_ms",
+        "error_code",
+        "error_message",
+        "responses",
+        "unknown_tagged_fields",
+    )
 
     throttle_time_ms: int
     """Quota delay in ms that the client has to sit out itself (KIP-219); 0 when within quota."""

@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 import struct
-from dataclasses import dataclass
 from typing import ClassVar
 
 from fencepost_protocol.failures import (
@@ -41,9 +40,10 @@ _pack_i = struct.Struct(">i").pack
 new = object.__new__
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class ScramCredentialDeletion(Fields):
     """Credentials to remove."""
+
+    __slots__ = ("name", "mechanism", "unknown_tagged_fields")
 
     name: str
     """User to remove a credential of; RESOURCE_NOT_FOUND when there is none."""
@@ -62,11 +62,19 @@ class ScramCredentialDeletion(Fields):
         self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class ScramCredentialUpsertion(Fields):
     """Credentials to create or replace; a user and variant may occur only once, else
     DUPLICATE_RESOURCE.
     """
+
+    __slots__ = (
+        "name",
+        "mechanism",
+        "iterations",
+        "salt",
+        "salted_password",
+        "unknown_tagged_fields",
+    )
 
     name: str
     """User to store a credential for; empty gives UNACCEPTABLE_CREDENTIAL."""
@@ -99,7 +107,6 @@ class ScramCredentialUpsertion(Fields):
         self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class AlterUserScramCredentialsRequest(Fields):
     """An admin client sets or deletes SCRAM credentials; the password is salted and hashed by the
     client and never sent in clear (KIP-554).
@@ -110,6 +117,8 @@ class AlterUserScramCredentialsRequest(Fields):
     MIN_VERSION: ClassVar[int] = 0
     MAX_VERSION: ClassVar[int] = 0
     FLEXIBLE_FROM: ClassVar[int | None] = 0
+
+    __slots__ = ("deletions", "upsertions", "unknown_tagged_fields")
 
     deletions: list[ScramCredentialDeletion]
     """Credentials to remove."""
@@ -281,9 +290,10 @@ class AlterUserScramCredentialsRequest(Fields):
             raise decode_failure("AlterUserScramCredentialsRequest", version, buf, start, cause) from cause
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class AlterUserScramCredentialsResult(Fields):
     """One verdict for each user named in the request."""
+
+    __slots__ = ("user", "error_code", "error_message", "unknown_tagged_fields")
 
     user: str
     """User the verdict is for, deletions and upsertions together."""
@@ -308,7 +318,6 @@ class AlterUserScramCredentialsResult(Fields):
         self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class AlterUserScramCredentialsResponse(Fields):
     """Outcome of an AlterUserScramCredentials request, one verdict for each user (KIP-554)."""
 
@@ -317,6 +326,8 @@ class AlterUserScramCredentialsResponse(Fields):
     MIN_VERSION: ClassVar[int] = 0
     MAX_VERSION: ClassVar[int] = 0
     FLEXIBLE_FROM: ClassVar[int | None] = 0
+
+    __slots__ = ("throttle_time_ms", "results", "unknown_tagged_fields")
 
     throttle_time_ms: int
     """Quota delay in ms that the client has to sit out itself (KIP-219); 0 when within quota."""

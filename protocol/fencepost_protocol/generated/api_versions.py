@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 import struct
-from dataclasses import dataclass
 from typing import ClassVar
 
 from fencepost_protocol.failures import (
@@ -52,7 +51,6 @@ _pack_i = struct.Struct(">i").pack
 new = object.__new__
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class ApiVersionsRequest(Fields):
     """First request of most clients on a new connection: which API versions does the broker speak?
     Too high a version is answered in version 0 with UNSUPPORTED_VERSION, so the client can step
@@ -64,6 +62,8 @@ class ApiVersionsRequest(Fields):
     MIN_VERSION: ClassVar[int] = 0
     MAX_VERSION: ClassVar[int] = 4
     FLEXIBLE_FROM: ClassVar[int | None] = 3
+
+    __slots__ = ("client_software_name", "client_software_version", "unknown_tagged_fields")
 
     client_software_name: str
     """Versions 3-4. Client library, e.g. apache-kafka-java: letters, digits, dot and hyphen; empty
@@ -158,10 +158,11 @@ class ApiVersionsRequest(Fields):
             raise decode_failure("ApiVersionsRequest", version, buf, start, cause) from cause
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class ApiVersion(Fields):
     """Every API open to clients on this listener; with UNSUPPORTED_VERSION only ApiVersions itself.
     """
+
+    __slots__ = ("api_key", "min_version", "max_version", "unknown_tagged_fields")
 
     api_key: int
     """Number of the API, such as 0 for Produce."""
@@ -184,9 +185,10 @@ class ApiVersion(Fields):
         self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class SupportedFeatureKey(Fields):
     """Features this broker's software could run, with level ranges (KIP-584)."""
+
+    __slots__ = ("name", "min_version", "max_version", "unknown_tagged_fields")
 
     name: str
     """Versions 3-4. Feature name, such as transaction.version."""
@@ -209,9 +211,10 @@ class SupportedFeatureKey(Fields):
         self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class FinalizedFeatureKey(Fields):
     """Levels in force across the cluster (KIP-584); a feature at level 0 is absent."""
+
+    __slots__ = ("name", "max_version_level", "min_version_level", "unknown_tagged_fields")
 
     name: str
     """Versions 3-4. Feature name; transaction.version 2 switches clients to the KIP-890 protocol.
@@ -235,7 +238,6 @@ class FinalizedFeatureKey(Fields):
         self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class ApiVersionsResponse(Fields):
     """Version ranges for every API, and the cluster's features (KIP-584). Its header never has
     tagged fields, even where the body is flexible (KIP-511).
@@ -246,6 +248,17 @@ class ApiVersionsResponse(Fields):
     MIN_VERSION: ClassVar[int] = 0
     MAX_VERSION: ClassVar[int] = 4
     FLEXIBLE_FROM: ClassVar[int | None] = 3
+
+    __slots__ = (
+        "error_code",
+        "api_keys",
+        "throttle_time_ms",
+        "supported_features",
+        "finalized_features_epoch",
+        "finalized_features",
+        "zk_migration_ready",
+        "unknown_tagged_fields",
+    )
 
     error_code: int
     """NONE, UNSUPPORTED_VERSION (body in version 0, retry with what ApiKeys says), or

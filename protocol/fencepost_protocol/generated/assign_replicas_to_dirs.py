@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 import struct
-from dataclasses import dataclass
 from typing import ClassVar
 
 from fencepost_protocol.failures import (
@@ -40,9 +39,10 @@ _pack_iq = struct.Struct(">iq").pack
 new = object.__new__
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class AssignReplicasToDirsRequestPartitionData(Fields):
     """Replicas of that topic in the directory."""
+
+    __slots__ = ("partition_index", "unknown_tagged_fields")
 
     partition_index: int
     """Partition number within the topic, counted from 0."""
@@ -57,9 +57,10 @@ class AssignReplicasToDirsRequestPartitionData(Fields):
         self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class AssignReplicasToDirsRequestTopicData(Fields):
     """Replicas in this directory, by topic."""
+
+    __slots__ = ("topic_id", "partitions", "unknown_tagged_fields")
 
     topic_id: bytes
     """UUID of the topic."""
@@ -78,9 +79,10 @@ class AssignReplicasToDirsRequestTopicData(Fields):
         self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class AssignReplicasToDirsRequestDirectoryData(Fields):
     """Log directories with newly placed replicas."""
+
+    __slots__ = ("id", "topics", "unknown_tagged_fields")
 
     id: bytes
     """UUID of the log directory, from its meta.properties."""
@@ -99,7 +101,6 @@ class AssignReplicasToDirsRequestDirectoryData(Fields):
         self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class AssignReplicasToDirsRequest(Fields):
     """A broker with several log directories reports to the active controller which directory holds
     which replica, so that a failed disk is attributed correctly (KIP-858).
@@ -110,6 +111,8 @@ class AssignReplicasToDirsRequest(Fields):
     MIN_VERSION: ClassVar[int] = 0
     MAX_VERSION: ClassVar[int] = 0
     FLEXIBLE_FROM: ClassVar[int | None] = 0
+
+    __slots__ = ("broker_id", "broker_epoch", "directories", "unknown_tagged_fields")
 
     broker_id: int
     """Broker that reports its directories."""
@@ -259,9 +262,10 @@ class AssignReplicasToDirsRequest(Fields):
             raise decode_failure("AssignReplicasToDirsRequest", version, buf, start, cause) from cause
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class AssignReplicasToDirsResponsePartitionData(Fields):
     """One outcome for each replica."""
+
+    __slots__ = ("partition_index", "error_code", "unknown_tagged_fields")
 
     partition_index: int
     """Partition number within the topic, counted from 0."""
@@ -282,9 +286,10 @@ class AssignReplicasToDirsResponsePartitionData(Fields):
         self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class AssignReplicasToDirsResponseTopicData(Fields):
     """Outcome for this directory, by topic."""
+
+    __slots__ = ("topic_id", "partitions", "unknown_tagged_fields")
 
     topic_id: bytes
     """UUID of the topic."""
@@ -303,9 +308,10 @@ class AssignReplicasToDirsResponseTopicData(Fields):
         self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class AssignReplicasToDirsResponseDirectoryData(Fields):
     """Outcome grouped by log directory, as in the request."""
+
+    __slots__ = ("id", "topics", "unknown_tagged_fields")
 
     id: bytes
     """UUID of the log directory."""
@@ -324,7 +330,6 @@ class AssignReplicasToDirsResponseDirectoryData(Fields):
         self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class AssignReplicasToDirsResponse(Fields):
     """The controller's verdict on each replica placement of the request (KIP-858)."""
 
@@ -333,6 +338,8 @@ class AssignReplicasToDirsResponse(Fields):
     MIN_VERSION: ClassVar[int] = 0
     MAX_VERSION: ClassVar[int] = 0
     FLEXIBLE_FROM: ClassVar[int | None] = 0
+
+    __slots__ = ("throttle_time_ms", "error_code", "directories", "unknown_tagged_fields")
 
     throttle_time_ms: int
     """Quota delay in ms for the sender to sit out; between servers normally 0."""

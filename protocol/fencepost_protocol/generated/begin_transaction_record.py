@@ -4,7 +4,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import ClassVar
 
 from fencepost_protocol.failures import (
@@ -31,7 +30,6 @@ from fencepost_protocol.varint import read_uvarint_tail
 new = object.__new__
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class BeginTransactionRecord(Fields):
     """Opens a metadata transaction in the KRaft log; the records that follow take effect together
     at its EndTransactionRecord (KIP-868).
@@ -42,6 +40,8 @@ class BeginTransactionRecord(Fields):
     MIN_VERSION: ClassVar[int] = 0
     MAX_VERSION: ClassVar[int] = 0
     FLEXIBLE_FROM: ClassVar[int | None] = 0
+
+    __slots__ = ("name", "unknown_tagged_fields")
 
     name: str | None
     """What the transaction is for, for people only; null when not told."""

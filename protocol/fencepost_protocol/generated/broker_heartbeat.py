@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 import struct
-from dataclasses import dataclass
 from typing import ClassVar
 
 from fencepost_protocol.failures import (
@@ -42,7 +41,6 @@ _pack_iqqtt = struct.Struct(">iqq??").pack
 new = object.__new__
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class BrokerHeartbeatRequest(Fields):
     """A broker tells the active controller at short intervals that it lives, how far it has read
     the metadata log and what it wants (KIP-631).
@@ -53,6 +51,17 @@ class BrokerHeartbeatRequest(Fields):
     MIN_VERSION: ClassVar[int] = 0
     MAX_VERSION: ClassVar[int] = 2
     FLEXIBLE_FROM: ClassVar[int | None] = 0
+
+    __slots__ = (
+        "broker_id",
+        "broker_epoch",
+        "current_metadata_offset",
+        "want_fence",
+        "want_shut_down",
+        "offline_log_dirs",
+        "cordoned_log_dirs",
+        "unknown_tagged_fields",
+    )
 
     broker_id: int
     """Node id of the broker."""
@@ -208,7 +217,6 @@ class BrokerHeartbeatRequest(Fields):
             raise decode_failure("BrokerHeartbeatRequest", version, buf, start, cause) from cause
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class BrokerHeartbeatResponse(Fields):
     """The active controller's answer to a broker's periodic heartbeat; it tells the broker whether
     it may serve clients and whether it may stop (KIP-631).
@@ -219,6 +227,15 @@ class BrokerHeartbeatResponse(Fields):
     MIN_VERSION: ClassVar[int] = 0
     MAX_VERSION: ClassVar[int] = 2
     FLEXIBLE_FROM: ClassVar[int | None] = 0
+
+    __slots__ = (
+        "throttle_time_ms",
+        "error_code",
+        "is_caught_up",
+        "is_fenced",
+        "should_shut_down",
+        "unknown_tagged_fields",
+    )
 
     throttle_time_ms: int
     """Quota delay in ms for the sender to sit out; between servers normally 0."""

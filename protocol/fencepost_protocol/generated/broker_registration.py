@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 import struct
-from dataclasses import dataclass
 from typing import ClassVar
 
 from fencepost_protocol.failures import (
@@ -51,9 +50,10 @@ _pack_q = struct.Struct(">q").pack
 new = object.__new__
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class Listener(Fields):
     """Addresses the broker wants to be known by."""
+
+    __slots__ = ("name", "host", "port", "security_protocol", "unknown_tagged_fields")
 
     name: str
     """Listener name, e.g. PLAINTEXT or INTERNAL."""
@@ -80,10 +80,16 @@ class Listener(Fields):
         self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class Feature(Fields):
     """Features and levels the broker can run; UNSUPPORTED_VERSION if a finalised level is outside.
     """
+
+    __slots__ = (
+        "name",
+        "min_supported_version",
+        "max_supported_version",
+        "unknown_tagged_fields",
+    )
 
     name: str
     """Feature name, e.g. metadata.version."""
@@ -106,7 +112,6 @@ class Feature(Fields):
         self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class BrokerRegistrationRequest(Fields):
     """A starting broker registers with the active controller and stays fenced until its heartbeats
     show that it has caught up (KIP-631).
@@ -117,6 +122,19 @@ class BrokerRegistrationRequest(Fields):
     MIN_VERSION: ClassVar[int] = 0
     MAX_VERSION: ClassVar[int] = 4
     FLEXIBLE_FROM: ClassVar[int | None] = 0
+
+    __slots__ = (
+        "broker_id",
+        "cluster_id",
+        "incarnation_id",
+        "listeners",
+        "features",
+        "rack",
+        "is_migrating_zk_broker",
+        "log_dirs",
+        "previous_broker_epoch",
+        "unknown_tagged_fields",
+    )
 
     broker_id: int
     """Node id of the broker; DUPLICATE_BROKER_REGISTRATION while another process holds it."""
@@ -381,7 +399,6 @@ class BrokerRegistrationRequest(Fields):
             raise decode_failure("BrokerRegistrationRequest", version, buf, start, cause) from cause
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class BrokerRegistrationResponse(Fields):
     """The controller's answer to a broker's registration; the epoch in it accompanies every later
     request of that broker (KIP-631).
@@ -392,6 +409,8 @@ class BrokerRegistrationResponse(Fields):
     MIN_VERSION: ClassVar[int] = 0
     MAX_VERSION: ClassVar[int] = 4
     FLEXIBLE_FROM: ClassVar[int | None] = 0
+
+    __slots__ = ("throttle_time_ms", "error_code", "broker_epoch", "unknown_tagged_fields")
 
     throttle_time_ms: int
     """Quota delay in ms for the sender to sit out; between servers normally 0."""

@@ -5,7 +5,6 @@
 from __future__ import annotations
 
 import struct
-from dataclasses import dataclass
 from typing import ClassVar
 
 from fencepost_protocol.failures import (
@@ -39,7 +38,6 @@ _pack_iq = struct.Struct(">iq").pack
 new = object.__new__
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class BrokerRegistrationChangeRecord(Fields):
     """Changes part of a broker's registration, mostly when it is fenced, unfenced or shutting down;
     fields left out stay as they were.
@@ -50,6 +48,16 @@ class BrokerRegistrationChangeRecord(Fields):
     MIN_VERSION: ClassVar[int] = 0
     MAX_VERSION: ClassVar[int] = 3
     FLEXIBLE_FROM: ClassVar[int | None] = 0
+
+    __slots__ = (
+        "broker_id",
+        "broker_epoch",
+        "fenced",
+        "in_controlled_shutdown",
+        "log_dirs",
+        "cordoned_log_dirs",
+        "unknown_tagged_fields",
+    )
 
     broker_id: int
     """Broker whose registration changes."""

@@ -4,7 +4,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import ClassVar
 
 from fencepost_protocol.failures import (
@@ -27,7 +26,6 @@ from fencepost_protocol.primitives import (
 new = object.__new__
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class ClearElrRecord(Fields):
     """Empties the eligible leader replicas, as after a change of min.insync.replicas (KIP-966)."""
 
@@ -36,6 +34,8 @@ class ClearElrRecord(Fields):
     MIN_VERSION: ClassVar[int] = 0
     MAX_VERSION: ClassVar[int] = 0
     FLEXIBLE_FROM: ClassVar[int | None] = 0
+
+    __slots__ = ("topic_name", "unknown_tagged_fields")
 
     topic_name: str
     """Topic to clear; an empty name clears all topics."""

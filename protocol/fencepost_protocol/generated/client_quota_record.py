@@ -5,7 +5,6 @@
 from __future__ import annotations
 
 import struct
-from dataclasses import dataclass
 from typing import ClassVar
 
 from fencepost_protocol.failures import (
@@ -34,9 +33,10 @@ _pack_dt = struct.Struct(">d?").pack
 new = object.__new__
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class EntityData(Fields):
     """Who the quota is for; several parts, such as user and client-id, must all match."""
+
+    __slots__ = ("entity_type", "entity_name", "unknown_tagged_fields")
 
     entity_type: str
     """user, client-id or ip."""
@@ -55,7 +55,6 @@ class EntityData(Fields):
         self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class ClientQuotaRecord(Fields):
     """Sets or removes one client quota (KIP-546)."""
 
@@ -64,6 +63,8 @@ class ClientQuotaRecord(Fields):
     MIN_VERSION: ClassVar[int] = 0
     MAX_VERSION: ClassVar[int] = 0
     FLEXIBLE_FROM: ClassVar[int | None] = 0
+
+    __slots__ = ("entity", "key", "value", "remove", "unknown_tagged_fields")
 
     entity: list[EntityData]
     """Who the quota is for; several parts, such as user and client-id, must all match."""

@@ -5,7 +5,6 @@
 from __future__ import annotations
 
 import struct
-from dataclasses import dataclass
 from typing import ClassVar
 
 from fencepost_protocol.failures import (
@@ -31,7 +30,6 @@ _pack_b = struct.Struct(">b").pack
 new = object.__new__
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class ConfigRecord(Fields):
     """Sets or removes one dynamic configuration value."""
 
@@ -40,6 +38,8 @@ class ConfigRecord(Fields):
     MIN_VERSION: ClassVar[int] = 0
     MAX_VERSION: ClassVar[int] = 0
     FLEXIBLE_FROM: ClassVar[int | None] = 0
+
+    __slots__ = ("resource_type", "resource_name", "name", "value", "unknown_tagged_fields")
 
     resource_type: int
     """2 topic, 4 broker, 16 client metrics, 32 group."""

@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 import struct
-from dataclasses import dataclass
 from typing import ClassVar
 
 from fencepost_protocol.failures import (
@@ -45,7 +44,6 @@ _pack_iib = struct.Struct(">iib").pack
 new = object.__new__
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class ConsumerGroupCurrentMemberAssignmentKey(Fields):
     """Key in __consumer_offsets of one member's current assignment under the new consumer protocol
     (KIP-848); a null value deletes it.
@@ -56,6 +54,8 @@ class ConsumerGroupCurrentMemberAssignmentKey(Fields):
     MIN_VERSION: ClassVar[int] = 0
     MAX_VERSION: ClassVar[int] = 0
     FLEXIBLE_FROM: ClassVar[int | None] = None
+
+    __slots__ = ("group_id", "member_id", "unknown_tagged_fields")
 
     group_id: str
     """Group that the record belongs to."""
@@ -121,9 +121,10 @@ class ConsumerGroupCurrentMemberAssignmentKey(Fields):
             raise decode_failure("ConsumerGroupCurrentMemberAssignmentKey", version, buf, start, cause) from cause
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class TopicPartitions(Fields):
     """Part of ConsumerGroupCurrentMemberAssignmentValue."""
+
+    __slots__ = ("topic_id", "partitions", "assignment_epochs", "unknown_tagged_fields")
 
     topic_id: bytes
     """UUID of the topic."""
@@ -148,7 +149,6 @@ class TopicPartitions(Fields):
         self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class ConsumerGroupCurrentMemberAssignmentValue(Fields):
     """Where a member of a new-protocol consumer group stands between its old assignment and its
     target (KIP-848).
@@ -159,6 +159,15 @@ class ConsumerGroupCurrentMemberAssignmentValue(Fields):
     MIN_VERSION: ClassVar[int] = 0
     MAX_VERSION: ClassVar[int] = 0
     FLEXIBLE_FROM: ClassVar[int | None] = 0
+
+    __slots__ = (
+        "member_epoch",
+        "previous_member_epoch",
+        "state",
+        "assigned_partitions",
+        "partitions_pending_revocation",
+        "unknown_tagged_fields",
+    )
 
     member_epoch: int
     """Epoch the member has reached; -2 for a static member that left for a while."""

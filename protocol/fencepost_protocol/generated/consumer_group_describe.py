@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 import struct
-from dataclasses import dataclass
 from typing import ClassVar
 
 from fencepost_protocol.failures import (
@@ -50,7 +49,6 @@ _pack_ii = struct.Struct(">ii").pack
 new = object.__new__
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class ConsumerGroupDescribeRequest(Fields):
     """An administrative client asks the coordinator for details of groups that use the new consumer
     protocol (KIP-848).
@@ -61,6 +59,8 @@ class ConsumerGroupDescribeRequest(Fields):
     MIN_VERSION: ClassVar[int] = 0
     MAX_VERSION: ClassVar[int] = 1
     FLEXIBLE_FROM: ClassVar[int | None] = 0
+
+    __slots__ = ("group_ids", "include_authorized_operations", "unknown_tagged_fields")
 
     group_ids: list[str]
     """Groups to describe; classic groups give GROUP_ID_NOT_FOUND and need DescribeGroups."""
@@ -131,9 +131,10 @@ class ConsumerGroupDescribeRequest(Fields):
             raise decode_failure("ConsumerGroupDescribeRequest", version, buf, start, cause) from cause
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class TopicPartitions(Fields):
     """Part of ConsumerGroupDescribeResponse."""
+
+    __slots__ = ("topic_id", "topic_name", "partitions", "unknown_tagged_fields")
 
     topic_id: bytes
     """UUID of the topic."""
@@ -156,9 +157,10 @@ class TopicPartitions(Fields):
         self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class Assignment(Fields):
     """Part of ConsumerGroupDescribeResponse."""
+
+    __slots__ = ("topic_partitions", "unknown_tagged_fields")
 
     topic_partitions: list[TopicPartitions]
     """Partitions of the assignment, by topic."""
@@ -173,9 +175,23 @@ class Assignment(Fields):
         self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class Member(Fields):
     """Present members of the group."""
+
+    __slots__ = (
+        "member_id",
+        "instance_id",
+        "rack_id",
+        "member_epoch",
+        "client_id",
+        "client_host",
+        "subscribed_topic_names",
+        "subscribed_topic_regex",
+        "assignment",
+        "target_assignment",
+        "member_type",
+        "unknown_tagged_fields",
+    )
 
     member_id: str
     """Id the member heartbeats with."""
@@ -231,9 +247,21 @@ class Member(Fields):
         self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class DescribedGroup(Fields):
     """One description for each group asked for."""
+
+    __slots__ = (
+        "error_code",
+        "error_message",
+        "group_id",
+        "group_state",
+        "group_epoch",
+        "assignment_epoch",
+        "assignor_name",
+        "members",
+        "authorized_operations",
+        "unknown_tagged_fields",
+    )
 
     error_code: int
     """NONE, or e.g. GROUP_ID_NOT_FOUND, GROUP_AUTHORIZATION_FAILED, TOPIC_AUTHORIZATION_FAILED,
@@ -286,7 +314,6 @@ class DescribedGroup(Fields):
         self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class ConsumerGroupDescribeResponse(Fields):
     """State, epochs, members and assignments of new-protocol consumer groups (KIP-848)."""
 
@@ -295,6 +322,8 @@ class ConsumerGroupDescribeResponse(Fields):
     MIN_VERSION: ClassVar[int] = 0
     MAX_VERSION: ClassVar[int] = 1
     FLEXIBLE_FROM: ClassVar[int | None] = 0
+
+    __slots__ = ("throttle_time_ms", "groups", "unknown_tagged_fields")
 
     throttle_time_ms: int
     """Quota delay in ms that the client has to sit out itself (KIP-219); 0 when within quota."""

@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 import struct
-from dataclasses import dataclass
 from typing import ClassVar
 
 from fencepost_protocol.failures import (
@@ -49,9 +48,10 @@ _pack_ii = struct.Struct(">ii").pack
 new = object.__new__
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class ConsumerGroupHeartbeatRequestTopicPartitions(Fields):
     """Partitions the member owns at present; null when unchanged, an empty list on joining."""
+
+    __slots__ = ("topic_id", "partitions", "unknown_tagged_fields")
 
     topic_id: bytes
     """UUID of a topic with owned partitions."""
@@ -70,7 +70,6 @@ class ConsumerGroupHeartbeatRequestTopicPartitions(Fields):
         self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class ConsumerGroupHeartbeatRequest(Fields):
     """A member of a consumer group under the new protocol joins, stays alive, reports what it owns
     and leaves, all with this request to the group coordinator (KIP-848).
@@ -81,6 +80,20 @@ class ConsumerGroupHeartbeatRequest(Fields):
     MIN_VERSION: ClassVar[int] = 0
     MAX_VERSION: ClassVar[int] = 1
     FLEXIBLE_FROM: ClassVar[int | None] = 0
+
+    __slots__ = (
+        "group_id",
+        "member_id",
+        "member_epoch",
+        "instance_id",
+        "rack_id",
+        "rebalance_timeout_ms",
+        "subscribed_topic_names",
+        "subscribed_topic_regex",
+        "server_assignor",
+        "topic_partitions",
+        "unknown_tagged_fields",
+    )
 
     group_id: str
     """Group to join or stay in; an empty one is refused."""
@@ -365,9 +378,10 @@ class ConsumerGroupHeartbeatRequest(Fields):
             raise decode_failure("ConsumerGroupHeartbeatRequest", version, buf, start, cause) from cause
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class ConsumerGroupHeartbeatResponseTopicPartitions(Fields):
     """Part of ConsumerGroupHeartbeatResponse."""
+
+    __slots__ = ("topic_id", "partitions", "unknown_tagged_fields")
 
     topic_id: bytes
     """UUID of an assigned topic; names come from Metadata."""
@@ -386,11 +400,12 @@ class ConsumerGroupHeartbeatResponseTopicPartitions(Fields):
         self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class Assignment(Fields):
     """What the member may own from now on; null when nothing changed. Partitions no longer listed
     must be given up.
     """
+
+    __slots__ = ("topic_partitions", "unknown_tagged_fields")
 
     topic_partitions: list[ConsumerGroupHeartbeatResponseTopicPartitions]
     """Assigned partitions by topic; an empty list takes everything away."""
@@ -405,7 +420,6 @@ class Assignment(Fields):
         self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class ConsumerGroupHeartbeatResponse(Fields):
     """The coordinator's answer to each heartbeat; it carries a new epoch and a new assignment
     whenever the member has to move on (KIP-848).
@@ -416,6 +430,17 @@ class ConsumerGroupHeartbeatResponse(Fields):
     MIN_VERSION: ClassVar[int] = 0
     MAX_VERSION: ClassVar[int] = 1
     FLEXIBLE_FROM: ClassVar[int | None] = 0
+
+    __slots__ = (
+        "throttle_time_ms",
+        "error_code",
+        "error_message",
+        "member_id",
+        "member_epoch",
+        "heartbeat_interval_ms",
+        "assignment",
+        "unknown_tagged_fields",
+    )
 
     throttle_time_ms: int
     """Quota delay in ms that the client has to sit out itself (KIP-219); 0 when within quota."""

@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 import struct
-from dataclasses import dataclass
 from typing import ClassVar
 
 from fencepost_protocol.failures import (
@@ -45,7 +44,6 @@ _pack_i = struct.Struct(">i").pack
 new = object.__new__
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class ConsumerGroupMemberMetadataKey(Fields):
     """Key in __consumer_offsets of one member's description under the new consumer protocol
     (KIP-848); a null value removes the member.
@@ -56,6 +54,8 @@ class ConsumerGroupMemberMetadataKey(Fields):
     MIN_VERSION: ClassVar[int] = 0
     MAX_VERSION: ClassVar[int] = 0
     FLEXIBLE_FROM: ClassVar[int | None] = None
+
+    __slots__ = ("group_id", "member_id", "unknown_tagged_fields")
 
     group_id: str
     """Group that the record belongs to."""
@@ -121,9 +121,10 @@ class ConsumerGroupMemberMetadataKey(Fields):
             raise decode_failure("ConsumerGroupMemberMetadataKey", version, buf, start, cause) from cause
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class ClassicProtocol(Fields):
     """Assignors from the member's JoinGroup, preferred first."""
+
+    __slots__ = ("name", "metadata", "unknown_tagged_fields")
 
     name: str
     """Assignor name, such as range or cooperative-sticky."""
@@ -142,11 +143,12 @@ class ClassicProtocol(Fields):
         self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class ClassicMemberMetadata(Fields):
     """Present while the member still speaks the classic protocol during a migration; null
     otherwise.
     """
+
+    __slots__ = ("session_timeout_ms", "supported_protocols", "unknown_tagged_fields")
 
     session_timeout_ms: int
     """Silence in ms after which the classic member is dropped."""
@@ -165,7 +167,6 @@ class ClassicMemberMetadata(Fields):
         self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class ConsumerGroupMemberMetadataValue(Fields):
     """What a member of a new-protocol consumer group said about itself (KIP-848)."""
 
@@ -174,6 +175,19 @@ class ConsumerGroupMemberMetadataValue(Fields):
     MIN_VERSION: ClassVar[int] = 0
     MAX_VERSION: ClassVar[int] = 0
     FLEXIBLE_FROM: ClassVar[int | None] = 0
+
+    __slots__ = (
+        "instance_id",
+        "rack_id",
+        "client_id",
+        "client_host",
+        "subscribed_topic_names",
+        "subscribed_topic_regex",
+        "rebalance_timeout_ms",
+        "server_assignor",
+        "classic_member_metadata",
+        "unknown_tagged_fields",
+    )
 
     instance_id: str | None
     """Static membership id, group.instance.id (KIP-345); null for a dynamic member."""

@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 import struct
-from dataclasses import dataclass
 from typing import ClassVar
 
 from fencepost_protocol.failures import (
@@ -37,7 +36,6 @@ _pack_i = struct.Struct(">i").pack
 new = object.__new__
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class ConsumerGroupMetadataKey(Fields):
     """Key in __consumer_offsets of a new-protocol consumer group's epoch (KIP-848); a null value
     deletes the group.
@@ -48,6 +46,8 @@ class ConsumerGroupMetadataKey(Fields):
     MIN_VERSION: ClassVar[int] = 0
     MAX_VERSION: ClassVar[int] = 0
     FLEXIBLE_FROM: ClassVar[int | None] = None
+
+    __slots__ = ("group_id", "unknown_tagged_fields")
 
     group_id: str
     """Group that the record belongs to."""
@@ -99,7 +99,6 @@ class ConsumerGroupMetadataKey(Fields):
             raise decode_failure("ConsumerGroupMetadataKey", version, buf, start, cause) from cause
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class ConsumerGroupMetadataValue(Fields):
     """The epoch of a new-protocol consumer group, written anew whenever it is bumped (KIP-848)."""
 
@@ -108,6 +107,8 @@ class ConsumerGroupMetadataValue(Fields):
     MIN_VERSION: ClassVar[int] = 0
     MAX_VERSION: ClassVar[int] = 0
     FLEXIBLE_FROM: ClassVar[int | None] = 0
+
+    __slots__ = ("epoch", "metadata_hash", "unknown_tagged_fields")
 
     epoch: int
     """Group epoch; grows with every change of members, subscriptions or subscribed topics."""

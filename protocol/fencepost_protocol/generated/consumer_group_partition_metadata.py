@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 import struct
-from dataclasses import dataclass
 from typing import ClassVar
 
 from fencepost_protocol.failures import (
@@ -43,7 +42,6 @@ _pack_i = struct.Struct(">i").pack
 new = object.__new__
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class ConsumerGroupPartitionMetadataKey(Fields):
     """Key in __consumer_offsets of the topic details that a new-protocol group last saw; superseded
     by MetadataHash in ConsumerGroupMetadataValue (KIP-1101).
@@ -54,6 +52,8 @@ class ConsumerGroupPartitionMetadataKey(Fields):
     MIN_VERSION: ClassVar[int] = 0
     MAX_VERSION: ClassVar[int] = 0
     FLEXIBLE_FROM: ClassVar[int | None] = None
+
+    __slots__ = ("group_id", "unknown_tagged_fields")
 
     group_id: str
     """Group that the record belongs to."""
@@ -105,9 +105,10 @@ class ConsumerGroupPartitionMetadataKey(Fields):
             raise decode_failure("ConsumerGroupPartitionMetadataKey", version, buf, start, cause) from cause
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class PartitionMetadata(Fields):
     """Racks for each partition; may be empty."""
+
+    __slots__ = ("partition", "racks", "unknown_tagged_fields")
 
     partition: int
     """Partition number within the topic, counted from 0."""
@@ -126,9 +127,16 @@ class PartitionMetadata(Fields):
         self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class TopicMetadata(Fields):
     """Subscribed topics that exist."""
+
+    __slots__ = (
+        "topic_id",
+        "topic_name",
+        "num_partitions",
+        "partition_metadata",
+        "unknown_tagged_fields",
+    )
 
     topic_id: bytes
     """UUID of the topic."""
@@ -155,7 +163,6 @@ class TopicMetadata(Fields):
         self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class ConsumerGroupPartitionMetadataValue(Fields):
     """Partition counts and racks of a group's subscribed topics, kept to notice changes; superseded
     by MetadataHash (KIP-1101).
@@ -166,6 +173,8 @@ class ConsumerGroupPartitionMetadataValue(Fields):
     MIN_VERSION: ClassVar[int] = 0
     MAX_VERSION: ClassVar[int] = 0
     FLEXIBLE_FROM: ClassVar[int | None] = 0
+
+    __slots__ = ("topics", "unknown_tagged_fields")
 
     topics: list[TopicMetadata]
     """Subscribed topics that exist."""

@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 import struct
-from dataclasses import dataclass
 from typing import ClassVar
 
 from fencepost_protocol.failures import (
@@ -37,7 +36,6 @@ _pack_qq = struct.Struct(">qq").pack
 new = object.__new__
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class ConsumerGroupRegularExpressionKey(Fields):
     """Key in __consumer_offsets of a resolved subscription pattern of a new-protocol group
     (KIP-848); a null value forgets it.
@@ -48,6 +46,8 @@ class ConsumerGroupRegularExpressionKey(Fields):
     MIN_VERSION: ClassVar[int] = 0
     MAX_VERSION: ClassVar[int] = 0
     FLEXIBLE_FROM: ClassVar[int | None] = None
+
+    __slots__ = ("group_id", "regular_expression", "unknown_tagged_fields")
 
     group_id: str
     """Group that the record belongs to."""
@@ -113,7 +113,6 @@ class ConsumerGroupRegularExpressionKey(Fields):
             raise decode_failure("ConsumerGroupRegularExpressionKey", version, buf, start, cause) from cause
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class ConsumerGroupRegularExpressionValue(Fields):
     """The topics that a subscription pattern matched when the coordinator last looked (KIP-848)."""
 
@@ -122,6 +121,8 @@ class ConsumerGroupRegularExpressionValue(Fields):
     MIN_VERSION: ClassVar[int] = 0
     MAX_VERSION: ClassVar[int] = 0
     FLEXIBLE_FROM: ClassVar[int | None] = 0
+
+    __slots__ = ("topics", "version", "timestamp", "unknown_tagged_fields")
 
     topics: list[str]
     """Names of the matching topics."""

@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 import struct
-from dataclasses import dataclass
 from typing import ClassVar
 
 from fencepost_protocol.failures import (
@@ -39,7 +38,6 @@ _pack_h = struct.Struct(">h").pack
 new = object.__new__
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class ConsumerGroupTargetAssignmentMemberKey(Fields):
     """Key in __consumer_offsets of one member's target assignment under the new consumer protocol
     (KIP-848); a null value deletes it.
@@ -50,6 +48,8 @@ class ConsumerGroupTargetAssignmentMemberKey(Fields):
     MIN_VERSION: ClassVar[int] = 0
     MAX_VERSION: ClassVar[int] = 0
     FLEXIBLE_FROM: ClassVar[int | None] = None
+
+    __slots__ = ("group_id", "member_id", "unknown_tagged_fields")
 
     group_id: str
     """Group that the record belongs to."""
@@ -115,9 +115,10 @@ class ConsumerGroupTargetAssignmentMemberKey(Fields):
             raise decode_failure("ConsumerGroupTargetAssignmentMemberKey", version, buf, start, cause) from cause
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class TopicPartition(Fields):
     """Partitions meant for the member, by topic; empty for none."""
+
+    __slots__ = ("topic_id", "partitions", "unknown_tagged_fields")
 
     topic_id: bytes
     """UUID of the topic."""
@@ -136,7 +137,6 @@ class TopicPartition(Fields):
         self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class ConsumerGroupTargetAssignmentMemberValue(Fields):
     """What the assignor wants a member to own in the end; the member gets there through
     reconciliation (KIP-848).
@@ -147,6 +147,8 @@ class ConsumerGroupTargetAssignmentMemberValue(Fields):
     MIN_VERSION: ClassVar[int] = 0
     MAX_VERSION: ClassVar[int] = 0
     FLEXIBLE_FROM: ClassVar[int | None] = 0
+
+    __slots__ = ("topic_partitions", "unknown_tagged_fields")
 
     topic_partitions: list[TopicPartition]
     """Partitions meant for the member, by topic; empty for none."""

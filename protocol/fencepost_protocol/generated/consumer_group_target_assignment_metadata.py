@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 import struct
-from dataclasses import dataclass
 from typing import ClassVar
 
 from fencepost_protocol.failures import (
@@ -37,7 +36,6 @@ _pack_i = struct.Struct(">i").pack
 new = object.__new__
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class ConsumerGroupTargetAssignmentMetadataKey(Fields):
     """Key in __consumer_offsets of the epoch of a new-protocol group's target assignment (KIP-848).
     """
@@ -47,6 +45,8 @@ class ConsumerGroupTargetAssignmentMetadataKey(Fields):
     MIN_VERSION: ClassVar[int] = 0
     MAX_VERSION: ClassVar[int] = 0
     FLEXIBLE_FROM: ClassVar[int | None] = None
+
+    __slots__ = ("group_id", "unknown_tagged_fields")
 
     group_id: str
     """Group that the record belongs to."""
@@ -98,7 +98,6 @@ class ConsumerGroupTargetAssignmentMetadataKey(Fields):
             raise decode_failure("ConsumerGroupTargetAssignmentMetadataKey", version, buf, start, cause) from cause
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class ConsumerGroupTargetAssignmentMetadataValue(Fields):
     """Written after all members' target assignments, it makes the new target valid (KIP-848)."""
 
@@ -107,6 +106,8 @@ class ConsumerGroupTargetAssignmentMetadataValue(Fields):
     MIN_VERSION: ClassVar[int] = 0
     MAX_VERSION: ClassVar[int] = 0
     FLEXIBLE_FROM: ClassVar[int | None] = 0
+
+    __slots__ = ("assignment_epoch", "assignment_timestamp", "unknown_tagged_fields")
 
     assignment_epoch: int
     """Group epoch that the target was computed for."""

@@ -5,7 +5,6 @@
 from __future__ import annotations
 
 import struct
-from dataclasses import dataclass
 from typing import ClassVar
 
 from fencepost_protocol.failures import (
@@ -32,9 +31,10 @@ _pack_i = struct.Struct(">i").pack
 new = object.__new__
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class TopicPartition(Fields):
     """Partitions the member has to read, by topic; empty when there is nothing for it."""
+
+    __slots__ = ("topic", "partitions", "unknown_tagged_fields")
 
     topic: str
     """Topic with assigned partitions."""
@@ -53,7 +53,6 @@ class TopicPartition(Fields):
         self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class ConsumerProtocolAssignment(Fields):
     """What the classic consumer group's leader gives each member: it travels, after an int16
     version, as opaque bytes in SyncGroup.
@@ -63,6 +62,8 @@ class ConsumerProtocolAssignment(Fields):
     MIN_VERSION: ClassVar[int] = 0
     MAX_VERSION: ClassVar[int] = 3
     FLEXIBLE_FROM: ClassVar[int | None] = None
+
+    __slots__ = ("assigned_partitions", "user_data", "unknown_tagged_fields")
 
     assigned_partitions: list[TopicPartition]
     """Partitions the member has to read, by topic; empty when there is nothing for it."""

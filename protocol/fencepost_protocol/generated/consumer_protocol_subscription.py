@@ -5,7 +5,6 @@
 from __future__ import annotations
 
 import struct
-from dataclasses import dataclass
 from typing import ClassVar
 
 from fencepost_protocol.failures import (
@@ -34,9 +33,10 @@ _pack_i = struct.Struct(">i").pack
 new = object.__new__
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class TopicPartition(Fields):
     """Partitions held while joining, for cooperative rebalancing (KIP-429)."""
+
+    __slots__ = ("topic", "partitions", "unknown_tagged_fields")
 
     topic: str
     """Versions 1-3. Topic with held partitions."""
@@ -55,7 +55,6 @@ class TopicPartition(Fields):
         self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class ConsumerProtocolSubscription(Fields):
     """What a classic consumer tells the assignor about itself: it travels, after an int16 version,
     as opaque bytes in JoinGroup.
@@ -65,6 +64,15 @@ class ConsumerProtocolSubscription(Fields):
     MIN_VERSION: ClassVar[int] = 0
     MAX_VERSION: ClassVar[int] = 3
     FLEXIBLE_FROM: ClassVar[int | None] = None
+
+    __slots__ = (
+        "topics",
+        "user_data",
+        "owned_partitions",
+        "generation_id",
+        "rack_id",
+        "unknown_tagged_fields",
+    )
 
     topics: list[str]
     """Topics the member wants to read; patterns are already resolved."""

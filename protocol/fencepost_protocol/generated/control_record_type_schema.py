@@ -5,7 +5,6 @@
 from __future__ import annotations
 
 import struct
-from dataclasses import dataclass
 from typing import ClassVar
 
 from fencepost_protocol.failures import (
@@ -22,7 +21,6 @@ _pack_h = struct.Struct(">h").pack
 new = object.__new__
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class ControlRecordTypeSchema(Fields):
     """Key of every control record: after an int16 version it names the kind of control record."""
 
@@ -30,6 +28,8 @@ class ControlRecordTypeSchema(Fields):
     MIN_VERSION: ClassVar[int] = 0
     MAX_VERSION: ClassVar[int] = 0
     FLEXIBLE_FROM: ClassVar[int | None] = None
+
+    __slots__ = ("type", "unknown_tagged_fields")
 
     type: int
     """0 abort, 1 commit, 2 leader change, 3 snapshot header, 4 snapshot footer, 5 KRaft version, 6

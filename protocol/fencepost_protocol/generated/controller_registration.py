@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 import struct
-from dataclasses import dataclass
 from typing import ClassVar
 
 from fencepost_protocol.failures import (
@@ -43,9 +42,10 @@ _pack_ih = struct.Struct(">ih").pack
 new = object.__new__
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class Listener(Fields):
     """Addresses under which this controller can be reached."""
+
+    __slots__ = ("name", "host", "port", "security_protocol", "unknown_tagged_fields")
 
     name: str
     """Listener name, such as CONTROLLER."""
@@ -72,9 +72,15 @@ class Listener(Fields):
         self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class Feature(Fields):
     """Feature levels that the controller's software can handle."""
+
+    __slots__ = (
+        "name",
+        "min_supported_version",
+        "max_supported_version",
+        "unknown_tagged_fields",
+    )
 
     name: str
     """Feature name, such as metadata.version."""
@@ -97,7 +103,6 @@ class Feature(Fields):
         self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class ControllerRegistrationRequest(Fields):
     """Each KRaft controller tells the active controller its addresses and supported features, so
     that these can be published in the metadata log (KIP-919).
@@ -108,6 +113,15 @@ class ControllerRegistrationRequest(Fields):
     MIN_VERSION: ClassVar[int] = 0
     MAX_VERSION: ClassVar[int] = 0
     FLEXIBLE_FROM: ClassVar[int | None] = 0
+
+    __slots__ = (
+        "controller_id",
+        "incarnation_id",
+        "zk_migration_ready",
+        "listeners",
+        "features",
+        "unknown_tagged_fields",
+    )
 
     controller_id: int
     """Node id of the controller that registers."""
@@ -286,7 +300,6 @@ class ControllerRegistrationRequest(Fields):
             raise decode_failure("ControllerRegistrationRequest", version, buf, start, cause) from cause
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class ControllerRegistrationResponse(Fields):
     """Confirms or refuses the registration of a KRaft controller (KIP-919)."""
 
@@ -295,6 +308,8 @@ class ControllerRegistrationResponse(Fields):
     MIN_VERSION: ClassVar[int] = 0
     MAX_VERSION: ClassVar[int] = 0
     FLEXIBLE_FROM: ClassVar[int | None] = 0
+
+    __slots__ = ("throttle_time_ms", "error_code", "error_message", "unknown_tagged_fields")
 
     throttle_time_ms: int
     """Quota delay in ms for the sender to sit out; between servers normally 0."""

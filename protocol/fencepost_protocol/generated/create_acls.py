@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 import struct
-from dataclasses import dataclass
 from typing import ClassVar
 
 from fencepost_protocol.failures import (
@@ -50,9 +49,19 @@ _pack_ii = struct.Struct(">ii").pack
 new = object.__new__
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class AclCreation(Fields):
     """Rules to add; each succeeds or fails alone."""
+
+    __slots__ = (
+        "resource_type",
+        "resource_name",
+        "resource_pattern_type",
+        "principal",
+        "host",
+        "operation",
+        "permission_type",
+        "unknown_tagged_fields",
+    )
 
     resource_type: int
     """Kind of resource: 2 topic, 3 group, 4 cluster, 5 transactional id, 6 delegation token, 7
@@ -97,7 +106,6 @@ class AclCreation(Fields):
         self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class CreateAclsRequest(Fields):
     """An admin client adds access rules; one that exists already counts as created. Needs alter on
     the cluster.
@@ -108,6 +116,8 @@ class CreateAclsRequest(Fields):
     MIN_VERSION: ClassVar[int] = 1
     MAX_VERSION: ClassVar[int] = 3
     FLEXIBLE_FROM: ClassVar[int | None] = 2
+
+    __slots__ = ("creations", "unknown_tagged_fields")
 
     creations: list[AclCreation]
     """Rules to add; each succeeds or fails alone."""
@@ -288,9 +298,10 @@ class CreateAclsRequest(Fields):
             raise decode_failure("CreateAclsRequest", version, buf, start, cause) from cause
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class AclCreationResult(Fields):
     """One result for each creation, in the order of the request."""
+
+    __slots__ = ("error_code", "error_message", "unknown_tagged_fields")
 
     error_code: int
     """NONE, or INVALID_REQUEST (malformed rule), SECURITY_DISABLED (no authorizer),
@@ -311,7 +322,6 @@ class AclCreationResult(Fields):
         self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class CreateAclsResponse(Fields):
     """Outcome of each rule of a CreateAcls request, matched to it by position alone."""
 
@@ -320,6 +330,8 @@ class CreateAclsResponse(Fields):
     MIN_VERSION: ClassVar[int] = 1
     MAX_VERSION: ClassVar[int] = 3
     FLEXIBLE_FROM: ClassVar[int | None] = 2
+
+    __slots__ = ("throttle_time_ms", "results", "unknown_tagged_fields")
 
     throttle_time_ms: int
     """Quota delay in ms that the client has to sit out itself (KIP-219); 0 when within quota."""

@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 import struct
-from dataclasses import dataclass
 from typing import ClassVar
 
 from fencepost_protocol.failures import (
@@ -50,9 +49,10 @@ _pack_qqqh = struct.Struct(">qqqh").pack
 new = object.__new__
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class CreatableRenewers(Fields):
     """Principals that may renew the token besides its owner; may be empty."""
+
+    __slots__ = ("principal_type", "principal_name", "unknown_tagged_fields")
 
     principal_type: str
     """Principal type of the renewer; anything but User gives INVALID_PRINCIPAL_TYPE."""
@@ -71,7 +71,6 @@ class CreatableRenewers(Fields):
         self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class CreateDelegationTokenRequest(Fields):
     """A client that has authenticated by other means asks for a delegation token to hand to its
     workers (KIP-48).
@@ -82,6 +81,14 @@ class CreateDelegationTokenRequest(Fields):
     MIN_VERSION: ClassVar[int] = 1
     MAX_VERSION: ClassVar[int] = 3
     FLEXIBLE_FROM: ClassVar[int | None] = 2
+
+    __slots__ = (
+        "owner_principal_type",
+        "owner_principal_name",
+        "renewers",
+        "max_lifetime_ms",
+        "unknown_tagged_fields",
+    )
 
     owner_principal_type: str | None
     """Versions 3. Principal type of the future owner, normally User; null with the name means the
@@ -310,7 +317,6 @@ class CreateDelegationTokenRequest(Fields):
             raise decode_failure("CreateDelegationTokenRequest", version, buf, start, cause) from cause
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class CreateDelegationTokenResponse(Fields):
     """The new token with its secret and its limits in time (KIP-48). The secret makes this response
     worth hiding in captures.
@@ -321,6 +327,21 @@ class CreateDelegationTokenResponse(Fields):
     MIN_VERSION: ClassVar[int] = 1
     MAX_VERSION: ClassVar[int] = 3
     FLEXIBLE_FROM: ClassVar[int | None] = 2
+
+    __slots__ = (
+        "error_code",
+        "principal_type",
+        "principal_name",
+        "token_requester_principal_type",
+        "token_requester_principal_name",
+        "issue_timestamp_ms",
+        "expiry_timestamp_ms",
+        "max_timestamp_ms",
+        "token_id",
+        "hmac",
+        "throttle_time_ms",
+        "unknown_tagged_fields",
+    )
 
     error_code: int
     """NONE, or e.g. DELEGATION_TOKEN_AUTH_DISABLED, DELEGATION_TOKEN_REQUEST_NOT_ALLOWED (this

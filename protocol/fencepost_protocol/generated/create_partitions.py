@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 import struct
-from dataclasses import dataclass
 from typing import ClassVar
 
 from fencepost_protocol.failures import (
@@ -48,11 +47,12 @@ _pack_ii = struct.Struct(">ii").pack
 new = object.__new__
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class CreatePartitionsAssignment(Fields):
     """Replicas of the added partitions only, in order; null lets the controller choose, a wrong
     number gives INVALID_REPLICA_ASSIGNMENT.
     """
+
+    __slots__ = ("broker_ids", "unknown_tagged_fields")
 
     broker_ids: list[int]
     """Brokers for the replicas of one new partition; the first is its preferred leader."""
@@ -67,9 +67,10 @@ class CreatePartitionsAssignment(Fields):
         self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class CreatePartitionsTopic(Fields):
     """Topics to grow; each succeeds or fails alone."""
+
+    __slots__ = ("name", "count", "assignments", "unknown_tagged_fields")
 
     name: str
     """Existing topic; unknown gives UNKNOWN_TOPIC_OR_PARTITION, listed twice INVALID_REQUEST."""
@@ -96,7 +97,6 @@ class CreatePartitionsTopic(Fields):
         self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class CreatePartitionsRequest(Fields):
     """An admin client adds partitions to existing topics; the number can only grow (KIP-195)."""
 
@@ -105,6 +105,8 @@ class CreatePartitionsRequest(Fields):
     MIN_VERSION: ClassVar[int] = 0
     MAX_VERSION: ClassVar[int] = 3
     FLEXIBLE_FROM: ClassVar[int | None] = 2
+
+    __slots__ = ("topics", "timeout_ms", "validate_only", "unknown_tagged_fields")
 
     topics: list[CreatePartitionsTopic]
     """Topics to grow; each succeeds or fails alone."""
@@ -324,9 +326,10 @@ class CreatePartitionsRequest(Fields):
             raise decode_failure("CreatePartitionsRequest", version, buf, start, cause) from cause
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class CreatePartitionsTopicResult(Fields):
     """One outcome for each topic of the request."""
+
+    __slots__ = ("name", "error_code", "error_message", "unknown_tagged_fields")
 
     name: str
     """Topic the outcome is for."""
@@ -351,7 +354,6 @@ class CreatePartitionsTopicResult(Fields):
         self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class CreatePartitionsResponse(Fields):
     """Outcome of a CreatePartitions request for each topic. Brokers may need a moment more to show
     the new partitions in Metadata.
@@ -362,6 +364,8 @@ class CreatePartitionsResponse(Fields):
     MIN_VERSION: ClassVar[int] = 0
     MAX_VERSION: ClassVar[int] = 3
     FLEXIBLE_FROM: ClassVar[int | None] = 2
+
+    __slots__ = ("throttle_time_ms", "results", "unknown_tagged_fields")
 
     throttle_time_ms: int
     """Quota delay in ms that the client has to sit out itself (KIP-219); 0 when within quota."""

@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 import struct
-from dataclasses import dataclass
 from typing import ClassVar
 
 from fencepost_protocol.failures import (
@@ -62,9 +61,10 @@ _pack_ii = struct.Struct(">ii").pack
 new = object.__new__
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class CreatableReplicaAssignment(Fields):
     """Placement by hand, then both counts are -1; empty lets the controller place replicas."""
+
+    __slots__ = ("partition_index", "broker_ids", "unknown_tagged_fields")
 
     partition_index: int
     """Partition to place; the numbers must run from 0 without gaps."""
@@ -83,9 +83,10 @@ class CreatableReplicaAssignment(Fields):
         self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class CreatableTopicConfig(Fields):
     """Topic settings that differ from the broker's defaults."""
+
+    __slots__ = ("name", "value", "unknown_tagged_fields")
 
     name: str
     """Topic setting, such as cleanup.policy; an unknown one gives INVALID_CONFIG."""
@@ -104,9 +105,17 @@ class CreatableTopicConfig(Fields):
         self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class CreatableTopic(Fields):
     """Topics to create; naming one twice gives INVALID_REQUEST for it."""
+
+    __slots__ = (
+        "name",
+        "num_partitions",
+        "replication_factor",
+        "assignments",
+        "configs",
+        "unknown_tagged_fields",
+    )
 
     name: str
     """Name to create: up to 249 of letters, digits, dot, underscore, hyphen, else
@@ -141,7 +150,6 @@ class CreatableTopic(Fields):
         self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class CreateTopicsRequest(Fields):
     """An administrator asks the controller, directly or through any broker, to create topics. Each
     topic succeeds or fails on its own.
@@ -152,6 +160,8 @@ class CreateTopicsRequest(Fields):
     MIN_VERSION: ClassVar[int] = 2
     MAX_VERSION: ClassVar[int] = 7
     FLEXIBLE_FROM: ClassVar[int | None] = 5
+
+    __slots__ = ("topics", "timeout_ms", "validate_only", "unknown_tagged_fields")
 
     topics: list[CreatableTopic]
     """Topics to create; naming one twice gives INVALID_REQUEST for it."""
@@ -470,9 +480,17 @@ class CreateTopicsRequest(Fields):
             raise decode_failure("CreateTopicsRequest", version, buf, start, cause) from cause
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class CreatableTopicConfigs(Fields):
     """Effective settings of the new topic; null when withheld or on an error."""
+
+    __slots__ = (
+        "name",
+        "value",
+        "read_only",
+        "config_source",
+        "is_sensitive",
+        "unknown_tagged_fields",
+    )
 
     name: str
     """Versions 5-7. Name of one topic setting."""
@@ -505,9 +523,20 @@ class CreatableTopicConfigs(Fields):
         self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class CreatableTopicResult(Fields):
     """One outcome for each topic of the request."""
+
+    __slots__ = (
+        "name",
+        "topic_id",
+        "error_code",
+        "error_message",
+        "topic_config_error_code",
+        "num_partitions",
+        "replication_factor",
+        "configs",
+        "unknown_tagged_fields",
+    )
 
     name: str
     """Topic the outcome is for."""
@@ -554,7 +583,6 @@ class CreatableTopicResult(Fields):
         self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class CreateTopicsResponse(Fields):
     """Outcome for each topic to be created, from version 5 with its final partition count and
     settings (KIP-525).
@@ -565,6 +593,8 @@ class CreateTopicsResponse(Fields):
     MIN_VERSION: ClassVar[int] = 2
     MAX_VERSION: ClassVar[int] = 7
     FLEXIBLE_FROM: ClassVar[int | None] = 5
+
+    __slots__ = ("throttle_time_ms", "topics", "unknown_tagged_fields")
 
     throttle_time_ms: int
     """Quota delay in ms that the client has to sit out itself (KIP-219); 0 when within quota."""

@@ -5,7 +5,6 @@
 from __future__ import annotations
 
 import struct
-from dataclasses import dataclass
 from typing import ClassVar
 
 from fencepost_protocol.failures import (
@@ -30,7 +29,6 @@ _pack_t = struct.Struct(">?").pack
 new = object.__new__
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class DefaultPrincipalData(Fields):
     """The authenticated client's principal, as a broker writes it into an Envelope when forwarding
     a request to the controller (KIP-590).
@@ -40,6 +38,8 @@ class DefaultPrincipalData(Fields):
     MIN_VERSION: ClassVar[int] = 0
     MAX_VERSION: ClassVar[int] = 0
     FLEXIBLE_FROM: ClassVar[int | None] = 0
+
+    __slots__ = ("type", "name", "token_authenticated", "unknown_tagged_fields")
 
     type: str
     """Kind of principal, normally User."""

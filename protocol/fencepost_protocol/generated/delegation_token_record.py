@@ -5,7 +5,6 @@
 from __future__ import annotations
 
 import struct
-from dataclasses import dataclass
 from typing import ClassVar
 
 from fencepost_protocol.failures import (
@@ -35,7 +34,6 @@ _pack_qqq = struct.Struct(">qqq").pack
 new = object.__new__
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class DelegationTokenRecord(Fields):
     """Sets a delegation token: a new one, or one with another expiry (KIP-48). Its secret is not
     stored: it is computed from the id.
@@ -46,6 +44,17 @@ class DelegationTokenRecord(Fields):
     MIN_VERSION: ClassVar[int] = 0
     MAX_VERSION: ClassVar[int] = 0
     FLEXIBLE_FROM: ClassVar[int | None] = 0
+
+    __slots__ = (
+        "owner",
+        "requester",
+        "renewers",
+        "issue_timestamp",
+        "max_timestamp",
+        "expiration_timestamp",
+        "token_id",
+        "unknown_tagged_fields",
+    )
 
     owner: str
     """Principal whom users of the token act as, with its type: User:alice."""

@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 import struct
-from dataclasses import dataclass
 from typing import ClassVar
 
 from fencepost_protocol.failures import (
@@ -50,9 +49,19 @@ _pack_ii = struct.Struct(">ii").pack
 new = object.__new__
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class DeleteAclsFilter(Fields):
     """Filters to apply; a rule that matches any of them goes."""
+
+    __slots__ = (
+        "resource_type_filter",
+        "resource_name_filter",
+        "pattern_type_filter",
+        "principal_filter",
+        "host_filter",
+        "operation",
+        "permission_type",
+        "unknown_tagged_fields",
+    )
 
     resource_type_filter: int
     """Kind of resource to match: 1 any, 2 topic, 3 group, 4 cluster, 5 transactional id, 6
@@ -95,7 +104,6 @@ class DeleteAclsFilter(Fields):
         self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class DeleteAclsRequest(Fields):
     """An admin client removes every access rule that matches one of its filters. Needs alter on the
     cluster.
@@ -106,6 +114,8 @@ class DeleteAclsRequest(Fields):
     MIN_VERSION: ClassVar[int] = 1
     MAX_VERSION: ClassVar[int] = 3
     FLEXIBLE_FROM: ClassVar[int | None] = 2
+
+    __slots__ = ("filters", "unknown_tagged_fields")
 
     filters: list[DeleteAclsFilter]
     """Filters to apply; a rule that matches any of them goes."""
@@ -318,9 +328,21 @@ class DeleteAclsRequest(Fields):
             raise decode_failure("DeleteAclsRequest", version, buf, start, cause) from cause
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class DeleteAclsMatchingAcl(Fields):
     """Rules the filter hit, listed so that the client knows what went."""
+
+    __slots__ = (
+        "error_code",
+        "error_message",
+        "resource_type",
+        "resource_name",
+        "pattern_type",
+        "principal",
+        "host",
+        "operation",
+        "permission_type",
+        "unknown_tagged_fields",
+    )
 
     error_code: int
     """NONE when this rule was removed, otherwise why it stayed."""
@@ -373,9 +395,10 @@ class DeleteAclsMatchingAcl(Fields):
         self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class DeleteAclsFilterResult(Fields):
     """One result for each filter, in the order of the request."""
+
+    __slots__ = ("error_code", "error_message", "matching_acls", "unknown_tagged_fields")
 
     error_code: int
     """NONE, also if nothing matched, or a fault of the filter: SECURITY_DISABLED,
@@ -400,7 +423,6 @@ class DeleteAclsFilterResult(Fields):
         self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class DeleteAclsResponse(Fields):
     """What each filter of a DeleteAcls request removed, matched to it by position."""
 
@@ -409,6 +431,8 @@ class DeleteAclsResponse(Fields):
     MIN_VERSION: ClassVar[int] = 1
     MAX_VERSION: ClassVar[int] = 3
     FLEXIBLE_FROM: ClassVar[int | None] = 2
+
+    __slots__ = ("throttle_time_ms", "filter_results", "unknown_tagged_fields")
 
     throttle_time_ms: int
     """Quota delay in ms that the client has to sit out itself (KIP-219); 0 when within quota."""

@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 import struct
-from dataclasses import dataclass
 from typing import ClassVar
 
 from fencepost_protocol.failures import (
@@ -45,7 +44,6 @@ _pack_ii = struct.Struct(">ii").pack
 new = object.__new__
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class DeleteGroupsRequest(Fields):
     """An admin client removes groups without members, with all their offsets (KIP-229). Goes to the
     coordinator of the groups.
@@ -56,6 +54,8 @@ class DeleteGroupsRequest(Fields):
     MIN_VERSION: ClassVar[int] = 0
     MAX_VERSION: ClassVar[int] = 2
     FLEXIBLE_FROM: ClassVar[int | None] = 2
+
+    __slots__ = ("groups_names", "unknown_tagged_fields")
 
     groups_names: list[str]
     """Ids of the groups to delete; all should belong to the coordinator addressed."""
@@ -137,9 +137,10 @@ class DeleteGroupsRequest(Fields):
             raise decode_failure("DeleteGroupsRequest", version, buf, start, cause) from cause
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class DeletableGroupResult(Fields):
     """One outcome for each group; there is no code for the request as a whole."""
+
+    __slots__ = ("group_id", "error_code", "unknown_tagged_fields")
 
     group_id: str
     """Group the outcome is for."""
@@ -160,7 +161,6 @@ class DeletableGroupResult(Fields):
         self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class DeleteGroupsResponse(Fields):
     """Tells for each group whether it was deleted (KIP-229). Pending transactional offsets go with
     it, and a later commit brings nothing back.
@@ -171,6 +171,8 @@ class DeleteGroupsResponse(Fields):
     MIN_VERSION: ClassVar[int] = 0
     MAX_VERSION: ClassVar[int] = 2
     FLEXIBLE_FROM: ClassVar[int | None] = 2
+
+    __slots__ = ("throttle_time_ms", "results", "unknown_tagged_fields")
 
     throttle_time_ms: int
     """Quota delay in ms that the client has to sit out itself (KIP-219); 0 when within quota."""

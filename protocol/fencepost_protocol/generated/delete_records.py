@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 import struct
-from dataclasses import dataclass
 from typing import ClassVar
 
 from fencepost_protocol.failures import (
@@ -46,9 +45,10 @@ _pack_iqh = struct.Struct(">iqh").pack
 new = object.__new__
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class DeleteRecordsPartition(Fields):
     """One new start for each partition."""
+
+    __slots__ = ("partition_index", "offset", "unknown_tagged_fields")
 
     partition_index: int
     """Partition number within the topic, counted from 0."""
@@ -67,9 +67,10 @@ class DeleteRecordsPartition(Fields):
         self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class DeleteRecordsTopic(Fields):
     """Partitions to shorten, grouped by topic."""
+
+    __slots__ = ("name", "partitions", "unknown_tagged_fields")
 
     name: str
     """Topic whose partitions are shortened."""
@@ -88,7 +89,6 @@ class DeleteRecordsTopic(Fields):
         self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class DeleteRecordsRequest(Fields):
     """An administrator asks partition leaders to advance the log start, which discards everything
     before it (KIP-107).
@@ -99,6 +99,8 @@ class DeleteRecordsRequest(Fields):
     MIN_VERSION: ClassVar[int] = 0
     MAX_VERSION: ClassVar[int] = 2
     FLEXIBLE_FROM: ClassVar[int | None] = 2
+
+    __slots__ = ("topics", "timeout_ms", "unknown_tagged_fields")
 
     topics: list[DeleteRecordsTopic]
     """Partitions to shorten, grouped by topic."""
@@ -282,9 +284,10 @@ class DeleteRecordsRequest(Fields):
             raise decode_failure("DeleteRecordsRequest", version, buf, start, cause) from cause
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class DeleteRecordsPartitionResult(Fields):
     """One outcome for each partition of the request."""
+
+    __slots__ = ("partition_index", "low_watermark", "error_code", "unknown_tagged_fields")
 
     partition_index: int
     """Partition number within the topic, counted from 0."""
@@ -309,9 +312,10 @@ class DeleteRecordsPartitionResult(Fields):
         self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class DeleteRecordsTopicResult(Fields):
     """Outcome of each partition, grouped by topic."""
+
+    __slots__ = ("name", "partitions", "unknown_tagged_fields")
 
     name: str
     """Topic the outcome is for."""
@@ -330,7 +334,6 @@ class DeleteRecordsTopicResult(Fields):
         self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class DeleteRecordsResponse(Fields):
     """Outcome of DeleteRecords for each partition, sent once the live replicas have followed."""
 
@@ -339,6 +342,8 @@ class DeleteRecordsResponse(Fields):
     MIN_VERSION: ClassVar[int] = 0
     MAX_VERSION: ClassVar[int] = 2
     FLEXIBLE_FROM: ClassVar[int | None] = 2
+
+    __slots__ = ("throttle_time_ms", "topics", "unknown_tagged_fields")
 
     throttle_time_ms: int
     """Quota delay in ms that the client has to sit out itself (KIP-219); 0 when within quota."""

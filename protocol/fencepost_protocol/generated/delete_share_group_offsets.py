@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 import struct
-from dataclasses import dataclass
 from typing import ClassVar
 
 from fencepost_protocol.failures import (
@@ -39,9 +38,10 @@ _pack_ih = struct.Struct(">ih").pack
 new = object.__new__
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class DeleteShareGroupOffsetsRequestTopic(Fields):
     """Topics to remove."""
+
+    __slots__ = ("topic_name", "unknown_tagged_fields")
 
     topic_name: str
     """Name of the topic."""
@@ -56,7 +56,6 @@ class DeleteShareGroupOffsetsRequestTopic(Fields):
         self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class DeleteShareGroupOffsetsRequest(Fields):
     """Removes what a share group without members has stored about topics (KIP-932)."""
 
@@ -65,6 +64,8 @@ class DeleteShareGroupOffsetsRequest(Fields):
     MIN_VERSION: ClassVar[int] = 0
     MAX_VERSION: ClassVar[int] = 0
     FLEXIBLE_FROM: ClassVar[int | None] = 0
+
+    __slots__ = ("group_id", "topics", "unknown_tagged_fields")
 
     group_id: str
     """Share group whose offsets are removed."""
@@ -177,9 +178,16 @@ class DeleteShareGroupOffsetsRequest(Fields):
             raise decode_failure("DeleteShareGroupOffsetsRequest", version, buf, start, cause) from cause
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class DeleteShareGroupOffsetsResponseTopic(Fields):
     """Outcomes by topic."""
+
+    __slots__ = (
+        "topic_name",
+        "topic_id",
+        "error_code",
+        "error_message",
+        "unknown_tagged_fields",
+    )
 
     topic_name: str
     """Name of the topic."""
@@ -206,7 +214,6 @@ class DeleteShareGroupOffsetsResponseTopic(Fields):
         self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class DeleteShareGroupOffsetsResponse(Fields):
     """Outcome of the removal by topic (KIP-932)."""
 
@@ -215,6 +222,14 @@ class DeleteShareGroupOffsetsResponse(Fields):
     MIN_VERSION: ClassVar[int] = 0
     MAX_VERSION: ClassVar[int] = 0
     FLEXIBLE_FROM: ClassVar[int | None] = 0
+
+    __slots__ = (
+        "throttle_time_ms",
+        "error_code",
+        "error_message",
+        "responses",
+        "unknown_tagged_fields",
+    )
 
     throttle_time_ms: int
     """Quota delay in ms that the client has to sit out itself (KIP-219); 0 when within quota."""

@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 import struct
-from dataclasses import dataclass
 from typing import ClassVar
 
 from fencepost_protocol.failures import (
@@ -41,9 +40,10 @@ _pack_ih = struct.Struct(">ih").pack
 new = object.__new__
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class PartitionData(Fields):
     """Share partitions to remove."""
+
+    __slots__ = ("partition", "unknown_tagged_fields")
 
     partition: int
     """Number of the partition."""
@@ -58,9 +58,10 @@ class PartitionData(Fields):
         self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class DeleteStateData(Fields):
     """Topics of the share partitions."""
+
+    __slots__ = ("topic_id", "partitions", "unknown_tagged_fields")
 
     topic_id: bytes
     """UUID of the topic."""
@@ -79,7 +80,6 @@ class DeleteStateData(Fields):
         self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class DeleteShareGroupStateRequest(Fields):
     """The group coordinator has a share coordinator remove the state of share partitions (KIP-932).
     """
@@ -89,6 +89,8 @@ class DeleteShareGroupStateRequest(Fields):
     MIN_VERSION: ClassVar[int] = 0
     MAX_VERSION: ClassVar[int] = 0
     FLEXIBLE_FROM: ClassVar[int | None] = 0
+
+    __slots__ = ("group_id", "topics", "unknown_tagged_fields")
 
     group_id: str
     """Share group whose state is removed."""
@@ -218,9 +220,10 @@ class DeleteShareGroupStateRequest(Fields):
             raise decode_failure("DeleteShareGroupStateRequest", version, buf, start, cause) from cause
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class PartitionResult(Fields):
     """Share partitions of the topic."""
+
+    __slots__ = ("partition", "error_code", "error_message", "unknown_tagged_fields")
 
     partition: int
     """Number of the partition."""
@@ -243,9 +246,10 @@ class PartitionResult(Fields):
         self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class DeleteStateResult(Fields):
     """Outcomes by topic."""
+
+    __slots__ = ("topic_id", "partitions", "unknown_tagged_fields")
 
     topic_id: bytes
     """UUID of the topic."""
@@ -264,7 +268,6 @@ class DeleteStateResult(Fields):
         self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class DeleteShareGroupStateResponse(Fields):
     """Outcome of the removal, for each share partition (KIP-932)."""
 
@@ -273,6 +276,8 @@ class DeleteShareGroupStateResponse(Fields):
     MIN_VERSION: ClassVar[int] = 0
     MAX_VERSION: ClassVar[int] = 0
     FLEXIBLE_FROM: ClassVar[int | None] = 0
+
+    __slots__ = ("results", "unknown_tagged_fields")
 
     results: list[DeleteStateResult]
     """Outcomes by topic."""

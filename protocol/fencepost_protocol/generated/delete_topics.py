@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 import struct
-from dataclasses import dataclass
 from typing import ClassVar
 
 from fencepost_protocol.failures import (
@@ -52,9 +51,10 @@ _pack_ii = struct.Struct(">ii").pack
 new = object.__new__
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class DeleteTopicState(Fields):
     """Topics to delete, each by name or by id (6+)."""
+
+    __slots__ = ("name", "topic_id", "unknown_tagged_fields")
 
     name: str | None
     """Versions 6. Topic by name; null when TopicId is used, both together are invalid."""
@@ -74,7 +74,6 @@ class DeleteTopicState(Fields):
         self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class DeleteTopicsRequest(Fields):
     """An administrator asks the controller, directly or through any broker, to delete topics by
     name or, from version 6, by id.
@@ -85,6 +84,8 @@ class DeleteTopicsRequest(Fields):
     MIN_VERSION: ClassVar[int] = 1
     MAX_VERSION: ClassVar[int] = 6
     FLEXIBLE_FROM: ClassVar[int | None] = 4
+
+    __slots__ = ("topics", "topic_names", "timeout_ms", "unknown_tagged_fields")
 
     topics: list[DeleteTopicState]
     """Versions 6. Topics to delete, each by name or by id (6+)."""
@@ -243,9 +244,10 @@ class DeleteTopicsRequest(Fields):
             raise decode_failure("DeleteTopicsRequest", version, buf, start, cause) from cause
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class DeletableTopicResult(Fields):
     """One outcome for each topic of the request."""
+
+    __slots__ = ("name", "topic_id", "error_code", "error_message", "unknown_tagged_fields")
 
     name: str | None
     """Topic the outcome is for; null if asked for by an id without known or visible name."""
@@ -274,7 +276,6 @@ class DeletableTopicResult(Fields):
         self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class DeleteTopicsResponse(Fields):
     """Outcome for each topic to be deleted; partitions may vanish from brokers a little later."""
 
@@ -283,6 +284,8 @@ class DeleteTopicsResponse(Fields):
     MIN_VERSION: ClassVar[int] = 1
     MAX_VERSION: ClassVar[int] = 6
     FLEXIBLE_FROM: ClassVar[int | None] = 4
+
+    __slots__ = ("throttle_time_ms", "responses", "unknown_tagged_fields")
 
     throttle_time_ms: int
     """Quota delay in ms that the client has to sit out itself (KIP-219); 0 when within quota."""

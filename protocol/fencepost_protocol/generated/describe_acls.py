@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 import struct
-from dataclasses import dataclass
 from typing import ClassVar
 
 from fencepost_protocol.failures import (
@@ -50,7 +49,6 @@ _pack_ih = struct.Struct(">ih").pack
 new = object.__new__
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class DescribeAclsRequest(Fields):
     """An admin client asks which access rules match a filter. Needs describe on the cluster."""
 
@@ -59,6 +57,17 @@ class DescribeAclsRequest(Fields):
     MIN_VERSION: ClassVar[int] = 1
     MAX_VERSION: ClassVar[int] = 3
     FLEXIBLE_FROM: ClassVar[int | None] = 2
+
+    __slots__ = (
+        "resource_type_filter",
+        "resource_name_filter",
+        "pattern_type_filter",
+        "principal_filter",
+        "host_filter",
+        "operation",
+        "permission_type",
+        "unknown_tagged_fields",
+    )
 
     resource_type_filter: int
     """Kind of resource to match: 1 any, 2 topic, 3 group, 4 cluster, 5 transactional id, 6
@@ -252,9 +261,10 @@ class DescribeAclsRequest(Fields):
             raise decode_failure("DescribeAclsRequest", version, buf, start, cause) from cause
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class AclDescription(Fields):
     """Rules attached to this pattern."""
+
+    __slots__ = ("principal", "host", "operation", "permission_type", "unknown_tagged_fields")
 
     principal: str
     """Principal as Type:name, e.g. User:alice; User:* covers everyone."""
@@ -283,9 +293,16 @@ class AclDescription(Fields):
         self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class DescribeAclsResource(Fields):
     """One entry for each resource pattern with matching rules; empty when nothing matches."""
+
+    __slots__ = (
+        "resource_type",
+        "resource_name",
+        "pattern_type",
+        "acls",
+        "unknown_tagged_fields",
+    )
 
     resource_type: int
     """Kind of resource: 2 topic, 3 group, 4 cluster, 5 transactional id, 6 delegation token, 7
@@ -316,7 +333,6 @@ class DescribeAclsResource(Fields):
         self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class DescribeAclsResponse(Fields):
     """The broker's list of access rules that match a DescribeAcls filter, grouped by resource
     pattern.
@@ -327,6 +343,14 @@ class DescribeAclsResponse(Fields):
     MIN_VERSION: ClassVar[int] = 1
     MAX_VERSION: ClassVar[int] = 3
     FLEXIBLE_FROM: ClassVar[int | None] = 2
+
+    __slots__ = (
+        "throttle_time_ms",
+        "error_code",
+        "error_message",
+        "resources",
+        "unknown_tagged_fields",
+    )
 
     throttle_time_ms: int
     """Quota delay in ms that the client has to sit out itself (KIP-219); 0 when within quota."""

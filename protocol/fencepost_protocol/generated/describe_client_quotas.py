@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 import struct
-from dataclasses import dataclass
 from typing import ClassVar
 
 from fencepost_protocol.failures import (
@@ -49,9 +48,10 @@ _pack_ih = struct.Struct(">ih").pack
 new = object.__new__
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class ComponentData(Fields):
     """Conditions on the entity, all of which must hold; empty matches everything."""
+
+    __slots__ = ("entity_type", "match_type", "match", "unknown_tagged_fields")
 
     entity_type: str
     """Kind of entity: user, client-id or ip."""
@@ -74,7 +74,6 @@ class ComponentData(Fields):
         self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class DescribeClientQuotasRequest(Fields):
     """An admin client looks up the quotas set for users, client ids and addresses (KIP-546)."""
 
@@ -83,6 +82,8 @@ class DescribeClientQuotasRequest(Fields):
     MIN_VERSION: ClassVar[int] = 0
     MAX_VERSION: ClassVar[int] = 1
     FLEXIBLE_FROM: ClassVar[int | None] = 1
+
+    __slots__ = ("components", "strict", "unknown_tagged_fields")
 
     components: list[ComponentData]
     """Conditions on the entity, all of which must hold; empty matches everything."""
@@ -255,9 +256,10 @@ class DescribeClientQuotasRequest(Fields):
             raise decode_failure("DescribeClientQuotasRequest", version, buf, start, cause) from cause
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class EntityData(Fields):
     """What identifies the entity, one or two parts such as user and client-id."""
+
+    __slots__ = ("entity_type", "entity_name", "unknown_tagged_fields")
 
     entity_type: str
     """Kind of entity: user, client-id or ip."""
@@ -276,9 +278,10 @@ class EntityData(Fields):
         self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class ValueData(Fields):
     """Quotas set on it."""
+
+    __slots__ = ("key", "value", "unknown_tagged_fields")
 
     key: str
     """Quota, e.g. producer_byte_rate, consumer_byte_rate, request_percentage,
@@ -299,9 +302,10 @@ class ValueData(Fields):
         self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class EntryData(Fields):
     """Entities with quotas; null on an error, empty when nothing matches."""
+
+    __slots__ = ("entity", "values", "unknown_tagged_fields")
 
     entity: list[EntityData]
     """What identifies the entity, one or two parts such as user and client-id."""
@@ -320,7 +324,6 @@ class EntryData(Fields):
         self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class DescribeClientQuotasResponse(Fields):
     """The quotas that match a DescribeClientQuotas filter, as configured rather than as they add up
     for a given client (KIP-546).
@@ -331,6 +334,14 @@ class DescribeClientQuotasResponse(Fields):
     MIN_VERSION: ClassVar[int] = 0
     MAX_VERSION: ClassVar[int] = 1
     FLEXIBLE_FROM: ClassVar[int | None] = 1
+
+    __slots__ = (
+        "throttle_time_ms",
+        "error_code",
+        "error_message",
+        "entries",
+        "unknown_tagged_fields",
+    )
 
     throttle_time_ms: int
     """Quota delay in ms that the client has to sit out itself (KIP-219); 0 when within quota."""

@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 import struct
-from dataclasses import dataclass
 from typing import ClassVar
 
 from fencepost_protocol.failures import (
@@ -46,7 +45,6 @@ _pack_q = struct.Struct(">q").pack
 new = object.__new__
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class DescribeClusterRequest(Fields):
     """An admin client asks for cluster id, controller and nodes without any topics (KIP-700)."""
 
@@ -55,6 +53,14 @@ class DescribeClusterRequest(Fields):
     MIN_VERSION: ClassVar[int] = 0
     MAX_VERSION: ClassVar[int] = 2
     FLEXIBLE_FROM: ClassVar[int | None] = 0
+
+    __slots__ = (
+        "include_cluster_authorized_operations",
+        "endpoint_type",
+        "include_fenced_brokers",
+        "include_broker_epochs",
+        "unknown_tagged_fields",
+    )
 
     include_cluster_authorized_operations: bool
     """True asks for the caller's rights on the cluster."""
@@ -156,9 +162,18 @@ class DescribeClusterRequest(Fields):
             raise decode_failure("DescribeClusterRequest", version, buf, start, cause) from cause
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class DescribeClusterBroker(Fields):
     """The nodes, see EndpointType."""
+
+    __slots__ = (
+        "broker_id",
+        "host",
+        "port",
+        "rack",
+        "is_fenced",
+        "broker_epoch",
+        "unknown_tagged_fields",
+    )
 
     broker_id: int
     """Node id."""
@@ -195,7 +210,6 @@ class DescribeClusterBroker(Fields):
         self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class DescribeClusterResponse(Fields):
     """Cluster id, controller and nodes, with the addresses of the listener the question came in on
     (KIP-700).
@@ -206,6 +220,18 @@ class DescribeClusterResponse(Fields):
     MIN_VERSION: ClassVar[int] = 0
     MAX_VERSION: ClassVar[int] = 2
     FLEXIBLE_FROM: ClassVar[int | None] = 0
+
+    __slots__ = (
+        "throttle_time_ms",
+        "error_code",
+        "error_message",
+        "endpoint_type",
+        "cluster_id",
+        "controller_id",
+        "brokers",
+        "cluster_authorized_operations",
+        "unknown_tagged_fields",
+    )
 
     throttle_time_ms: int
     """Quota delay in ms that the client has to sit out itself (KIP-219); 0 when within quota."""

@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 import struct
-from dataclasses import dataclass
 from typing import ClassVar
 
 from fencepost_protocol.failures import (
@@ -59,9 +58,10 @@ _pack_ii = struct.Struct(">ii").pack
 new = object.__new__
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class DescribeConfigsResource(Fields):
     """Resources to read settings of."""
+
+    __slots__ = ("resource_type", "resource_name", "configuration_keys", "unknown_tagged_fields")
 
     resource_type: int
     """Kind of resource: 2 topic, 4 broker, 8 broker logger, 16 client metrics (KIP-714), 32 group.
@@ -87,7 +87,6 @@ class DescribeConfigsResource(Fields):
         self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class DescribeConfigsRequest(Fields):
     """An admin client reads the settings of topics, brokers, loggers, groups and the like
     (KIP-133). A broker's own settings must be asked of that broker.
@@ -98,6 +97,13 @@ class DescribeConfigsRequest(Fields):
     MIN_VERSION: ClassVar[int] = 1
     MAX_VERSION: ClassVar[int] = 4
     FLEXIBLE_FROM: ClassVar[int | None] = 4
+
+    __slots__ = (
+        "resources",
+        "include_synonyms",
+        "include_documentation",
+        "unknown_tagged_fields",
+    )
 
     resources: list[DescribeConfigsResource]
     """Resources to read settings of."""
@@ -280,10 +286,11 @@ class DescribeConfigsRequest(Fields):
             raise decode_failure("DescribeConfigsRequest", version, buf, start, cause) from cause
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class DescribeConfigsSynonym(Fields):
     """All places that supply a value, the one in force first; empty unless IncludeSynonyms was set.
     """
+
+    __slots__ = ("name", "value", "source", "unknown_tagged_fields")
 
     name: str
     """Key at that place; may differ, e.g. log.retention.ms behind retention.ms."""
@@ -308,9 +315,20 @@ class DescribeConfigsSynonym(Fields):
         self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class DescribeConfigsResourceResult(Fields):
     """Settings found; empty on an error."""
+
+    __slots__ = (
+        "name",
+        "value",
+        "read_only",
+        "config_source",
+        "is_sensitive",
+        "synonyms",
+        "config_type",
+        "documentation",
+        "unknown_tagged_fields",
+    )
 
     name: str
     """Key of the setting, e.g. retention.ms."""
@@ -358,9 +376,17 @@ class DescribeConfigsResourceResult(Fields):
         self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class DescribeConfigsResult(Fields):
     """One result for each resource of the request."""
+
+    __slots__ = (
+        "error_code",
+        "error_message",
+        "resource_type",
+        "resource_name",
+        "configs",
+        "unknown_tagged_fields",
+    )
 
     error_code: int
     """NONE, or e.g. UNKNOWN_TOPIC_OR_PARTITION, INVALID_REQUEST (another broker's id),
@@ -394,7 +420,6 @@ class DescribeConfigsResult(Fields):
         self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class DescribeConfigsResponse(Fields):
     """Settings of each resource asked for, with the place every value comes from (KIP-226)."""
 
@@ -403,6 +428,8 @@ class DescribeConfigsResponse(Fields):
     MIN_VERSION: ClassVar[int] = 1
     MAX_VERSION: ClassVar[int] = 4
     FLEXIBLE_FROM: ClassVar[int | None] = 4
+
+    __slots__ = ("throttle_time_ms", "results", "unknown_tagged_fields")
 
     throttle_time_ms: int
     """Quota delay in ms that the client has to sit out itself (KIP-219); 0 when within quota."""

@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 import struct
-from dataclasses import dataclass
 from typing import ClassVar
 
 from fencepost_protocol.failures import (
@@ -46,9 +45,10 @@ _pack_qqqh = struct.Struct(">qqqh").pack
 new = object.__new__
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class DescribeDelegationTokenOwner(Fields):
     """Owners whose tokens are wanted; null means every token the caller may see, empty none."""
+
+    __slots__ = ("principal_type", "principal_name", "unknown_tagged_fields")
 
     principal_type: str
     """Principal type of the owner, normally User."""
@@ -67,7 +67,6 @@ class DescribeDelegationTokenOwner(Fields):
         self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class DescribeDelegationTokenRequest(Fields):
     """A client lists delegation tokens, its own or those it may describe (KIP-48)."""
 
@@ -76,6 +75,8 @@ class DescribeDelegationTokenRequest(Fields):
     MIN_VERSION: ClassVar[int] = 1
     MAX_VERSION: ClassVar[int] = 3
     FLEXIBLE_FROM: ClassVar[int | None] = 2
+
+    __slots__ = ("owners", "unknown_tagged_fields")
 
     owners: list[DescribeDelegationTokenOwner] | None
     """Owners whose tokens are wanted; null means every token the caller may see, empty none."""
@@ -236,9 +237,10 @@ class DescribeDelegationTokenRequest(Fields):
             raise decode_failure("DescribeDelegationTokenRequest", version, buf, start, cause) from cause
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class DescribedDelegationTokenRenewer(Fields):
     """Principals that may renew the token besides its owner."""
+
+    __slots__ = ("principal_type", "principal_name", "unknown_tagged_fields")
 
     principal_type: str
     """Principal type of the renewer, normally User."""
@@ -257,9 +259,22 @@ class DescribedDelegationTokenRenewer(Fields):
         self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class DescribedDelegationToken(Fields):
     """Tokens found; those the caller may not see are left out silently."""
+
+    __slots__ = (
+        "principal_type",
+        "principal_name",
+        "token_requester_principal_type",
+        "token_requester_principal_name",
+        "issue_timestamp",
+        "expiry_timestamp",
+        "max_timestamp",
+        "token_id",
+        "hmac",
+        "renewers",
+        "unknown_tagged_fields",
+    )
 
     principal_type: str
     """Principal type of the owner, normally User."""
@@ -312,7 +327,6 @@ class DescribedDelegationToken(Fields):
         self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class DescribeDelegationTokenResponse(Fields):
     """The delegation tokens the caller may see, secrets included (KIP-48)."""
 
@@ -321,6 +335,8 @@ class DescribeDelegationTokenResponse(Fields):
     MIN_VERSION: ClassVar[int] = 1
     MAX_VERSION: ClassVar[int] = 3
     FLEXIBLE_FROM: ClassVar[int | None] = 2
+
+    __slots__ = ("error_code", "tokens", "throttle_time_ms", "unknown_tagged_fields")
 
     error_code: int
     """NONE, or DELEGATION_TOKEN_AUTH_DISABLED, DELEGATION_TOKEN_REQUEST_NOT_ALLOWED; then no token

@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 import struct
-from dataclasses import dataclass
 from typing import ClassVar
 
 from fencepost_protocol.failures import (
@@ -48,7 +47,6 @@ _pack_i = struct.Struct(">i").pack
 new = object.__new__
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class DescribeGroupsRequest(Fields):
     """An administrator asks a coordinator for state and members of classic groups."""
 
@@ -57,6 +55,8 @@ class DescribeGroupsRequest(Fields):
     MIN_VERSION: ClassVar[int] = 0
     MAX_VERSION: ClassVar[int] = 6
     FLEXIBLE_FROM: ClassVar[int | None] = 5
+
+    __slots__ = ("groups", "include_authorized_operations", "unknown_tagged_fields")
 
     groups: list[str]
     """Group ids to describe; each must be kept by this coordinator."""
@@ -152,9 +152,18 @@ class DescribeGroupsRequest(Fields):
             raise decode_failure("DescribeGroupsRequest", version, buf, start, cause) from cause
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class DescribedGroupMember(Fields):
     """Present members, empty in states Empty and Dead."""
+
+    __slots__ = (
+        "member_id",
+        "group_instance_id",
+        "client_id",
+        "client_host",
+        "member_metadata",
+        "member_assignment",
+        "unknown_tagged_fields",
+    )
 
     member_id: str
     """Id the coordinator gave out in JoinGroup."""
@@ -192,9 +201,20 @@ class DescribedGroupMember(Fields):
         self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class DescribedGroup(Fields):
     """One description for each group asked for."""
+
+    __slots__ = (
+        "error_code",
+        "error_message",
+        "group_id",
+        "group_state",
+        "protocol_type",
+        "protocol_data",
+        "members",
+        "authorized_operations",
+        "unknown_tagged_fields",
+    )
 
     error_code: int
     """NONE, or e.g. NOT_COORDINATOR, GROUP_AUTHORIZATION_FAILED; an unknown group is NONE up to
@@ -243,7 +263,6 @@ class DescribedGroup(Fields):
         self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class DescribeGroupsResponse(Fields):
     """State, assignor and members of each classic group asked for."""
 
@@ -252,6 +271,8 @@ class DescribeGroupsResponse(Fields):
     MIN_VERSION: ClassVar[int] = 0
     MAX_VERSION: ClassVar[int] = 6
     FLEXIBLE_FROM: ClassVar[int | None] = 5
+
+    __slots__ = ("throttle_time_ms", "groups", "unknown_tagged_fields")
 
     throttle_time_ms: int
     """Versions 1-6. Quota delay in ms that the client has to sit out itself (KIP-219); 0 when

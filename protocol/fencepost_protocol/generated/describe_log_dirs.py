@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 import struct
-from dataclasses import dataclass
 from typing import ClassVar
 
 from fencepost_protocol.failures import (
@@ -50,9 +49,10 @@ _pack_qq = struct.Struct(">qq").pack
 new = object.__new__
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class DescribableLogDirTopic(Fields):
     """Partitions of interest, by topic; null means all the broker has."""
+
+    __slots__ = ("topic", "partitions", "unknown_tagged_fields")
 
     topic: str
     """Topic of interest; one the broker does not hold is left out."""
@@ -71,7 +71,6 @@ class DescribableLogDirTopic(Fields):
         self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class DescribeLogDirsRequest(Fields):
     """An admin client asks one broker what its log directories hold (KIP-113). Needs describe on
     the cluster.
@@ -82,6 +81,8 @@ class DescribeLogDirsRequest(Fields):
     MIN_VERSION: ClassVar[int] = 1
     MAX_VERSION: ClassVar[int] = 5
     FLEXIBLE_FROM: ClassVar[int | None] = 2
+
+    __slots__ = ("topics", "unknown_tagged_fields")
 
     topics: list[DescribableLogDirTopic] | None
     """Partitions of interest, by topic; null means all the broker has."""
@@ -242,9 +243,16 @@ class DescribeLogDirsRequest(Fields):
             raise decode_failure("DescribeLogDirsRequest", version, buf, start, cause) from cause
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class DescribeLogDirsPartition(Fields):
     """One entry for each replica."""
+
+    __slots__ = (
+        "partition_index",
+        "partition_size",
+        "offset_lag",
+        "is_future_key",
+        "unknown_tagged_fields",
+    )
 
     partition_index: int
     """Partition number within the topic, counted from 0."""
@@ -273,9 +281,10 @@ class DescribeLogDirsPartition(Fields):
         self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class DescribeLogDirsTopic(Fields):
     """Replicas found in it, by topic."""
+
+    __slots__ = ("name", "partitions", "unknown_tagged_fields")
 
     name: str
     """Topic the replicas belong to."""
@@ -294,9 +303,18 @@ class DescribeLogDirsTopic(Fields):
         self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class DescribeLogDirsResult(Fields):
     """One entry for each log directory of this broker."""
+
+    __slots__ = (
+        "error_code",
+        "log_dir",
+        "topics",
+        "total_bytes",
+        "usable_bytes",
+        "is_cordoned",
+        "unknown_tagged_fields",
+    )
 
     error_code: int
     """NONE, or KAFKA_STORAGE_ERROR when the directory is offline."""
@@ -333,7 +351,6 @@ class DescribeLogDirsResult(Fields):
         self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class DescribeLogDirsResponse(Fields):
     """A broker's log directories with the size of each replica in them, moves in progress included
     (KIP-113).
@@ -344,6 +361,8 @@ class DescribeLogDirsResponse(Fields):
     MIN_VERSION: ClassVar[int] = 1
     MAX_VERSION: ClassVar[int] = 5
     FLEXIBLE_FROM: ClassVar[int | None] = 2
+
+    __slots__ = ("throttle_time_ms", "error_code", "results", "unknown_tagged_fields")
 
     throttle_time_ms: int
     """Quota delay in ms that the client has to sit out itself (KIP-219); 0 when within quota."""

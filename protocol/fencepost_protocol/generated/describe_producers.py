@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 import struct
-from dataclasses import dataclass
 from typing import ClassVar
 
 from fencepost_protocol.failures import (
@@ -41,9 +40,10 @@ _pack_qiiqiq = struct.Struct(">qiiqiq").pack
 new = object.__new__
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class TopicRequest(Fields):
     """Partitions of interest, by topic."""
+
+    __slots__ = ("name", "partition_indexes", "unknown_tagged_fields")
 
     name: str
     """Topic of interest; an unknown one gets UNKNOWN_TOPIC_OR_PARTITION."""
@@ -62,7 +62,6 @@ class TopicRequest(Fields):
         self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class DescribeProducersRequest(Fields):
     """An admin client asks partition leaders which producers they remember, to find hanging
     transactions (KIP-664). Needs read on the topic.
@@ -73,6 +72,8 @@ class DescribeProducersRequest(Fields):
     MIN_VERSION: ClassVar[int] = 0
     MAX_VERSION: ClassVar[int] = 0
     FLEXIBLE_FROM: ClassVar[int | None] = 0
+
+    __slots__ = ("topics", "unknown_tagged_fields")
 
     topics: list[TopicRequest]
     """Partitions of interest, by topic."""
@@ -181,9 +182,18 @@ class DescribeProducersRequest(Fields):
             raise decode_failure("DescribeProducersRequest", version, buf, start, cause) from cause
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class ProducerState(Fields):
     """Producers not yet forgotten; silent ones go after producer.id.expiration.ms."""
+
+    __slots__ = (
+        "producer_id",
+        "producer_epoch",
+        "last_sequence",
+        "last_timestamp",
+        "coordinator_epoch",
+        "current_txn_start_offset",
+        "unknown_tagged_fields",
+    )
 
     producer_id: int
     """Producer id as found in its batches."""
@@ -222,9 +232,16 @@ class ProducerState(Fields):
         self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class PartitionResponse(Fields):
     """One entry for each partition."""
+
+    __slots__ = (
+        "partition_index",
+        "error_code",
+        "error_message",
+        "active_producers",
+        "unknown_tagged_fields",
+    )
 
     partition_index: int
     """Partition number within the topic, counted from 0."""
@@ -251,9 +268,10 @@ class PartitionResponse(Fields):
         self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class TopicResponse(Fields):
     """State grouped by topic."""
+
+    __slots__ = ("name", "partitions", "unknown_tagged_fields")
 
     name: str
     """Topic the state is from."""
@@ -272,7 +290,6 @@ class TopicResponse(Fields):
         self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class DescribeProducersResponse(Fields):
     """Idempotent and transactional producers each partition still remembers, with the start of an
     open transaction if any (KIP-664).
@@ -283,6 +300,8 @@ class DescribeProducersResponse(Fields):
     MIN_VERSION: ClassVar[int] = 0
     MAX_VERSION: ClassVar[int] = 0
     FLEXIBLE_FROM: ClassVar[int | None] = 0
+
+    __slots__ = ("throttle_time_ms", "topics", "unknown_tagged_fields")
 
     throttle_time_ms: int
     """Quota delay in ms that the client has to sit out itself (KIP-219); 0 when within quota."""

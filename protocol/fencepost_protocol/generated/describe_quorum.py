@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 import struct
-from dataclasses import dataclass
 from typing import ClassVar
 
 from fencepost_protocol.failures import (
@@ -53,9 +52,10 @@ _pack_qq = struct.Struct(">qq").pack
 new = object.__new__
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class DescribeQuorumRequestPartitionData(Fields):
     """Partitions asked about."""
+
+    __slots__ = ("partition_index", "unknown_tagged_fields")
 
     partition_index: int
     """Always 0, the metadata log's only partition; others give UNKNOWN_TOPIC_OR_PARTITION."""
@@ -70,9 +70,10 @@ class DescribeQuorumRequestPartitionData(Fields):
         self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class DescribeQuorumRequestTopicData(Fields):
     """Raft partitions asked about; none gives an empty answer with NONE."""
+
+    __slots__ = ("topic_name", "partitions", "unknown_tagged_fields")
 
     topic_name: str
     """Always __cluster_metadata; anything else gives UNKNOWN_TOPIC_OR_PARTITION."""
@@ -91,7 +92,6 @@ class DescribeQuorumRequestTopicData(Fields):
         self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class DescribeQuorumRequest(Fields):
     """An admin client asks how far each member of the metadata quorum has got (KIP-595). Brokers
     pass it on to the active controller.
@@ -102,6 +102,8 @@ class DescribeQuorumRequest(Fields):
     MIN_VERSION: ClassVar[int] = 0
     MAX_VERSION: ClassVar[int] = 2
     FLEXIBLE_FROM: ClassVar[int | None] = 0
+
+    __slots__ = ("topics", "unknown_tagged_fields")
 
     topics: list[DescribeQuorumRequestTopicData]
     """Raft partitions asked about; none gives an empty answer with NONE."""
@@ -226,9 +228,17 @@ class DescribeQuorumRequest(Fields):
             raise decode_failure("DescribeQuorumRequest", version, buf, start, cause) from cause
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class ReplicaState(Fields):
     """Part of DescribeQuorumResponse."""
+
+    __slots__ = (
+        "replica_id",
+        "replica_directory_id",
+        "log_end_offset",
+        "last_fetch_timestamp",
+        "last_caught_up_timestamp",
+        "unknown_tagged_fields",
+    )
 
     replica_id: int
     """Node id of the replica."""
@@ -264,9 +274,20 @@ class ReplicaState(Fields):
         self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class DescribeQuorumResponsePartitionData(Fields):
     """One entry for each partition."""
+
+    __slots__ = (
+        "partition_index",
+        "error_code",
+        "error_message",
+        "leader_id",
+        "leader_epoch",
+        "high_watermark",
+        "current_voters",
+        "observers",
+        "unknown_tagged_fields",
+    )
 
     partition_index: int
     """Partition of the metadata log, normally 0."""
@@ -311,9 +332,10 @@ class DescribeQuorumResponsePartitionData(Fields):
         self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class DescribeQuorumResponseTopicData(Fields):
     """State grouped by topic; empty when none was asked for."""
+
+    __slots__ = ("topic_name", "partitions", "unknown_tagged_fields")
 
     topic_name: str
     """Normally __cluster_metadata."""
@@ -332,9 +354,10 @@ class DescribeQuorumResponseTopicData(Fields):
         self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class Listener(Fields):
     """Where the node can be reached."""
+
+    __slots__ = ("name", "host", "port", "unknown_tagged_fields")
 
     name: str
     """Versions 2. Listener name, e.g. CONTROLLER."""
@@ -357,9 +380,10 @@ class Listener(Fields):
         self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class Node(Fields):
     """Addresses of the voters (KIP-853)."""
+
+    __slots__ = ("node_id", "listeners", "unknown_tagged_fields")
 
     node_id: int
     """Versions 2. Node id, to be looked up in CurrentVoters."""
@@ -378,7 +402,6 @@ class Node(Fields):
         self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class DescribeQuorumResponse(Fields):
     """State of the metadata quorum as its leader sees it: voters (controllers) and observers
     (brokers) with their log ends (KIP-595).
@@ -389,6 +412,8 @@ class DescribeQuorumResponse(Fields):
     MIN_VERSION: ClassVar[int] = 0
     MAX_VERSION: ClassVar[int] = 2
     FLEXIBLE_FROM: ClassVar[int | None] = 0
+
+    __slots__ = ("error_code", "error_message", "topics", "nodes", "unknown_tagged_fields")
 
     error_code: int
     """NONE, or a fault of the whole request such as CLUSTER_AUTHORIZATION_FAILED; a wrong topic

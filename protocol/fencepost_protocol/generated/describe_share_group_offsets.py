@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 import struct
-from dataclasses import dataclass
 from typing import ClassVar
 
 from fencepost_protocol.failures import (
@@ -47,9 +46,10 @@ _pack_q = struct.Struct(">q").pack
 new = object.__new__
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class DescribeShareGroupOffsetsRequestTopic(Fields):
     """Topics to describe; null asks for all that the group has state of."""
+
+    __slots__ = ("topic_name", "partitions", "unknown_tagged_fields")
 
     topic_name: str
     """Name of the topic."""
@@ -68,9 +68,10 @@ class DescribeShareGroupOffsetsRequestTopic(Fields):
         self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class DescribeShareGroupOffsetsRequestGroup(Fields):
     """Groups to describe."""
+
+    __slots__ = ("group_id", "topics", "unknown_tagged_fields")
 
     group_id: str
     """Share group whose offsets are asked for."""
@@ -89,7 +90,6 @@ class DescribeShareGroupOffsetsRequestGroup(Fields):
         self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class DescribeShareGroupOffsetsRequest(Fields):
     """Asks the group coordinator for the start offsets of share groups (KIP-932)."""
 
@@ -98,6 +98,8 @@ class DescribeShareGroupOffsetsRequest(Fields):
     MIN_VERSION: ClassVar[int] = 0
     MAX_VERSION: ClassVar[int] = 1
     FLEXIBLE_FROM: ClassVar[int | None] = 0
+
+    __slots__ = ("groups", "unknown_tagged_fields")
 
     groups: list[DescribeShareGroupOffsetsRequestGroup]
     """Groups to describe."""
@@ -255,9 +257,18 @@ class DescribeShareGroupOffsetsRequest(Fields):
             raise decode_failure("DescribeShareGroupOffsetsRequest", version, buf, start, cause) from cause
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class DescribeShareGroupOffsetsResponsePartition(Fields):
     """Partitions of the topic."""
+
+    __slots__ = (
+        "partition_index",
+        "start_offset",
+        "leader_epoch",
+        "lag",
+        "error_code",
+        "error_message",
+        "unknown_tagged_fields",
+    )
 
     partition_index: int
     """Number of the partition."""
@@ -292,9 +303,10 @@ class DescribeShareGroupOffsetsResponsePartition(Fields):
         self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class DescribeShareGroupOffsetsResponseTopic(Fields):
     """Offsets by topic."""
+
+    __slots__ = ("topic_name", "topic_id", "partitions", "unknown_tagged_fields")
 
     topic_name: str
     """Name of the topic."""
@@ -317,9 +329,10 @@ class DescribeShareGroupOffsetsResponseTopic(Fields):
         self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class DescribeShareGroupOffsetsResponseGroup(Fields):
     """Outcomes by group."""
+
+    __slots__ = ("group_id", "topics", "error_code", "error_message", "unknown_tagged_fields")
 
     group_id: str
     """Group that the offsets belong to."""
@@ -346,7 +359,6 @@ class DescribeShareGroupOffsetsResponseGroup(Fields):
         self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class DescribeShareGroupOffsetsResponse(Fields):
     """Start offsets of share groups (KIP-932)."""
 
@@ -355,6 +367,8 @@ class DescribeShareGroupOffsetsResponse(Fields):
     MIN_VERSION: ClassVar[int] = 0
     MAX_VERSION: ClassVar[int] = 1
     FLEXIBLE_FROM: ClassVar[int | None] = 0
+
+    __slots__ = ("throttle_time_ms", "groups", "unknown_tagged_fields")
 
     throttle_time_ms: int
     """Quota delay in ms that the client has to sit out itself (KIP-219); 0 when within quota."""

@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 import struct
-from dataclasses import dataclass
 from typing import ClassVar
 
 from fencepost_protocol.failures import (
@@ -47,9 +46,10 @@ _pack_i = struct.Struct(">i").pack
 new = object.__new__
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class TopicRequest(Fields):
     """Topics to describe; empty means all. The answer is sorted by name."""
+
+    __slots__ = ("name", "unknown_tagged_fields")
 
     name: str
     """Topic to describe."""
@@ -64,9 +64,10 @@ class TopicRequest(Fields):
         self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class DescribeTopicPartitionsRequestCursor(Fields):
     """Where to go on, copied from NextCursor; null begins at the start."""
+
+    __slots__ = ("topic_name", "partition_index", "unknown_tagged_fields")
 
     topic_name: str
     """First topic of this page; topics sorted before it are skipped."""
@@ -85,7 +86,6 @@ class DescribeTopicPartitionsRequestCursor(Fields):
         self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class DescribeTopicPartitionsRequest(Fields):
     """A client asks for topic details page by page, including the eligible leader replicas that
     Metadata does not show (KIP-966).
@@ -96,6 +96,8 @@ class DescribeTopicPartitionsRequest(Fields):
     MIN_VERSION: ClassVar[int] = 0
     MAX_VERSION: ClassVar[int] = 0
     FLEXIBLE_FROM: ClassVar[int | None] = 0
+
+    __slots__ = ("topics", "response_partition_limit", "cursor", "unknown_tagged_fields")
 
     topics: list[TopicRequest]
     """Topics to describe; empty means all. The answer is sorted by name."""
@@ -234,9 +236,21 @@ class DescribeTopicPartitionsRequest(Fields):
             raise decode_failure("DescribeTopicPartitionsRequest", version, buf, start, cause) from cause
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class DescribeTopicPartitionsResponsePartition(Fields):
     """Partitions of the topic that fit on this page."""
+
+    __slots__ = (
+        "error_code",
+        "partition_index",
+        "leader_id",
+        "leader_epoch",
+        "replica_nodes",
+        "isr_nodes",
+        "eligible_leader_replicas",
+        "last_known_elr",
+        "offline_replicas",
+        "unknown_tagged_fields",
+    )
 
     error_code: int
     """NONE, or why this partition could not be described."""
@@ -285,9 +299,18 @@ class DescribeTopicPartitionsResponsePartition(Fields):
         self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class DescribeTopicPartitionsResponseTopic(Fields):
     """Topics of this page, sorted by name; the last one may be incomplete."""
+
+    __slots__ = (
+        "error_code",
+        "name",
+        "topic_id",
+        "is_internal",
+        "partitions",
+        "topic_authorized_operations",
+        "unknown_tagged_fields",
+    )
 
     error_code: int
     """NONE, or why it has no details: UNKNOWN_TOPIC_OR_PARTITION, INVALID_TOPIC_EXCEPTION,
@@ -328,9 +351,10 @@ class DescribeTopicPartitionsResponseTopic(Fields):
         self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class DescribeTopicPartitionsResponseCursor(Fields):
     """Where the next page begins, to be sent as Cursor; null when this was the last page."""
+
+    __slots__ = ("topic_name", "partition_index", "unknown_tagged_fields")
 
     topic_name: str
     """Topic the next page begins with."""
@@ -349,7 +373,6 @@ class DescribeTopicPartitionsResponseCursor(Fields):
         self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class DescribeTopicPartitionsResponse(Fields):
     """One page of topic and partition details, with a cursor when there is more (KIP-966)."""
 
@@ -358,6 +381,8 @@ class DescribeTopicPartitionsResponse(Fields):
     MIN_VERSION: ClassVar[int] = 0
     MAX_VERSION: ClassVar[int] = 0
     FLEXIBLE_FROM: ClassVar[int | None] = 0
+
+    __slots__ = ("throttle_time_ms", "topics", "next_cursor", "unknown_tagged_fields")
 
     throttle_time_ms: int
     """Quota delay in ms that the client has to sit out itself (KIP-219); 0 when within quota."""

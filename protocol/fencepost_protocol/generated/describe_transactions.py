@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 import struct
-from dataclasses import dataclass
 from typing import ClassVar
 
 from fencepost_protocol.failures import (
@@ -60,7 +59,6 @@ _pack_qqqi = struct.Struct(">qqqi").pack
 new = object.__new__
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class DescribeTransactionsRequest(Fields):
     """An administrative client asks the transaction coordinator for the present state of given
     transactional ids, mostly to find hanging transactions (KIP-664).
@@ -71,6 +69,8 @@ class DescribeTransactionsRequest(Fields):
     MIN_VERSION: ClassVar[int] = 0
     MAX_VERSION: ClassVar[int] = 0
     FLEXIBLE_FROM: ClassVar[int | None] = 0
+
+    __slots__ = ("transactional_ids", "explain", "unknown_tagged_fields")
 
     transactional_ids: list[str]
     """Transactional ids to describe; each must belong to the broker asked, else its entry gets
@@ -161,11 +161,12 @@ class DescribeTransactionsRequest(Fields):
             raise decode_failure("DescribeTransactionsRequest", version, buf, start, cause) from cause
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class TopicData(Fields):
     """Partitions that take part in the open transaction, by topic; unauthorised topics may be
     missing.
     """
+
+    __slots__ = ("topic", "partitions", "unknown_tagged_fields")
 
     topic: str
     """Topic with partitions in the transaction; __consumer_offsets stands for committed offsets."""
@@ -184,9 +185,17 @@ class TopicData(Fields):
         self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class WaitingMarker(Fields):
     """Markers that nobody has acknowledged yet."""
+
+    __slots__ = (
+        "topic",
+        "partition_index",
+        "leader_id",
+        "last_error",
+        "is_held",
+        "unknown_tagged_fields",
+    )
 
     topic: str
     """Topic that a marker goes to."""
@@ -217,9 +226,10 @@ class WaitingMarker(Fields):
         self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class ExplainedClient(Fields):
     """Part of DescribeTransactionsResponse."""
+
+    __slots__ = ("client_id", "address", "is_connected", "unknown_tagged_fields")
 
     client_id: str | None
     """Client's name in its request header."""
@@ -242,9 +252,10 @@ class ExplainedClient(Fields):
         self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class WaitingRequest(Fields):
     """Requests that will be answered when the markers are there (KIP-609), in order."""
+
+    __slots__ = ("request_api_key", "client", "unknown_tagged_fields")
 
     request_api_key: int
     """API of the request; -1 when it is not a client's."""
@@ -263,11 +274,23 @@ class WaitingRequest(Fields):
         self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class Explanation(Fields):
     """Fencepost's tag 60900, only if Explain asked for it: what this id waits for. Apache Kafka
     never sends it.
     """
+
+    __slots__ = (
+        "updated_ms",
+        "times_out_ms",
+        "expires_ms",
+        "repeats",
+        "markers",
+        "requests",
+        "last_client",
+        "kept_by_id",
+        "kept_by_epoch",
+        "unknown_tagged_fields",
+    )
 
     updated_ms: int
     """Since when the id is in its state, in ms since 1970 of state time."""
@@ -315,9 +338,21 @@ class Explanation(Fields):
         self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class TransactionState(Fields):
     """One description for each transactional id asked for."""
+
+    __slots__ = (
+        "error_code",
+        "transactional_id",
+        "transaction_state",
+        "transaction_timeout_ms",
+        "transaction_start_time_ms",
+        "producer_id",
+        "producer_epoch",
+        "topics",
+        "explanation",
+        "unknown_tagged_fields",
+    )
 
     error_code: int
     """NONE, or e.g. TRANSACTIONAL_ID_NOT_FOUND, TRANSACTIONAL_ID_AUTHORIZATION_FAILED,
@@ -376,7 +411,6 @@ class TransactionState(Fields):
         self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class DescribeTransactionsResponse(Fields):
     """The coordinator's view of each transactional id asked for: state, producer and partitions of
     the open transaction (KIP-664).
@@ -387,6 +421,13 @@ class DescribeTransactionsResponse(Fields):
     MIN_VERSION: ClassVar[int] = 0
     MAX_VERSION: ClassVar[int] = 0
     FLEXIBLE_FROM: ClassVar[int | None] = 0
+
+    __slots__ = (
+        "throttle_time_ms",
+        "transaction_states",
+        "state_time_ms",
+        "unknown_tagged_fields",
+    )
 
     throttle_time_ms: int
     """Quota delay in ms that the client has to sit out itself (KIP-219); 0 when within quota."""

@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 import struct
-from dataclasses import dataclass
 from typing import ClassVar
 
 from fencepost_protocol.failures import (
@@ -39,9 +38,10 @@ _pack_ih = struct.Struct(">ih").pack
 new = object.__new__
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class UserName(Fields):
     """Users of interest; null or empty means all that have credentials."""
+
+    __slots__ = ("name", "unknown_tagged_fields")
 
     name: str
     """User name; listed twice gives DUPLICATE_RESOURCE."""
@@ -56,7 +56,6 @@ class UserName(Fields):
         self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class DescribeUserScramCredentialsRequest(Fields):
     """An admin client asks which users have SCRAM credentials (KIP-554)."""
 
@@ -65,6 +64,8 @@ class DescribeUserScramCredentialsRequest(Fields):
     MIN_VERSION: ClassVar[int] = 0
     MAX_VERSION: ClassVar[int] = 0
     FLEXIBLE_FROM: ClassVar[int | None] = 0
+
+    __slots__ = ("users", "unknown_tagged_fields")
 
     users: list[UserName] | None
     """Users of interest; null or empty means all that have credentials."""
@@ -165,9 +166,10 @@ class DescribeUserScramCredentialsRequest(Fields):
             raise decode_failure("DescribeUserScramCredentialsRequest", version, buf, start, cause) from cause
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class CredentialInfo(Fields):
     """One entry for each variant the user can log in with; empty on an error."""
+
+    __slots__ = ("mechanism", "iterations", "unknown_tagged_fields")
 
     mechanism: int
     """SCRAM variant: 1 SCRAM-SHA-256, 2 SCRAM-SHA-512."""
@@ -186,9 +188,16 @@ class CredentialInfo(Fields):
         self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class DescribeUserScramCredentialsResult(Fields):
     """One entry for each user asked for, or each that has credentials."""
+
+    __slots__ = (
+        "user",
+        "error_code",
+        "error_message",
+        "credential_infos",
+        "unknown_tagged_fields",
+    )
 
     user: str
     """User the entry is about."""
@@ -215,7 +224,6 @@ class DescribeUserScramCredentialsResult(Fields):
         self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class DescribeUserScramCredentialsResponse(Fields):
     """The SCRAM variants and iteration counts stored for each user; salts and passwords never
     travel (KIP-554).
@@ -226,6 +234,14 @@ class DescribeUserScramCredentialsResponse(Fields):
     MIN_VERSION: ClassVar[int] = 0
     MAX_VERSION: ClassVar[int] = 0
     FLEXIBLE_FROM: ClassVar[int | None] = 0
+
+    __slots__ = (
+        "throttle_time_ms",
+        "error_code",
+        "error_message",
+        "results",
+        "unknown_tagged_fields",
+    )
 
     throttle_time_ms: int
     """Quota delay in ms that the client has to sit out itself (KIP-219); 0 when within quota."""

@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 import struct
-from dataclasses import dataclass
 from typing import ClassVar
 
 from fencepost_protocol.failures import (
@@ -47,9 +46,10 @@ _pack_ih = struct.Struct(">ih").pack
 new = object.__new__
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class TopicPartitions(Fields):
     """Partitions to elect leaders for, by topic; null means every partition."""
+
+    __slots__ = ("topic", "partitions", "unknown_tagged_fields")
 
     topic: str
     """Topic of the partitions."""
@@ -68,7 +68,6 @@ class TopicPartitions(Fields):
         self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class ElectLeadersRequest(Fields):
     """An admin client asks for leader elections: back to the preferred replica (KIP-183), or an
     unclean one that may lose records (KIP-460). Needs alter on the cluster.
@@ -79,6 +78,8 @@ class ElectLeadersRequest(Fields):
     MIN_VERSION: ClassVar[int] = 0
     MAX_VERSION: ClassVar[int] = 2
     FLEXIBLE_FROM: ClassVar[int | None] = 2
+
+    __slots__ = ("election_type", "topic_partitions", "timeout_ms", "unknown_tagged_fields")
 
     election_type: int
     """Versions 1-2. 0 elects the preferred replica, 1 any live replica if there is no leader, at
@@ -263,9 +264,10 @@ class ElectLeadersRequest(Fields):
             raise decode_failure("ElectLeadersRequest", version, buf, start, cause) from cause
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class PartitionResult(Fields):
     """One outcome for each partition."""
+
+    __slots__ = ("partition_id", "error_code", "error_message", "unknown_tagged_fields")
 
     partition_id: int
     """Partition number within the topic, counted from 0."""
@@ -290,11 +292,12 @@ class PartitionResult(Fields):
         self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class ReplicaElectionResult(Fields):
     """Outcome grouped by topic; if all partitions were asked for, those that needed no election are
     left out.
     """
+
+    __slots__ = ("topic", "partition_result", "unknown_tagged_fields")
 
     topic: str
     """Topic the outcome is for."""
@@ -313,7 +316,6 @@ class ReplicaElectionResult(Fields):
         self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class ElectLeadersResponse(Fields):
     """Outcome of the elections asked for with ElectLeaders, partition by partition."""
 
@@ -322,6 +324,13 @@ class ElectLeadersResponse(Fields):
     MIN_VERSION: ClassVar[int] = 0
     MAX_VERSION: ClassVar[int] = 2
     FLEXIBLE_FROM: ClassVar[int | None] = 2
+
+    __slots__ = (
+        "throttle_time_ms",
+        "error_code",
+        "replica_election_results",
+        "unknown_tagged_fields",
+    )
 
     throttle_time_ms: int
     """Quota delay in ms that the client has to sit out itself (KIP-219); 0 when within quota."""

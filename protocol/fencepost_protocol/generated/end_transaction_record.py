@@ -4,7 +4,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import ClassVar
 
 from fencepost_protocol.failures import (
@@ -25,7 +24,6 @@ from fencepost_protocol.primitives import (
 new = object.__new__
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class EndTransactionRecord(Fields):
     """Ends a metadata transaction in the KRaft log and makes all its records take effect at once
     (KIP-868).
@@ -36,6 +34,8 @@ class EndTransactionRecord(Fields):
     MIN_VERSION: ClassVar[int] = 0
     MAX_VERSION: ClassVar[int] = 0
     FLEXIBLE_FROM: ClassVar[int | None] = 0
+
+    __slots__ = ("unknown_tagged_fields",)
 
     unknown_tagged_fields: TaggedFields
 

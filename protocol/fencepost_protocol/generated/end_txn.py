@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 import struct
-from dataclasses import dataclass
 from typing import ClassVar
 
 from fencepost_protocol.failures import (
@@ -49,11 +48,12 @@ _pack_qht = struct.Struct(">qh?").pack
 new = object.__new__
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class EndTxnTopic(Fields):
     """Fencepost's tag 60900 (KIP-609): partitions really written, markers go only there; null means
     all registered; Apache Kafka ignores it.
     """
+
+    __slots__ = ("name", "partitions", "unknown_tagged_fields")
 
     name: str
     """Versions 3-5. Topic with partitions really written."""
@@ -72,7 +72,6 @@ class EndTxnTopic(Fields):
         self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class EndTxnRequest(Fields):
     """A producer tells its transaction coordinator to commit or abort. The answer comes once the
     decision is logged; the markers are written afterwards.
@@ -83,6 +82,15 @@ class EndTxnRequest(Fields):
     MIN_VERSION: ClassVar[int] = 0
     MAX_VERSION: ClassVar[int] = 5
     FLEXIBLE_FROM: ClassVar[int | None] = 3
+
+    __slots__ = (
+        "transactional_id",
+        "producer_id",
+        "producer_epoch",
+        "committed",
+        "topics",
+        "unknown_tagged_fields",
+    )
 
     transactional_id: str
     """Transactional id of the producer; empty gives INVALID_REQUEST, unknown
@@ -272,7 +280,6 @@ class EndTxnRequest(Fields):
             raise decode_failure("EndTxnRequest", version, buf, start, cause) from cause
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class EndTxnResponse(Fields):
     """Says that the commit or abort is decided, or why not. CONCURRENT_TRANSACTIONS: markers of an
     earlier end are still outstanding, try again.
@@ -283,6 +290,14 @@ class EndTxnResponse(Fields):
     MIN_VERSION: ClassVar[int] = 0
     MAX_VERSION: ClassVar[int] = 5
     FLEXIBLE_FROM: ClassVar[int | None] = 3
+
+    __slots__ = (
+        "throttle_time_ms",
+        "error_code",
+        "producer_id",
+        "producer_epoch",
+        "unknown_tagged_fields",
+    )
 
     throttle_time_ms: int
     """Quota delay in ms that the client has to sit out itself (KIP-219); 0 when within quota."""

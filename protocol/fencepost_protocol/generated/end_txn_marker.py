@@ -5,7 +5,6 @@
 from __future__ import annotations
 
 import struct
-from dataclasses import dataclass
 from typing import ClassVar
 
 from fencepost_protocol.failures import (
@@ -22,7 +21,6 @@ _pack_i = struct.Struct(">i").pack
 new = object.__new__
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class EndTxnMarker(Fields):
     """Value of the commit or abort marker that ends a transaction on a partition; whether it
     commits stands in the record key (KIP-98).
@@ -32,6 +30,8 @@ class EndTxnMarker(Fields):
     MIN_VERSION: ClassVar[int] = 0
     MAX_VERSION: ClassVar[int] = 0
     FLEXIBLE_FROM: ClassVar[int | None] = None
+
+    __slots__ = ("coordinator_epoch", "unknown_tagged_fields")
 
     coordinator_epoch: int
     """Epoch of the coordinator that sent the marker; a lower one later gives

@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 import struct
-from dataclasses import dataclass
 from typing import ClassVar
 
 from fencepost_protocol.failures import (
@@ -31,7 +30,6 @@ _pack_h = struct.Struct(">h").pack
 new = object.__new__
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class EnvelopeRequest(Fields):
     """A broker passes a client's request on to the active controller, together with who sent it and
     from where (KIP-590). Between servers only; needs cluster action.
@@ -42,6 +40,13 @@ class EnvelopeRequest(Fields):
     MIN_VERSION: ClassVar[int] = 0
     MAX_VERSION: ClassVar[int] = 0
     FLEXIBLE_FROM: ClassVar[int | None] = 0
+
+    __slots__ = (
+        "request_data",
+        "request_principal",
+        "client_host_address",
+        "unknown_tagged_fields",
+    )
 
     request_data: bytes
     """The client's request, header and body as on the wire, without the four length bytes."""
@@ -147,7 +152,6 @@ class EnvelopeRequest(Fields):
             raise decode_failure("EnvelopeRequest", version, buf, start, cause) from cause
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class EnvelopeResponse(Fields):
     """The controller's answer to a forwarded request, wrapped for the broker to unwrap (KIP-590).
     """
@@ -157,6 +161,8 @@ class EnvelopeResponse(Fields):
     MIN_VERSION: ClassVar[int] = 0
     MAX_VERSION: ClassVar[int] = 0
     FLEXIBLE_FROM: ClassVar[int | None] = 0
+
+    __slots__ = ("response_data", "error_code", "unknown_tagged_fields")
 
     response_data: bytes | None
     """The response for the client, header and body without the length bytes; null when ErrorCode is

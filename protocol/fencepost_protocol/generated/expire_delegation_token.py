@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 import struct
-from dataclasses import dataclass
 from typing import ClassVar
 
 from fencepost_protocol.failures import (
@@ -38,7 +37,6 @@ _pack_q = struct.Struct(">q").pack
 new = object.__new__
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class ExpireDelegationTokenRequest(Fields):
     """The owner or a renewer brings the end of a delegation token forward or revokes it (KIP-48).
     """
@@ -48,6 +46,8 @@ class ExpireDelegationTokenRequest(Fields):
     MIN_VERSION: ClassVar[int] = 1
     MAX_VERSION: ClassVar[int] = 2
     FLEXIBLE_FROM: ClassVar[int | None] = 2
+
+    __slots__ = ("hmac", "expiry_time_period_ms", "unknown_tagged_fields")
 
     hmac: bytes
     """Secret of the token to end; one that fits none gives DELEGATION_TOKEN_NOT_FOUND."""
@@ -133,7 +133,6 @@ class ExpireDelegationTokenRequest(Fields):
             raise decode_failure("ExpireDelegationTokenRequest", version, buf, start, cause) from cause
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class ExpireDelegationTokenResponse(Fields):
     """Tells when a delegation token ends after ExpireDelegationToken (KIP-48)."""
 
@@ -142,6 +141,13 @@ class ExpireDelegationTokenResponse(Fields):
     MIN_VERSION: ClassVar[int] = 1
     MAX_VERSION: ClassVar[int] = 2
     FLEXIBLE_FROM: ClassVar[int | None] = 2
+
+    __slots__ = (
+        "error_code",
+        "expiry_timestamp_ms",
+        "throttle_time_ms",
+        "unknown_tagged_fields",
+    )
 
     error_code: int
     """NONE, or e.g. DELEGATION_TOKEN_NOT_FOUND, DELEGATION_TOKEN_EXPIRED,

@@ -5,7 +5,6 @@
 from __future__ import annotations
 
 import struct
-from dataclasses import dataclass
 from typing import ClassVar
 
 from fencepost_protocol.failures import (
@@ -30,7 +29,6 @@ _pack_h = struct.Struct(">h").pack
 new = object.__new__
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class FeatureLevelRecord(Fields):
     """Finalises a feature at a level for the whole cluster; ApiVersions shows the result (KIP-584).
     """
@@ -40,6 +38,8 @@ class FeatureLevelRecord(Fields):
     MIN_VERSION: ClassVar[int] = 0
     MAX_VERSION: ClassVar[int] = 0
     FLEXIBLE_FROM: ClassVar[int | None] = 0
+
+    __slots__ = ("name", "feature_level", "unknown_tagged_fields")
 
     name: str
     """Feature, such as metadata.version or transaction.version."""

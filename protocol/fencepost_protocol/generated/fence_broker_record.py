@@ -5,7 +5,6 @@
 from __future__ import annotations
 
 import struct
-from dataclasses import dataclass
 from typing import ClassVar
 
 from fencepost_protocol.failures import (
@@ -28,7 +27,6 @@ _pack_iq = struct.Struct(">iq").pack
 new = object.__new__
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class FenceBrokerRecord(Fields):
     """Takes a broker out of service without removing it; newer metadata versions write
     BrokerRegistrationChangeRecord instead.
@@ -39,6 +37,8 @@ class FenceBrokerRecord(Fields):
     MIN_VERSION: ClassVar[int] = 0
     MAX_VERSION: ClassVar[int] = 0
     FLEXIBLE_FROM: ClassVar[int | None] = 0
+
+    __slots__ = ("id", "epoch", "unknown_tagged_fields")
 
     id: int
     """Broker to fence."""

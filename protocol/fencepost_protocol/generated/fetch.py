@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 import struct
-from dataclasses import dataclass
 from typing import ClassVar
 
 from fencepost_protocol.failures import (
@@ -81,9 +80,10 @@ _pack_qq = struct.Struct(">qq").pack
 new = object.__new__
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class ReplicaState(Fields):
     """Who is fetching; left out by consumers."""
+
+    __slots__ = ("replica_id", "replica_epoch", "unknown_tagged_fields")
 
     replica_id: int
     """Versions 15-18. Broker id of the follower; -1 for a consumer."""
@@ -104,9 +104,20 @@ class ReplicaState(Fields):
         self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class FetchPartition(Fields):
     """Positions to read from, one for each partition."""
+
+    __slots__ = (
+        "partition",
+        "current_leader_epoch",
+        "fetch_offset",
+        "last_fetched_epoch",
+        "log_start_offset",
+        "partition_max_bytes",
+        "replica_directory_id",
+        "high_watermark",
+        "unknown_tagged_fields",
+    )
 
     partition: int
     """Partition number within the topic, counted from 0."""
@@ -158,11 +169,12 @@ class FetchPartition(Fields):
         self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class FetchTopic(Fields):
     """What to read; inside a session only partitions that are new or changed since the last
     request.
     """
+
+    __slots__ = ("topic", "topic_id", "partitions", "unknown_tagged_fields")
 
     topic: str
     """Versions 4-12. Topic to read; from version 13 TopicId stands in its place."""
@@ -185,9 +197,10 @@ class FetchTopic(Fields):
         self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class ForgottenTopic(Fields):
     """Partitions to drop from the fetch session; empty outside of one."""
+
+    __slots__ = ("topic", "topic_id", "partitions", "unknown_tagged_fields")
 
     topic: str
     """Versions 7-12. Topic to drop partitions of; from version 13 TopicId stands in its place."""
@@ -210,7 +223,6 @@ class ForgottenTopic(Fields):
         self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class FetchRequest(Fields):
     """A consumer, or a follower replica, asks a broker for records from given offsets on. The
     broker may hold it until MinBytes are there; sessions (KIP-227) keep repeated requests small.
@@ -221,6 +233,22 @@ class FetchRequest(Fields):
     MIN_VERSION: ClassVar[int] = 4
     MAX_VERSION: ClassVar[int] = 18
     FLEXIBLE_FROM: ClassVar[int | None] = 12
+
+    __slots__ = (
+        "cluster_id",
+        "replica_id",
+        "replica_state",
+        "max_wait_ms",
+        "min_bytes",
+        "max_bytes",
+        "isolation_level",
+        "session_id",
+        "session_epoch",
+        "topics",
+        "forgotten_topics_data",
+        "rack_id",
+        "unknown_tagged_fields",
+    )
 
     cluster_id: str | None
     """Versions 12-18. Cluster a KRaft replica believes it belongs to; null skips the check, another
@@ -787,11 +815,12 @@ class FetchRequest(Fields):
             raise decode_failure("FetchRequest", version, buf, start, cause) from cause
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class EpochEndOffset(Fields):
     """Only if the replica's log differs from the leader's: where to truncate before fetching again
     (KIP-595).
     """
+
+    __slots__ = ("epoch", "end_offset", "unknown_tagged_fields")
 
     epoch: int
     """Versions 12-18. Largest leader epoch in the leader's log that is not above LastFetchedEpoch;
@@ -814,11 +843,12 @@ class EpochEndOffset(Fields):
         self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class LeaderIdAndEpoch(Fields):
     """Hint sent with NOT_LEADER_OR_FOLLOWER or FENCED_LEADER_EPOCH, which saves asking Metadata
     (KIP-951).
     """
+
+    __slots__ = ("leader_id", "leader_epoch", "unknown_tagged_fields")
 
     leader_id: int
     """Versions 12-18. Broker now leading the partition; -1 when unknown."""
@@ -837,11 +867,12 @@ class LeaderIdAndEpoch(Fields):
         self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class SnapshotId(Fields):
     """KRaft only: the offset is no longer in the log, load this snapshot with FetchSnapshot first
     (KIP-630).
     """
+
+    __slots__ = ("end_offset", "epoch", "unknown_tagged_fields")
 
     end_offset: int
     """End of what the snapshot covers, exclusive; -1 names no snapshot."""
@@ -860,11 +891,12 @@ class SnapshotId(Fields):
         self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class AbortedTransaction(Fields):
     """Aborted transactions that overlap the returned range, for the reader to filter; null for
     read_uncommitted.
     """
+
+    __slots__ = ("producer_id", "first_offset", "unknown_tagged_fields")
 
     producer_id: int
     """Producer whose transactional records are skipped from FirstOffset up to its abort marker."""
@@ -883,9 +915,23 @@ class AbortedTransaction(Fields):
         self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class PartitionData(Fields):
     """Data and watermarks of each partition."""
+
+    __slots__ = (
+        "partition_index",
+        "error_code",
+        "high_watermark",
+        "last_stable_offset",
+        "log_start_offset",
+        "diverging_epoch",
+        "current_leader",
+        "snapshot_id",
+        "aborted_transactions",
+        "preferred_read_replica",
+        "records",
+        "unknown_tagged_fields",
+    )
 
     partition_index: int
     """Partition number within the topic, counted from 0."""
@@ -956,9 +1002,10 @@ class PartitionData(Fields):
         self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class FetchableTopicResponse(Fields):
     """Data by topic; within a session, whatever is unchanged is left out."""
+
+    __slots__ = ("topic", "topic_id", "partitions", "unknown_tagged_fields")
 
     topic: str
     """Versions 4-12. Topic the data is from; from version 13 TopicId stands in its place."""
@@ -981,9 +1028,10 @@ class FetchableTopicResponse(Fields):
         self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class NodeEndpoint(Fields):
     """Addresses of all brokers named in CurrentLeader (KIP-951); absent without such a hint."""
+
+    __slots__ = ("node_id", "host", "port", "rack", "unknown_tagged_fields")
 
     node_id: int
     """Versions 16-18. Broker id, matches a CurrentLeader.LeaderId of the same response."""
@@ -1010,7 +1058,6 @@ class NodeEndpoint(Fields):
         self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class FetchResponse(Fields):
     """Records from the leader (or a nearby replica), with the watermarks a reader needs. Within a
     session it lists only partitions that have something new.
@@ -1021,6 +1068,15 @@ class FetchResponse(Fields):
     MIN_VERSION: ClassVar[int] = 4
     MAX_VERSION: ClassVar[int] = 18
     FLEXIBLE_FROM: ClassVar[int | None] = 12
+
+    __slots__ = (
+        "throttle_time_ms",
+        "error_code",
+        "session_id",
+        "responses",
+        "node_endpoints",
+        "unknown_tagged_fields",
+    )
 
     throttle_time_ms: int
     """Quota delay in ms that the client has to sit out itself (KIP-219); 0 when within quota."""

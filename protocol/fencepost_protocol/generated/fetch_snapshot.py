@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 import struct
-from dataclasses import dataclass
 from typing import ClassVar
 
 from fencepost_protocol.failures import (
@@ -61,9 +60,10 @@ _pack_qq = struct.Struct(">qq").pack
 new = object.__new__
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class FetchSnapshotRequestSnapshotId(Fields):
     """Which snapshot, as a Fetch response named it."""
+
+    __slots__ = ("end_offset", "epoch", "unknown_tagged_fields")
 
     end_offset: int
     """End of what the snapshot covers, exclusive."""
@@ -82,9 +82,17 @@ class FetchSnapshotRequestSnapshotId(Fields):
         self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class FetchSnapshotRequestPartitionSnapshot(Fields):
     """Partitions of which snapshots are read."""
+
+    __slots__ = (
+        "partition",
+        "current_leader_epoch",
+        "snapshot_id",
+        "position",
+        "replica_directory_id",
+        "unknown_tagged_fields",
+    )
 
     partition: int
     """Always 0."""
@@ -119,9 +127,10 @@ class FetchSnapshotRequestPartitionSnapshot(Fields):
         self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class FetchSnapshotRequestTopicSnapshot(Fields):
     """Topics of which snapshots are read; always __cluster_metadata alone."""
+
+    __slots__ = ("name", "partitions", "unknown_tagged_fields")
 
     name: str
     """Name of the topic."""
@@ -140,7 +149,6 @@ class FetchSnapshotRequestTopicSnapshot(Fields):
         self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class FetchSnapshotRequest(Fields):
     """A follower of the metadata log reads a snapshot, piece by piece, because what it needs is no
     longer in the log (KIP-630).
@@ -151,6 +159,8 @@ class FetchSnapshotRequest(Fields):
     MIN_VERSION: ClassVar[int] = 0
     MAX_VERSION: ClassVar[int] = 1
     FLEXIBLE_FROM: ClassVar[int | None] = 0
+
+    __slots__ = ("cluster_id", "replica_id", "max_bytes", "topics", "unknown_tagged_fields")
 
     cluster_id: str | None
     """Cluster that the follower belongs to; another one gives INCONSISTENT_CLUSTER_ID. Null is not
@@ -366,9 +376,10 @@ class FetchSnapshotRequest(Fields):
             raise decode_failure("FetchSnapshotRequest", version, buf, start, cause) from cause
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class FetchSnapshotResponseSnapshotId(Fields):
     """Which snapshot it is a piece of."""
+
+    __slots__ = ("end_offset", "epoch", "unknown_tagged_fields")
 
     end_offset: int
     """End of what the snapshot covers, exclusive."""
@@ -387,9 +398,10 @@ class FetchSnapshotResponseSnapshotId(Fields):
         self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class LeaderIdAndEpoch(Fields):
     """Who leads the log, where the follower asked somebody else."""
+
+    __slots__ = ("leader_id", "leader_epoch", "unknown_tagged_fields")
 
     leader_id: int
     """Node id of the leader; -1 when it is unknown."""
@@ -408,9 +420,19 @@ class LeaderIdAndEpoch(Fields):
         self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class FetchSnapshotResponsePartitionSnapshot(Fields):
     """What was read, by partition."""
+
+    __slots__ = (
+        "index",
+        "error_code",
+        "snapshot_id",
+        "current_leader",
+        "size",
+        "position",
+        "unaligned_records",
+        "unknown_tagged_fields",
+    )
 
     index: int
     """Number of the partition."""
@@ -449,9 +471,10 @@ class FetchSnapshotResponsePartitionSnapshot(Fields):
         self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class FetchSnapshotResponseTopicSnapshot(Fields):
     """What was read, by topic."""
+
+    __slots__ = ("name", "partitions", "unknown_tagged_fields")
 
     name: str
     """Name of the topic."""
@@ -470,9 +493,10 @@ class FetchSnapshotResponseTopicSnapshot(Fields):
         self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class NodeEndpoint(Fields):
     """Addresses of the leaders that the answer names."""
+
+    __slots__ = ("node_id", "host", "port", "unknown_tagged_fields")
 
     node_id: int
     """Versions 1. Node id."""
@@ -495,7 +519,6 @@ class NodeEndpoint(Fields):
         self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class FetchSnapshotResponse(Fields):
     """A piece of a snapshot of the metadata log (KIP-630)."""
 
@@ -504,6 +527,14 @@ class FetchSnapshotResponse(Fields):
     MIN_VERSION: ClassVar[int] = 0
     MAX_VERSION: ClassVar[int] = 1
     FLEXIBLE_FROM: ClassVar[int | None] = 0
+
+    __slots__ = (
+        "throttle_time_ms",
+        "error_code",
+        "topics",
+        "node_endpoints",
+        "unknown_tagged_fields",
+    )
 
     throttle_time_ms: int
     """Quota delay in ms that the follower has to sit out itself; 0 when within quota."""

@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 import struct
-from dataclasses import dataclass
 from typing import ClassVar
 
 from fencepost_protocol.failures import (
@@ -47,7 +46,6 @@ _pack_ih = struct.Struct(">ih").pack
 new = object.__new__
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class FindCoordinatorRequest(Fields):
     """A client asks any broker which one coordinates its group or its transactional id, before all
     group and transaction requests.
@@ -58,6 +56,8 @@ class FindCoordinatorRequest(Fields):
     MIN_VERSION: ClassVar[int] = 0
     MAX_VERSION: ClassVar[int] = 6
     FLEXIBLE_FROM: ClassVar[int | None] = 3
+
+    __slots__ = ("key", "key_type", "coordinator_keys", "unknown_tagged_fields")
 
     key: str
     """Versions 0-3. Group id or transactional id, as KeyType says."""
@@ -188,9 +188,18 @@ class FindCoordinatorRequest(Fields):
             raise decode_failure("FindCoordinatorRequest", version, buf, start, cause) from cause
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class Coordinator(Fields):
     """One answer for each key asked for."""
+
+    __slots__ = (
+        "key",
+        "node_id",
+        "host",
+        "port",
+        "error_code",
+        "error_message",
+        "unknown_tagged_fields",
+    )
 
     key: str
     """Versions 4-6. Key this answer is for, as sent."""
@@ -227,7 +236,6 @@ class Coordinator(Fields):
         self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class FindCoordinatorResponse(Fields):
     """Names the coordinating broker for each key, or says why there is none yet."""
 
@@ -236,6 +244,17 @@ class FindCoordinatorResponse(Fields):
     MIN_VERSION: ClassVar[int] = 0
     MAX_VERSION: ClassVar[int] = 6
     FLEXIBLE_FROM: ClassVar[int | None] = 3
+
+    __slots__ = (
+        "throttle_time_ms",
+        "error_code",
+        "error_message",
+        "node_id",
+        "host",
+        "port",
+        "coordinators",
+        "unknown_tagged_fields",
+    )
 
     throttle_time_ms: int
     """Versions 1-6. Quota delay in ms that the client has to sit out itself (KIP-219); 0 when

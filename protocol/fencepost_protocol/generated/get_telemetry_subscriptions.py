@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 import struct
-from dataclasses import dataclass
 from typing import ClassVar
 
 from fencepost_protocol.failures import (
@@ -42,7 +41,6 @@ _pack_iit = struct.Struct(">ii?").pack
 new = object.__new__
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class GetTelemetrySubscriptionsRequest(Fields):
     """A client asks a broker which of its metrics it should report and how often (KIP-714)."""
 
@@ -51,6 +49,8 @@ class GetTelemetrySubscriptionsRequest(Fields):
     MIN_VERSION: ClassVar[int] = 0
     MAX_VERSION: ClassVar[int] = 0
     FLEXIBLE_FROM: ClassVar[int | None] = 0
+
+    __slots__ = ("client_instance_id", "unknown_tagged_fields")
 
     client_instance_id: bytes
     """UUID of this client instance; all zero on the first request, when the broker makes one up."""
@@ -101,7 +101,6 @@ class GetTelemetrySubscriptionsRequest(Fields):
             raise decode_failure("GetTelemetrySubscriptionsRequest", version, buf, start, cause) from cause
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class GetTelemetrySubscriptionsResponse(Fields):
     """Which metrics the client has to push, in which form and at which interval (KIP-714)."""
 
@@ -110,6 +109,19 @@ class GetTelemetrySubscriptionsResponse(Fields):
     MIN_VERSION: ClassVar[int] = 0
     MAX_VERSION: ClassVar[int] = 0
     FLEXIBLE_FROM: ClassVar[int | None] = 0
+
+    __slots__ = (
+        "throttle_time_ms",
+        "error_code",
+        "client_instance_id",
+        "subscription_id",
+        "accepted_compression_types",
+        "push_interval_ms",
+        "telemetry_max_bytes",
+        "delta_temporality",
+        "requested_metrics",
+        "unknown_tagged_fields",
+    )
 
     throttle_time_ms: int
     """Quota delay in ms that the client has to sit out itself (KIP-219); 0 when within quota."""

@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 import struct
-from dataclasses import dataclass
 from typing import ClassVar
 
 from fencepost_protocol.failures import (
@@ -46,7 +45,6 @@ _pack_q = struct.Struct(">q").pack
 new = object.__new__
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class GroupMetadataKey(Fields):
     """Key in __consumer_offsets of a classic group's state; a null value deletes the group."""
 
@@ -55,6 +53,8 @@ class GroupMetadataKey(Fields):
     MIN_VERSION: ClassVar[int] = 0
     MAX_VERSION: ClassVar[int] = 0
     FLEXIBLE_FROM: ClassVar[int | None] = None
+
+    __slots__ = ("group", "unknown_tagged_fields")
 
     group: str
     """Group that the record belongs to."""
@@ -106,9 +106,20 @@ class GroupMetadataKey(Fields):
             raise decode_failure("GroupMetadataKey", version, buf, start, cause) from cause
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class MemberMetadata(Fields):
     """Part of GroupMetadataValue."""
+
+    __slots__ = (
+        "member_id",
+        "group_instance_id",
+        "client_id",
+        "client_host",
+        "rebalance_timeout",
+        "session_timeout",
+        "subscription",
+        "assignment",
+        "unknown_tagged_fields",
+    )
 
     member_id: str
     """Id the coordinator gave out in JoinGroup."""
@@ -154,7 +165,6 @@ class MemberMetadata(Fields):
         self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class GroupMetadataValue(Fields):
     """A classic group with its members and assignments, written to __consumer_offsets at the end of
     each rebalance.
@@ -165,6 +175,16 @@ class GroupMetadataValue(Fields):
     MIN_VERSION: ClassVar[int] = 0
     MAX_VERSION: ClassVar[int] = 4
     FLEXIBLE_FROM: ClassVar[int | None] = 4
+
+    __slots__ = (
+        "protocol_type",
+        "generation",
+        "protocol",
+        "leader",
+        "current_state_timestamp",
+        "members",
+        "unknown_tagged_fields",
+    )
 
     protocol_type: str
     """Kind of group, such as consumer or connect; empty if it only stores offsets."""

@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 import struct
-from dataclasses import dataclass
 from typing import ClassVar
 
 from fencepost_protocol.failures import (
@@ -40,7 +39,6 @@ _pack_ih = struct.Struct(">ih").pack
 new = object.__new__
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class HeartbeatRequest(Fields):
     """A member of a classic group shows its coordinator that it is alive and learns of rebalances.
     KIP-848 members use ConsumerGroupHeartbeat instead.
@@ -51,6 +49,14 @@ class HeartbeatRequest(Fields):
     MIN_VERSION: ClassVar[int] = 0
     MAX_VERSION: ClassVar[int] = 4
     FLEXIBLE_FROM: ClassVar[int | None] = 4
+
+    __slots__ = (
+        "group_id",
+        "generation_id",
+        "member_id",
+        "group_instance_id",
+        "unknown_tagged_fields",
+    )
 
     group_id: str
     """Group the member belongs to."""
@@ -209,7 +215,6 @@ class HeartbeatRequest(Fields):
             raise decode_failure("HeartbeatRequest", version, buf, start, cause) from cause
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class HeartbeatResponse(Fields):
     """Tells a member whether it may carry on, must rejoin, or has lost its place."""
 
@@ -218,6 +223,8 @@ class HeartbeatResponse(Fields):
     MIN_VERSION: ClassVar[int] = 0
     MAX_VERSION: ClassVar[int] = 4
     FLEXIBLE_FROM: ClassVar[int | None] = 4
+
+    __slots__ = ("throttle_time_ms", "error_code", "unknown_tagged_fields")
 
     throttle_time_ms: int
     """Versions 1-4. Quota delay in ms that the client has to sit out itself (KIP-219); 0 when

@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 import struct
-from dataclasses import dataclass
 from typing import ClassVar
 
 from fencepost_protocol.failures import (
@@ -49,9 +48,10 @@ _pack_ii = struct.Struct(">ii").pack
 new = object.__new__
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class AlterableConfig(Fields):
     """Changes to make; the same key twice gives INVALID_REQUEST."""
+
+    __slots__ = ("name", "config_operation", "value", "unknown_tagged_fields")
 
     name: str
     """Key of the setting, e.g. retention.ms."""
@@ -76,9 +76,10 @@ class AlterableConfig(Fields):
         self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class AlterConfigsResource(Fields):
     """Resources to change; each succeeds or fails alone, one listed twice is refused."""
+
+    __slots__ = ("resource_type", "resource_name", "configs", "unknown_tagged_fields")
 
     resource_type: int
     """Kind of resource: 2 topic, 4 broker, 8 broker logger, 16 client metrics (KIP-714), 32 group.
@@ -104,7 +105,6 @@ class AlterConfigsResource(Fields):
         self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class IncrementalAlterConfigsRequest(Fields):
     """An admin client changes single settings and leaves all others alone (KIP-339). A broker's
     logger levels must be sent to that broker.
@@ -115,6 +115,8 @@ class IncrementalAlterConfigsRequest(Fields):
     MIN_VERSION: ClassVar[int] = 0
     MAX_VERSION: ClassVar[int] = 1
     FLEXIBLE_FROM: ClassVar[int | None] = 1
+
+    __slots__ = ("resources", "validate_only", "unknown_tagged_fields")
 
     resources: list[AlterConfigsResource]
     """Resources to change; each succeeds or fails alone, one listed twice is refused."""
@@ -355,9 +357,16 @@ class IncrementalAlterConfigsRequest(Fields):
             raise decode_failure("IncrementalAlterConfigsRequest", version, buf, start, cause) from cause
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class AlterConfigsResourceResponse(Fields):
     """One verdict for each resource of the request."""
+
+    __slots__ = (
+        "error_code",
+        "error_message",
+        "resource_type",
+        "resource_name",
+        "unknown_tagged_fields",
+    )
 
     error_code: int
     """NONE, or e.g. INVALID_CONFIG, INVALID_REQUEST, UNKNOWN_TOPIC_OR_PARTITION, POLICY_VIOLATION,
@@ -386,7 +395,6 @@ class AlterConfigsResourceResponse(Fields):
         self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class IncrementalAlterConfigsResponse(Fields):
     """Outcome of an IncrementalAlterConfigs request, one verdict for each resource (KIP-339)."""
 
@@ -395,6 +403,8 @@ class IncrementalAlterConfigsResponse(Fields):
     MIN_VERSION: ClassVar[int] = 0
     MAX_VERSION: ClassVar[int] = 1
     FLEXIBLE_FROM: ClassVar[int | None] = 1
+
+    __slots__ = ("throttle_time_ms", "responses", "unknown_tagged_fields")
 
     throttle_time_ms: int
     """Quota delay in ms that the client has to sit out itself (KIP-219); 0 when within quota."""

@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 import struct
-from dataclasses import dataclass
 from typing import ClassVar
 
 from fencepost_protocol.failures import (
@@ -40,7 +39,6 @@ _pack_qh = struct.Struct(">qh").pack
 new = object.__new__
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class InitProducerIdRequest(Fields):
     """A producer asks for its producer id and epoch: an idempotent one any broker, a transactional
     one its transaction coordinator, which fences older instances and aborts what they left open
@@ -52,6 +50,16 @@ class InitProducerIdRequest(Fields):
     MIN_VERSION: ClassVar[int] = 0
     MAX_VERSION: ClassVar[int] = 6
     FLEXIBLE_FROM: ClassVar[int | None] = 2
+
+    __slots__ = (
+        "transactional_id",
+        "transaction_timeout_ms",
+        "producer_id",
+        "producer_epoch",
+        "enable2_pc",
+        "keep_prepared_txn",
+        "unknown_tagged_fields",
+    )
 
     transactional_id: str | None
     """Name that survives restarts; null for a merely idempotent producer, empty gives
@@ -217,7 +225,6 @@ class InitProducerIdRequest(Fields):
             raise decode_failure("InitProducerIdRequest", version, buf, start, cause) from cause
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class InitProducerIdResponse(Fields):
     """The producer id and epoch to use from now on. CONCURRENT_TRANSACTIONS asks to try again while
     an older transaction is being ended.
@@ -228,6 +235,16 @@ class InitProducerIdResponse(Fields):
     MIN_VERSION: ClassVar[int] = 0
     MAX_VERSION: ClassVar[int] = 6
     FLEXIBLE_FROM: ClassVar[int | None] = 2
+
+    __slots__ = (
+        "throttle_time_ms",
+        "error_code",
+        "producer_id",
+        "producer_epoch",
+        "ongoing_txn_producer_id",
+        "ongoing_txn_producer_epoch",
+        "unknown_tagged_fields",
+    )
 
     throttle_time_ms: int
     """Quota delay in ms that the client has to sit out itself (KIP-219); 0 when within quota."""

@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 import struct
-from dataclasses import dataclass
 from typing import ClassVar
 
 from fencepost_protocol.failures import (
@@ -41,9 +40,10 @@ _pack_iiq = struct.Struct(">iiq").pack
 new = object.__new__
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class PartitionData(Fields):
     """Share partitions to begin."""
+
+    __slots__ = ("partition", "state_epoch", "start_offset", "unknown_tagged_fields")
 
     partition: int
     """Number of the partition."""
@@ -66,9 +66,10 @@ class PartitionData(Fields):
         self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class InitializeStateData(Fields):
     """Topics of the share partitions."""
+
+    __slots__ = ("topic_id", "partitions", "unknown_tagged_fields")
 
     topic_id: bytes
     """UUID of the topic."""
@@ -87,7 +88,6 @@ class InitializeStateData(Fields):
         self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class InitializeShareGroupStateRequest(Fields):
     """The group coordinator asks a share coordinator to begin the state of share partitions
     (KIP-932).
@@ -98,6 +98,8 @@ class InitializeShareGroupStateRequest(Fields):
     MIN_VERSION: ClassVar[int] = 0
     MAX_VERSION: ClassVar[int] = 0
     FLEXIBLE_FROM: ClassVar[int | None] = 0
+
+    __slots__ = ("group_id", "topics", "unknown_tagged_fields")
 
     group_id: str
     """Share group whose state begins."""
@@ -236,9 +238,10 @@ class InitializeShareGroupStateRequest(Fields):
             raise decode_failure("InitializeShareGroupStateRequest", version, buf, start, cause) from cause
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class PartitionResult(Fields):
     """Share partitions of the topic."""
+
+    __slots__ = ("partition", "error_code", "error_message", "unknown_tagged_fields")
 
     partition: int
     """Number of the partition."""
@@ -261,9 +264,10 @@ class PartitionResult(Fields):
         self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class InitializeStateResult(Fields):
     """Outcomes by topic."""
+
+    __slots__ = ("topic_id", "partitions", "unknown_tagged_fields")
 
     topic_id: bytes
     """UUID of the topic."""
@@ -282,7 +286,6 @@ class InitializeStateResult(Fields):
         self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class InitializeShareGroupStateResponse(Fields):
     """Outcome for each share partition whose state was to begin (KIP-932)."""
 
@@ -291,6 +294,8 @@ class InitializeShareGroupStateResponse(Fields):
     MIN_VERSION: ClassVar[int] = 0
     MAX_VERSION: ClassVar[int] = 0
     FLEXIBLE_FROM: ClassVar[int | None] = 0
+
+    __slots__ = ("results", "unknown_tagged_fields")
 
     results: list[InitializeStateResult]
     """Outcomes by topic."""

@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 import struct
-from dataclasses import dataclass
 from typing import ClassVar
 
 from fencepost_protocol.failures import (
@@ -48,11 +47,12 @@ _pack_ii = struct.Struct(">ii").pack
 new = object.__new__
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class JoinGroupRequestProtocol(Fields):
     """Assignors the member can use, preferred first; none in common with the group gives
     INCONSISTENT_GROUP_PROTOCOL.
     """
+
+    __slots__ = ("name", "metadata", "unknown_tagged_fields")
 
     name: str
     """Assignor name, such as range or cooperative-sticky."""
@@ -73,7 +73,6 @@ class JoinGroupRequestProtocol(Fields):
         self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class JoinGroupRequest(Fields):
     """A member of a classic group enters, or comes back for a rebalance, at the group coordinator.
     The answer is held until all members have joined or the rebalance time is over.
@@ -84,6 +83,18 @@ class JoinGroupRequest(Fields):
     MIN_VERSION: ClassVar[int] = 0
     MAX_VERSION: ClassVar[int] = 9
     FLEXIBLE_FROM: ClassVar[int | None] = 6
+
+    __slots__ = (
+        "group_id",
+        "session_timeout_ms",
+        "rebalance_timeout_ms",
+        "member_id",
+        "group_instance_id",
+        "protocol_type",
+        "protocols",
+        "reason",
+        "unknown_tagged_fields",
+    )
 
     group_id: str
     """Group to join; an empty one gives INVALID_GROUP_ID."""
@@ -421,9 +432,10 @@ class JoinGroupRequest(Fields):
             raise decode_failure("JoinGroupRequest", version, buf, start, cause) from cause
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class JoinGroupResponseMember(Fields):
     """All members and their subscriptions, filled for the leader only."""
+
+    __slots__ = ("member_id", "group_instance_id", "metadata", "unknown_tagged_fields")
 
     member_id: str
     """Id of this member, key for its assignment in SyncGroup."""
@@ -447,7 +459,6 @@ class JoinGroupResponseMember(Fields):
         self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class JoinGroupResponse(Fields):
     """Ends the joining phase: every member learns generation, assignor and leader, and the leader
     gets all subscriptions to compute the assignment for SyncGroup.
@@ -458,6 +469,19 @@ class JoinGroupResponse(Fields):
     MIN_VERSION: ClassVar[int] = 0
     MAX_VERSION: ClassVar[int] = 9
     FLEXIBLE_FROM: ClassVar[int | None] = 6
+
+    __slots__ = (
+        "throttle_time_ms",
+        "error_code",
+        "generation_id",
+        "protocol_type",
+        "protocol_name",
+        "leader",
+        "skip_assignment",
+        "member_id",
+        "members",
+        "unknown_tagged_fields",
+    )
 
     throttle_time_ms: int
     """Versions 2-9. Quota delay in ms that the client has to sit out itself (KIP-219); 0 when

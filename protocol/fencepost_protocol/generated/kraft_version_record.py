@@ -5,7 +5,6 @@
 from __future__ import annotations
 
 import struct
-from dataclasses import dataclass
 from typing import ClassVar
 
 from fencepost_protocol.failures import (
@@ -28,7 +27,6 @@ _pack_hh = struct.Struct(">hh").pack
 new = object.__new__
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class KRaftVersionRecord(Fields):
     """Control record in the metadata log that fixes how the voter set is kept (KIP-853)."""
 
@@ -36,6 +34,8 @@ class KRaftVersionRecord(Fields):
     MIN_VERSION: ClassVar[int] = 0
     MAX_VERSION: ClassVar[int] = 0
     FLEXIBLE_FROM: ClassVar[int | None] = 0
+
+    __slots__ = ("version", "kraft_version", "unknown_tagged_fields")
 
     version: int
     """Schema version of this record, 0."""

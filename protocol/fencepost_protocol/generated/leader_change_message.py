@@ -5,7 +5,6 @@
 from __future__ import annotations
 
 import struct
-from dataclasses import dataclass
 from typing import ClassVar
 
 from fencepost_protocol.failures import (
@@ -38,9 +37,10 @@ _pack_i = struct.Struct(">i").pack
 new = object.__new__
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class Voter(Fields):
     """Part of LeaderChangeMessage."""
+
+    __slots__ = ("voter_id", "voter_directory_id", "unknown_tagged_fields")
 
     voter_id: int
     """Node id of the voter."""
@@ -59,7 +59,6 @@ class Voter(Fields):
         self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class LeaderChangeMessage(Fields):
     """Control record that a newly elected KRaft leader writes first in its epoch (KIP-595)."""
 
@@ -67,6 +66,8 @@ class LeaderChangeMessage(Fields):
     MIN_VERSION: ClassVar[int] = 0
     MAX_VERSION: ClassVar[int] = 1
     FLEXIBLE_FROM: ClassVar[int | None] = 0
+
+    __slots__ = ("version", "leader_id", "voters", "granting_voters", "unknown_tagged_fields")
 
     version: int
     """Schema version of this record, the one it is written with."""

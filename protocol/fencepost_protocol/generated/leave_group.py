@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 import struct
-from dataclasses import dataclass
 from typing import ClassVar
 
 from fencepost_protocol.failures import (
@@ -42,9 +41,10 @@ _pack_ih = struct.Struct(">ih").pack
 new = object.__new__
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class MemberIdentity(Fields):
     """Members to remove, each judged on its own (KIP-345)."""
+
+    __slots__ = ("member_id", "group_instance_id", "reason", "unknown_tagged_fields")
 
     member_id: str
     """Versions 3-5. Id from JoinGroup; may be empty when GroupInstanceId names the member."""
@@ -67,7 +67,6 @@ class MemberIdentity(Fields):
         self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class LeaveGroupRequest(Fields):
     """A member of a classic group says goodbye, which starts a rebalance without waiting for its
     session to run out; from version 3 an administrator can remove several members.
@@ -78,6 +77,8 @@ class LeaveGroupRequest(Fields):
     MIN_VERSION: ClassVar[int] = 0
     MAX_VERSION: ClassVar[int] = 5
     FLEXIBLE_FROM: ClassVar[int | None] = 4
+
+    __slots__ = ("group_id", "member_id", "members", "unknown_tagged_fields")
 
     group_id: str
     """Group that is being left."""
@@ -320,9 +321,10 @@ class LeaveGroupRequest(Fields):
             raise decode_failure("LeaveGroupRequest", version, buf, start, cause) from cause
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class MemberResponse(Fields):
     """One outcome for each member of the request."""
+
+    __slots__ = ("member_id", "group_instance_id", "error_code", "unknown_tagged_fields")
 
     member_id: str
     """Versions 3-5. Member id the outcome is for."""
@@ -345,7 +347,6 @@ class MemberResponse(Fields):
         self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class LeaveGroupResponse(Fields):
     """Confirms the departure, from version 3 for each member on its own."""
 
@@ -354,6 +355,8 @@ class LeaveGroupResponse(Fields):
     MIN_VERSION: ClassVar[int] = 0
     MAX_VERSION: ClassVar[int] = 5
     FLEXIBLE_FROM: ClassVar[int | None] = 4
+
+    __slots__ = ("throttle_time_ms", "error_code", "members", "unknown_tagged_fields")
 
     throttle_time_ms: int
     """Versions 1-5. Quota delay in ms that the client has to sit out itself (KIP-219); 0 when

@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 import struct
-from dataclasses import dataclass
 from typing import ClassVar
 
 from fencepost_protocol.failures import (
@@ -29,7 +28,6 @@ _pack_qh = struct.Struct(">qh").pack
 new = object.__new__
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class LegacyOffsetCommitKey(Fields):
     """Oldest key of a committed offset in __consumer_offsets; same layout as OffsetCommitKey, and
     no longer written.
@@ -40,6 +38,8 @@ class LegacyOffsetCommitKey(Fields):
     MIN_VERSION: ClassVar[int] = 0
     MAX_VERSION: ClassVar[int] = 0
     FLEXIBLE_FROM: ClassVar[int | None] = None
+
+    __slots__ = ("group", "topic", "partition", "unknown_tagged_fields")
 
     group: str
     """Group that committed."""
@@ -112,7 +112,6 @@ class LegacyOffsetCommitKey(Fields):
             raise decode_failure("LegacyOffsetCommitKey", version, buf, start, cause) from cause
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class LegacyOffsetCommitValue(Fields):
     """Oldest form of a committed offset; same layout as version 0 of OffsetCommitValue."""
 
@@ -121,6 +120,8 @@ class LegacyOffsetCommitValue(Fields):
     MIN_VERSION: ClassVar[int] = 0
     MAX_VERSION: ClassVar[int] = 0
     FLEXIBLE_FROM: ClassVar[int | None] = None
+
+    __slots__ = ("offset", "metadata", "commit_timestamp", "unknown_tagged_fields")
 
     offset: int
     """Next offset the group will read."""

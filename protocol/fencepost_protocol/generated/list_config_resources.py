@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 import struct
-from dataclasses import dataclass
 from typing import ClassVar
 
 from fencepost_protocol.failures import (
@@ -38,7 +37,6 @@ _pack_ih = struct.Struct(">ih").pack
 new = object.__new__
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class ListConfigResourcesRequest(Fields):
     """An administrative client asks which resources may carry configuration. Version 0 lists only
     client metrics subscriptions (KIP-714), version 1 any type (KIP-1142).
@@ -49,6 +47,8 @@ class ListConfigResourcesRequest(Fields):
     MIN_VERSION: ClassVar[int] = 0
     MAX_VERSION: ClassVar[int] = 1
     FLEXIBLE_FROM: ClassVar[int | None] = 0
+
+    __slots__ = ("resource_types", "unknown_tagged_fields")
 
     resource_types: list[int]
     """Versions 1. Types wanted: 2 topic, 4 broker, 8 broker logger, 16 client metrics, 32 group;
@@ -121,9 +121,10 @@ class ListConfigResourcesRequest(Fields):
             raise decode_failure("ListConfigResourcesRequest", version, buf, start, cause) from cause
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class ConfigResource(Fields):
     """Resources found, of all types asked for."""
+
+    __slots__ = ("resource_name", "resource_type", "unknown_tagged_fields")
 
     resource_name: str
     """Name to use in DescribeConfigs: topic, node id, group or metrics subscription."""
@@ -144,7 +145,6 @@ class ConfigResource(Fields):
         self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class ListConfigResourcesResponse(Fields):
     """Names and types of the resources that may carry configuration (KIP-1142)."""
 
@@ -153,6 +153,8 @@ class ListConfigResourcesResponse(Fields):
     MIN_VERSION: ClassVar[int] = 0
     MAX_VERSION: ClassVar[int] = 1
     FLEXIBLE_FROM: ClassVar[int | None] = 0
+
+    __slots__ = ("throttle_time_ms", "error_code", "config_resources", "unknown_tagged_fields")
 
     throttle_time_ms: int
     """Quota delay in ms that the client has to sit out itself (KIP-219); 0 when within quota."""

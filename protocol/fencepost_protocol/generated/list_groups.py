@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 import struct
-from dataclasses import dataclass
 from typing import ClassVar
 
 from fencepost_protocol.failures import (
@@ -44,7 +43,6 @@ _pack_ih = struct.Struct(">ih").pack
 new = object.__new__
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class ListGroupsRequest(Fields):
     """An administrator asks one broker for the groups it coordinates; a full list takes asking
     every broker.
@@ -55,6 +53,8 @@ class ListGroupsRequest(Fields):
     MIN_VERSION: ClassVar[int] = 0
     MAX_VERSION: ClassVar[int] = 5
     FLEXIBLE_FROM: ClassVar[int | None] = 3
+
+    __slots__ = ("states_filter", "types_filter", "unknown_tagged_fields")
 
     states_filter: list[str]
     """Versions 4-5. Group states to keep, such as Stable or Empty (KIP-518); empty keeps all."""
@@ -161,9 +161,16 @@ class ListGroupsRequest(Fields):
             raise decode_failure("ListGroupsRequest", version, buf, start, cause) from cause
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class ListedGroup(Fields):
     """Groups that passed the filters."""
+
+    __slots__ = (
+        "group_id",
+        "protocol_type",
+        "group_state",
+        "group_type",
+        "unknown_tagged_fields",
+    )
 
     group_id: str
     """Group id, unique on the cluster."""
@@ -190,7 +197,6 @@ class ListedGroup(Fields):
         self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class ListGroupsResponse(Fields):
     """The groups that the asked broker coordinates and the caller may see."""
 
@@ -199,6 +205,8 @@ class ListGroupsResponse(Fields):
     MIN_VERSION: ClassVar[int] = 0
     MAX_VERSION: ClassVar[int] = 5
     FLEXIBLE_FROM: ClassVar[int | None] = 3
+
+    __slots__ = ("throttle_time_ms", "error_code", "groups", "unknown_tagged_fields")
 
     throttle_time_ms: int
     """Versions 1-5. Quota delay in ms that the client has to sit out itself (KIP-219); 0 when

@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 import struct
-from dataclasses import dataclass
 from typing import ClassVar
 
 from fencepost_protocol.failures import (
@@ -50,9 +49,10 @@ _pack_q = struct.Struct(">q").pack
 new = object.__new__
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class ListOffsetsPartition(Fields):
     """One lookup for each partition."""
+
+    __slots__ = ("partition_index", "current_leader_epoch", "timestamp", "unknown_tagged_fields")
 
     partition_index: int
     """Partition number within the topic, counted from 0."""
@@ -79,9 +79,10 @@ class ListOffsetsPartition(Fields):
         self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class ListOffsetsTopic(Fields):
     """Partitions to look up, grouped by topic."""
+
+    __slots__ = ("name", "partitions", "unknown_tagged_fields")
 
     name: str
     """Topic to look up; an unknown one gets UNKNOWN_TOPIC_OR_PARTITION."""
@@ -100,7 +101,6 @@ class ListOffsetsTopic(Fields):
         self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class ListOffsetsRequest(Fields):
     """A client asks the partition leader for the offset that belongs to a timestamp or to a special
     position such as earliest or latest.
@@ -111,6 +111,14 @@ class ListOffsetsRequest(Fields):
     MIN_VERSION: ClassVar[int] = 1
     MAX_VERSION: ClassVar[int] = 11
     FLEXIBLE_FROM: ClassVar[int | None] = 6
+
+    __slots__ = (
+        "replica_id",
+        "isolation_level",
+        "topics",
+        "timeout_ms",
+        "unknown_tagged_fields",
+    )
 
     replica_id: int
     """Broker id of a follower; -1 for a client."""
@@ -340,9 +348,17 @@ class ListOffsetsRequest(Fields):
             raise decode_failure("ListOffsetsRequest", version, buf, start, cause) from cause
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class ListOffsetsPartitionResponse(Fields):
     """One result for each partition asked for."""
+
+    __slots__ = (
+        "partition_index",
+        "error_code",
+        "timestamp",
+        "offset",
+        "leader_epoch",
+        "unknown_tagged_fields",
+    )
 
     partition_index: int
     """Partition number within the topic, counted from 0."""
@@ -378,9 +394,10 @@ class ListOffsetsPartitionResponse(Fields):
         self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class ListOffsetsTopicResponse(Fields):
     """What was found, grouped by topic."""
+
+    __slots__ = ("name", "partitions", "unknown_tagged_fields")
 
     name: str
     """Topic the results are for."""
@@ -399,7 +416,6 @@ class ListOffsetsTopicResponse(Fields):
         self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class ListOffsetsResponse(Fields):
     """The offsets found for a ListOffsetsRequest. Finding nothing is no error: NONE with offset -1.
     """
@@ -409,6 +425,8 @@ class ListOffsetsResponse(Fields):
     MIN_VERSION: ClassVar[int] = 1
     MAX_VERSION: ClassVar[int] = 11
     FLEXIBLE_FROM: ClassVar[int | None] = 6
+
+    __slots__ = ("throttle_time_ms", "topics", "unknown_tagged_fields")
 
     throttle_time_ms: int
     """Versions 2-11. Quota delay in ms that the client has to sit out itself (KIP-219); 0 when

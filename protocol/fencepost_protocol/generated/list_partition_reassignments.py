@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 import struct
-from dataclasses import dataclass
 from typing import ClassVar
 
 from fencepost_protocol.failures import (
@@ -39,9 +38,10 @@ _pack_ih = struct.Struct(">ih").pack
 new = object.__new__
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class ListPartitionReassignmentsTopics(Fields):
     """Partitions of interest, by topic; null means all that are moving."""
+
+    __slots__ = ("name", "partition_indexes", "unknown_tagged_fields")
 
     name: str
     """Topic of interest."""
@@ -60,7 +60,6 @@ class ListPartitionReassignmentsTopics(Fields):
         self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class ListPartitionReassignmentsRequest(Fields):
     """An admin client asks which partition moves are under way (KIP-455). Needs describe on the
     cluster.
@@ -71,6 +70,8 @@ class ListPartitionReassignmentsRequest(Fields):
     MIN_VERSION: ClassVar[int] = 0
     MAX_VERSION: ClassVar[int] = 0
     FLEXIBLE_FROM: ClassVar[int | None] = 0
+
+    __slots__ = ("timeout_ms", "topics", "unknown_tagged_fields")
 
     timeout_ms: int
     """Longest wait in ms for the answer."""
@@ -190,9 +191,16 @@ class ListPartitionReassignmentsRequest(Fields):
             raise decode_failure("ListPartitionReassignmentsRequest", version, buf, start, cause) from cause
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class OngoingPartitionReassignment(Fields):
     """One entry for each moving partition."""
+
+    __slots__ = (
+        "partition_index",
+        "replicas",
+        "adding_replicas",
+        "removing_replicas",
+        "unknown_tagged_fields",
+    )
 
     partition_index: int
     """Partition number within the topic, counted from 0."""
@@ -219,9 +227,10 @@ class OngoingPartitionReassignment(Fields):
         self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class OngoingTopicReassignment(Fields):
     """Moves under way, by topic; empty when there are none."""
+
+    __slots__ = ("name", "partitions", "unknown_tagged_fields")
 
     name: str
     """Topic of the moving partitions."""
@@ -240,7 +249,6 @@ class OngoingTopicReassignment(Fields):
         self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class ListPartitionReassignmentsResponse(Fields):
     """The partition moves that are not complete yet; a partition at rest does not appear (KIP-455).
     """
@@ -250,6 +258,14 @@ class ListPartitionReassignmentsResponse(Fields):
     MIN_VERSION: ClassVar[int] = 0
     MAX_VERSION: ClassVar[int] = 0
     FLEXIBLE_FROM: ClassVar[int | None] = 0
+
+    __slots__ = (
+        "throttle_time_ms",
+        "error_code",
+        "error_message",
+        "topics",
+        "unknown_tagged_fields",
+    )
 
     throttle_time_ms: int
     """Quota delay in ms that the client has to sit out itself (KIP-219); 0 when within quota."""

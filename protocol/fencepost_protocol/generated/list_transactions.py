@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 import struct
-from dataclasses import dataclass
 from typing import ClassVar
 
 from fencepost_protocol.failures import (
@@ -43,7 +42,6 @@ _pack_q = struct.Struct(">q").pack
 new = object.__new__
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class ListTransactionsRequest(Fields):
     """An administrative client asks a broker which transactional ids it coordinates, narrowed by
     filters that must all match (KIP-664).
@@ -54,6 +52,14 @@ class ListTransactionsRequest(Fields):
     MIN_VERSION: ClassVar[int] = 0
     MAX_VERSION: ClassVar[int] = 2
     FLEXIBLE_FROM: ClassVar[int | None] = 0
+
+    __slots__ = (
+        "state_filters",
+        "producer_id_filters",
+        "duration_filter",
+        "transactional_id_pattern",
+        "unknown_tagged_fields",
+    )
 
     state_filters: list[str]
     """State names to keep, such as Ongoing; empty keeps all, unknown names come back in
@@ -186,9 +192,10 @@ class ListTransactionsRequest(Fields):
             raise decode_failure("ListTransactionsRequest", version, buf, start, cause) from cause
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class TransactionState(Fields):
     """Transactions that match; ids the caller may not describe are left out."""
+
+    __slots__ = ("transactional_id", "producer_id", "transaction_state", "unknown_tagged_fields")
 
     transactional_id: str
     """Transactional id that the broker coordinates."""
@@ -211,7 +218,6 @@ class TransactionState(Fields):
         self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class ListTransactionsResponse(Fields):
     """The transactional ids that one broker coordinates and that pass the filters; clients ask
     every broker and merge the answers (KIP-664).
@@ -222,6 +228,14 @@ class ListTransactionsResponse(Fields):
     MIN_VERSION: ClassVar[int] = 0
     MAX_VERSION: ClassVar[int] = 2
     FLEXIBLE_FROM: ClassVar[int | None] = 0
+
+    __slots__ = (
+        "throttle_time_ms",
+        "error_code",
+        "unknown_state_filters",
+        "transaction_states",
+        "unknown_tagged_fields",
+    )
 
     throttle_time_ms: int
     """Quota delay in ms that the client has to sit out itself (KIP-219); 0 when within quota."""

@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 import struct
-from dataclasses import dataclass
 from typing import ClassVar
 
 from fencepost_protocol.failures import (
@@ -60,9 +59,10 @@ _pack_ih = struct.Struct(">ih").pack
 new = object.__new__
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class MetadataRequestTopic(Fields):
     """Topics asked for; null means all, an empty list none (in version 0 it means all)."""
+
+    __slots__ = ("topic_id", "name", "unknown_tagged_fields")
 
     topic_id: bytes
     """Versions 10-13. Topic by UUID, honoured from version 12; all zero means by Name."""
@@ -81,7 +81,6 @@ class MetadataRequestTopic(Fields):
         self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class MetadataRequest(Fields):
     """Any client asks any broker for the brokers of the cluster and the leaders of some or all
     topics; usually the first request after ApiVersions and the cure for stale leaders.
@@ -92,6 +91,14 @@ class MetadataRequest(Fields):
     MIN_VERSION: ClassVar[int] = 0
     MAX_VERSION: ClassVar[int] = 13
     FLEXIBLE_FROM: ClassVar[int | None] = 9
+
+    __slots__ = (
+        "topics",
+        "allow_auto_topic_creation",
+        "include_cluster_authorized_operations",
+        "include_topic_authorized_operations",
+        "unknown_tagged_fields",
+    )
 
     topics: list[MetadataRequestTopic] | None
     """Topics asked for; null means all, an empty list none (in version 0 it means all)."""
@@ -308,9 +315,10 @@ class MetadataRequest(Fields):
             raise decode_failure("MetadataRequest", version, buf, start, cause) from cause
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class MetadataResponseBroker(Fields):
     """Live brokers, with their addresses on the listener the request came in by."""
+
+    __slots__ = ("node_id", "host", "port", "rack", "unknown_tagged_fields")
 
     node_id: int
     """Broker id that leader and replica lists refer to."""
@@ -337,9 +345,19 @@ class MetadataResponseBroker(Fields):
         self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class MetadataResponsePartition(Fields):
     """All partitions of the topic, in no promised order."""
+
+    __slots__ = (
+        "error_code",
+        "partition_index",
+        "leader_id",
+        "leader_epoch",
+        "replica_nodes",
+        "isr_nodes",
+        "offline_replicas",
+        "unknown_tagged_fields",
+    )
 
     error_code: int
     """NONE, or LEADER_NOT_AVAILABLE or LISTENER_NOT_FOUND when no leader can be reached."""
@@ -382,9 +400,18 @@ class MetadataResponsePartition(Fields):
         self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class MetadataResponseTopic(Fields):
     """Topics asked for, each with its own error."""
+
+    __slots__ = (
+        "error_code",
+        "name",
+        "topic_id",
+        "is_internal",
+        "partitions",
+        "topic_authorized_operations",
+        "unknown_tagged_fields",
+    )
 
     error_code: int
     """NONE, or why it has no details: UNKNOWN_TOPIC_OR_PARTITION, UNKNOWN_TOPIC_ID,
@@ -427,7 +454,6 @@ class MetadataResponseTopic(Fields):
         self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class MetadataResponse(Fields):
     """The broker's view of the cluster: live brokers, and for each topic its partitions with
     leader, replicas and in-sync set.
@@ -438,6 +464,17 @@ class MetadataResponse(Fields):
     MIN_VERSION: ClassVar[int] = 0
     MAX_VERSION: ClassVar[int] = 13
     FLEXIBLE_FROM: ClassVar[int | None] = 9
+
+    __slots__ = (
+        "throttle_time_ms",
+        "brokers",
+        "cluster_id",
+        "controller_id",
+        "topics",
+        "cluster_authorized_operations",
+        "error_code",
+        "unknown_tagged_fields",
+    )
 
     throttle_time_ms: int
     """Versions 3-13. Quota delay in ms that the client has to sit out itself (KIP-219); 0 when

@@ -4,7 +4,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import ClassVar
 
 from fencepost_protocol.failures import (
@@ -25,7 +24,6 @@ from fencepost_protocol.primitives import (
 new = object.__new__
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class NoOpRecord(Fields):
     """Changes nothing; the active controller writes it now and then so that the metadata log keeps
     growing (KIP-835).
@@ -36,6 +34,8 @@ class NoOpRecord(Fields):
     MIN_VERSION: ClassVar[int] = 0
     MAX_VERSION: ClassVar[int] = 0
     FLEXIBLE_FROM: ClassVar[int | None] = 0
+
+    __slots__ = ("unknown_tagged_fields",)
 
     unknown_tagged_fields: TaggedFields
 

@@ -8,7 +8,6 @@
 from __future__ import annotations
 
 import struct
-from dataclasses import dataclass
 from typing import ClassVar
 
 from fencepost_protocol.failures import (
@@ -62,7 +61,6 @@ _pack_qi = struct.Struct(">qi").pack
 new = object.__new__
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class OffsetCommitKey(Fields):
     """Key in __consumer_offsets of a committed offset; a null value deletes the offset."""
 
@@ -71,6 +69,8 @@ class OffsetCommitKey(Fields):
     MIN_VERSION: ClassVar[int] = 0
     MAX_VERSION: ClassVar[int] = 0
     FLEXIBLE_FROM: ClassVar[int | None] = None
+
+    __slots__ = ("group", "topic", "partition", "unknown_tagged_fields")
 
     group: str
     """Group that committed."""
@@ -143,9 +143,16 @@ class OffsetCommitKey(Fields):
             raise decode_failure("OffsetCommitKey", version, buf, start, cause) from cause
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class OffsetCommitRequestPartition(Fields):
     """One position for each partition."""
+
+    __slots__ = (
+        "partition_index",
+        "committed_offset",
+        "committed_leader_epoch",
+        "committed_metadata",
+        "unknown_tagged_fields",
+    )
 
     partition_index: int
     """Partition number within the topic, counted from 0."""
@@ -176,9 +183,10 @@ class OffsetCommitRequestPartition(Fields):
         self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class OffsetCommitRequestTopic(Fields):
     """Positions to store, grouped by topic."""
+
+    __slots__ = ("name", "topic_id", "partitions", "unknown_tagged_fields")
 
     name: str
     """Versions 2-9. Topic consumed; from version 10 TopicId stands in its place."""
@@ -201,7 +209,6 @@ class OffsetCommitRequestTopic(Fields):
         self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class OffsetCommitRequest(Fields):
     """A consumer, or an administrator on its behalf, stores its positions at the group coordinator.
     Offsets that belong to a transaction go by TxnOffsetCommit instead.
@@ -212,6 +219,16 @@ class OffsetCommitRequest(Fields):
     MIN_VERSION: ClassVar[int] = 2
     MAX_VERSION: ClassVar[int] = 10
     FLEXIBLE_FROM: ClassVar[int | None] = 8
+
+    __slots__ = (
+        "group_id",
+        "generation_id_or_member_epoch",
+        "member_id",
+        "group_instance_id",
+        "retention_time_ms",
+        "topics",
+        "unknown_tagged_fields",
+    )
 
     group_id: str
     """Group that owns the offsets; the request must go to its coordinator, else NOT_COORDINATOR."""
@@ -576,9 +593,10 @@ class OffsetCommitRequest(Fields):
             raise decode_failure("OffsetCommitRequest", version, buf, start, cause) from cause
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class OffsetCommitResponsePartition(Fields):
     """One outcome for each partition of the request."""
+
+    __slots__ = ("partition_index", "error_code", "unknown_tagged_fields")
 
     partition_index: int
     """Partition number within the topic, counted from 0."""
@@ -599,9 +617,10 @@ class OffsetCommitResponsePartition(Fields):
         self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class OffsetCommitResponseTopic(Fields):
     """Outcome of each partition, grouped by topic."""
+
+    __slots__ = ("name", "topic_id", "partitions", "unknown_tagged_fields")
 
     name: str
     """Versions 2-9. Topic the outcome is for; from version 10 TopicId stands in its place."""
@@ -624,7 +643,6 @@ class OffsetCommitResponseTopic(Fields):
         self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class OffsetCommitResponse(Fields):
     """Tells the committer, partition by partition, whether its positions were stored; a fault of
     the group or member is repeated on every partition.
@@ -635,6 +653,8 @@ class OffsetCommitResponse(Fields):
     MIN_VERSION: ClassVar[int] = 2
     MAX_VERSION: ClassVar[int] = 10
     FLEXIBLE_FROM: ClassVar[int | None] = 8
+
+    __slots__ = ("throttle_time_ms", "topics", "unknown_tagged_fields")
 
     throttle_time_ms: int
     """Versions 3-10. Quota delay in ms that the client has to sit out itself (KIP-219); 0 when
@@ -836,7 +856,6 @@ class OffsetCommitResponse(Fields):
             raise decode_failure("OffsetCommitResponse", version, buf, start, cause) from cause
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class OffsetCommitValue(Fields):
     """One committed offset; inside a transaction it counts only after the commit marker."""
 
@@ -845,6 +864,16 @@ class OffsetCommitValue(Fields):
     MIN_VERSION: ClassVar[int] = 0
     MAX_VERSION: ClassVar[int] = 4
     FLEXIBLE_FROM: ClassVar[int | None] = 4
+
+    __slots__ = (
+        "offset",
+        "leader_epoch",
+        "metadata",
+        "commit_timestamp",
+        "expire_timestamp",
+        "topic_id",
+        "unknown_tagged_fields",
+    )
 
     offset: int
     """Next offset the group will read."""

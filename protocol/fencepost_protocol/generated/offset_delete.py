@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 import struct
-from dataclasses import dataclass
 from typing import ClassVar
 
 from fencepost_protocol.failures import (
@@ -35,9 +34,10 @@ _pack_ih = struct.Struct(">ih").pack
 new = object.__new__
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class OffsetDeleteRequestPartition(Fields):
     """One entry for each partition."""
+
+    __slots__ = ("partition_index", "unknown_tagged_fields")
 
     partition_index: int
     """Partition number within the topic, counted from 0."""
@@ -52,9 +52,10 @@ class OffsetDeleteRequestPartition(Fields):
         self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class OffsetDeleteRequestTopic(Fields):
     """Offsets to remove, by topic."""
+
+    __slots__ = ("name", "partitions", "unknown_tagged_fields")
 
     name: str
     """Topic to forget offsets of; one the group is subscribed to gives GROUP_SUBSCRIBED_TO_TOPIC.
@@ -74,7 +75,6 @@ class OffsetDeleteRequestTopic(Fields):
         self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class OffsetDeleteRequest(Fields):
     """An admin client removes a group's committed offsets for chosen partitions (KIP-496). Goes to
     the coordinator of the group.
@@ -85,6 +85,8 @@ class OffsetDeleteRequest(Fields):
     MIN_VERSION: ClassVar[int] = 0
     MAX_VERSION: ClassVar[int] = 0
     FLEXIBLE_FROM: ClassVar[int | None] = None
+
+    __slots__ = ("group_id", "topics", "unknown_tagged_fields")
 
     group_id: str
     """Group that owns the offsets; unknown gives GROUP_ID_NOT_FOUND."""
@@ -186,9 +188,10 @@ class OffsetDeleteRequest(Fields):
             raise decode_failure("OffsetDeleteRequest", version, buf, start, cause) from cause
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class OffsetDeleteResponsePartition(Fields):
     """One outcome for each partition."""
+
+    __slots__ = ("partition_index", "error_code", "unknown_tagged_fields")
 
     partition_index: int
     """Partition number within the topic, counted from 0."""
@@ -209,9 +212,10 @@ class OffsetDeleteResponsePartition(Fields):
         self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class OffsetDeleteResponseTopic(Fields):
     """Outcome grouped by topic; empty when the top-level ErrorCode is set."""
+
+    __slots__ = ("name", "partitions", "unknown_tagged_fields")
 
     name: str
     """Topic the outcome is for."""
@@ -230,7 +234,6 @@ class OffsetDeleteResponseTopic(Fields):
         self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class OffsetDeleteResponse(Fields):
     """Outcome of an OffsetDelete request (KIP-496). A pending transactional offset goes too, and
     its later commit brings nothing back.
@@ -241,6 +244,8 @@ class OffsetDeleteResponse(Fields):
     MIN_VERSION: ClassVar[int] = 0
     MAX_VERSION: ClassVar[int] = 0
     FLEXIBLE_FROM: ClassVar[int | None] = None
+
+    __slots__ = ("error_code", "throttle_time_ms", "topics", "unknown_tagged_fields")
 
     error_code: int
     """NONE, or a fault of the group: GROUP_ID_NOT_FOUND, NOT_COORDINATOR, INVALID_GROUP_ID,

@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 import struct
-from dataclasses import dataclass
 from typing import ClassVar
 
 from fencepost_protocol.failures import (
@@ -53,9 +52,10 @@ _pack_iqi = struct.Struct(">iqi").pack
 new = object.__new__
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class OffsetFetchRequestTopic(Fields):
     """Partitions to read; null, allowed from version 2, means all with a stored offset."""
+
+    __slots__ = ("name", "partition_indexes", "unknown_tagged_fields")
 
     name: str
     """Versions 1-7. Topic to read offsets of."""
@@ -74,9 +74,10 @@ class OffsetFetchRequestTopic(Fields):
         self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class OffsetFetchRequestTopics(Fields):
     """Partitions to read; null means all with a stored offset."""
+
+    __slots__ = ("name", "topic_id", "partition_indexes", "unknown_tagged_fields")
 
     name: str
     """Versions 8-9. Topic to read offsets of; from version 10 TopicId stands in its place."""
@@ -99,9 +100,10 @@ class OffsetFetchRequestTopics(Fields):
         self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class OffsetFetchRequestGroup(Fields):
     """Groups to read in one go, all kept by the same coordinator (KIP-709)."""
+
+    __slots__ = ("group_id", "member_id", "member_epoch", "topics", "unknown_tagged_fields")
 
     group_id: str
     """Versions 8-10. Group whose offsets are read; an unknown one answers -1 with NONE."""
@@ -132,7 +134,6 @@ class OffsetFetchRequestGroup(Fields):
         self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class OffsetFetchRequest(Fields):
     """A consumer about to start, or an administrator, asks the group coordinator for the stored
     positions of one group, from version 8 of several.
@@ -143,6 +144,8 @@ class OffsetFetchRequest(Fields):
     MIN_VERSION: ClassVar[int] = 1
     MAX_VERSION: ClassVar[int] = 10
     FLEXIBLE_FROM: ClassVar[int | None] = 6
+
+    __slots__ = ("group_id", "topics", "groups", "require_stable", "unknown_tagged_fields")
 
     group_id: str
     """Versions 1-7. Group whose offsets are read; from version 8 inside Groups."""
@@ -523,9 +526,17 @@ class OffsetFetchRequest(Fields):
             raise decode_failure("OffsetFetchRequest", version, buf, start, cause) from cause
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class OffsetFetchResponsePartition(Fields):
     """One position for each partition."""
+
+    __slots__ = (
+        "partition_index",
+        "committed_offset",
+        "committed_leader_epoch",
+        "metadata",
+        "error_code",
+        "unknown_tagged_fields",
+    )
 
     partition_index: int
     """Versions 1-7. Partition number within the topic, counted from 0."""
@@ -558,9 +569,10 @@ class OffsetFetchResponsePartition(Fields):
         self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class OffsetFetchResponseTopic(Fields):
     """Positions by topic, up to version 7; empty if ErrorCode is set."""
+
+    __slots__ = ("name", "partitions", "unknown_tagged_fields")
 
     name: str
     """Versions 1-7. Topic the positions are for."""
@@ -579,9 +591,17 @@ class OffsetFetchResponseTopic(Fields):
         self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class OffsetFetchResponsePartitions(Fields):
     """One position for each partition."""
+
+    __slots__ = (
+        "partition_index",
+        "committed_offset",
+        "committed_leader_epoch",
+        "metadata",
+        "error_code",
+        "unknown_tagged_fields",
+    )
 
     partition_index: int
     """Versions 8-10. Partition number within the topic, counted from 0."""
@@ -614,9 +634,10 @@ class OffsetFetchResponsePartitions(Fields):
         self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class OffsetFetchResponseTopics(Fields):
     """Positions by topic; empty if the group's ErrorCode is set."""
+
+    __slots__ = ("name", "topic_id", "partitions", "unknown_tagged_fields")
 
     name: str
     """Versions 8-9. Topic the positions are for; from version 10 TopicId stands in its place."""
@@ -639,9 +660,10 @@ class OffsetFetchResponseTopics(Fields):
         self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class OffsetFetchResponseGroup(Fields):
     """One result for each group asked for."""
+
+    __slots__ = ("group_id", "topics", "error_code", "unknown_tagged_fields")
 
     group_id: str
     """Versions 8-10. Group the positions belong to."""
@@ -666,7 +688,6 @@ class OffsetFetchResponseGroup(Fields):
         self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class OffsetFetchResponse(Fields):
     """The positions a group has stored. A missing position is no error but offset -1; in version 1
     a fault of the group shows on every partition, later at group level.
@@ -677,6 +698,8 @@ class OffsetFetchResponse(Fields):
     MIN_VERSION: ClassVar[int] = 1
     MAX_VERSION: ClassVar[int] = 10
     FLEXIBLE_FROM: ClassVar[int | None] = 6
+
+    __slots__ = ("throttle_time_ms", "topics", "error_code", "groups", "unknown_tagged_fields")
 
     throttle_time_ms: int
     """Versions 3-10. Quota delay in ms that the client has to sit out itself (KIP-219); 0 when

@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 import struct
-from dataclasses import dataclass
 from typing import ClassVar
 
 from fencepost_protocol.failures import (
@@ -46,9 +45,10 @@ _pack_iii = struct.Struct(">iii").pack
 new = object.__new__
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class OffsetForLeaderPartition(Fields):
     """One lookup for each partition."""
+
+    __slots__ = ("partition", "current_leader_epoch", "leader_epoch", "unknown_tagged_fields")
 
     partition: int
     """Partition number within the topic, counted from 0."""
@@ -73,9 +73,10 @@ class OffsetForLeaderPartition(Fields):
         self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class OffsetForLeaderTopic(Fields):
     """Partitions to look up, grouped by topic."""
+
+    __slots__ = ("topic", "partitions", "unknown_tagged_fields")
 
     topic: str
     """Topic whose partitions are looked up."""
@@ -94,7 +95,6 @@ class OffsetForLeaderTopic(Fields):
         self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class OffsetForLeaderEpochRequest(Fields):
     """A follower or a consumer asks the leader where a leader epoch ends in its log, to find out
     whether its own position was truncated away (KIP-101, KIP-320).
@@ -105,6 +105,8 @@ class OffsetForLeaderEpochRequest(Fields):
     MIN_VERSION: ClassVar[int] = 2
     MAX_VERSION: ClassVar[int] = 4
     FLEXIBLE_FROM: ClassVar[int | None] = 4
+
+    __slots__ = ("replica_id", "topics", "unknown_tagged_fields")
 
     replica_id: int
     """Versions 3-4. Broker id of a follower, -1 for a consumer; -2 when not told, as before version
@@ -311,9 +313,16 @@ class OffsetForLeaderEpochRequest(Fields):
             raise decode_failure("OffsetForLeaderEpochRequest", version, buf, start, cause) from cause
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class EpochEndOffset(Fields):
     """One result for each partition asked for."""
+
+    __slots__ = (
+        "error_code",
+        "partition",
+        "leader_epoch",
+        "end_offset",
+        "unknown_tagged_fields",
+    )
 
     error_code: int
     """NONE, or e.g. FENCED_LEADER_EPOCH, UNKNOWN_LEADER_EPOCH, NOT_LEADER_OR_FOLLOWER,
@@ -342,9 +351,10 @@ class EpochEndOffset(Fields):
         self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class OffsetForLeaderTopicResult(Fields):
     """What was found, grouped by topic."""
+
+    __slots__ = ("topic", "partitions", "unknown_tagged_fields")
 
     topic: str
     """Topic the results are for."""
@@ -363,7 +373,6 @@ class OffsetForLeaderTopicResult(Fields):
         self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class OffsetForLeaderEpochResponse(Fields):
     """Where the asked leader epochs end; an end below the caller's own position means that its log
     or position must be truncated.
@@ -374,6 +383,8 @@ class OffsetForLeaderEpochResponse(Fields):
     MIN_VERSION: ClassVar[int] = 2
     MAX_VERSION: ClassVar[int] = 4
     FLEXIBLE_FROM: ClassVar[int | None] = 4
+
+    __slots__ = ("throttle_time_ms", "topics", "unknown_tagged_fields")
 
     throttle_time_ms: int
     """Quota delay in ms that the client has to sit out itself (KIP-219); 0 when within quota."""

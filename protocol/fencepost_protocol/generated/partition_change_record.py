@@ -5,7 +5,6 @@
 from __future__ import annotations
 
 import struct
-from dataclasses import dataclass
 from typing import ClassVar
 
 from fencepost_protocol.failures import (
@@ -44,7 +43,6 @@ _pack_iU = struct.Struct(">i16s").pack
 new = object.__new__
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class PartitionChangeRecord(Fields):
     """Changes some properties of a partition; fields left out stay as they were. Every such record
     raises the partition epoch.
@@ -55,6 +53,21 @@ class PartitionChangeRecord(Fields):
     MIN_VERSION: ClassVar[int] = 0
     MAX_VERSION: ClassVar[int] = 2
     FLEXIBLE_FROM: ClassVar[int | None] = 0
+
+    __slots__ = (
+        "partition_id",
+        "topic_id",
+        "isr",
+        "leader",
+        "replicas",
+        "removing_replicas",
+        "adding_replicas",
+        "leader_recovery_state",
+        "directories",
+        "eligible_leader_replicas",
+        "last_known_elr",
+        "unknown_tagged_fields",
+    )
 
     partition_id: int
     """Partition number within the topic, counted from 0."""

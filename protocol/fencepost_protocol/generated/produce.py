@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 import struct
-from dataclasses import dataclass
 from typing import ClassVar
 
 from fencepost_protocol.failures import (
@@ -65,9 +64,10 @@ _pack_q = struct.Struct(">q").pack
 new = object.__new__
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class PartitionProduceData(Fields):
     """One entry for each partition written to."""
+
+    __slots__ = ("index", "records", "unknown_tagged_fields")
 
     index: int
     """Partition number within the topic, counted from 0."""
@@ -88,9 +88,10 @@ class PartitionProduceData(Fields):
         self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class TopicProduceData(Fields):
     """Record batches, grouped by the topic they go to."""
+
+    __slots__ = ("name", "topic_id", "partition_data", "unknown_tagged_fields")
 
     name: str
     """Versions 3-12. Topic written to; from version 13 TopicId stands in its place."""
@@ -113,7 +114,6 @@ class TopicProduceData(Fields):
         self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class ProduceRequest(Fields):
     """A producer hands record batches to the leader of each partition. With Acks 0 nothing comes
     back; from version 12 a transactional write also enters its partition into the transaction
@@ -125,6 +125,8 @@ class ProduceRequest(Fields):
     MIN_VERSION: ClassVar[int] = 3
     MAX_VERSION: ClassVar[int] = 13
     FLEXIBLE_FROM: ClassVar[int | None] = 9
+
+    __slots__ = ("transactional_id", "acks", "timeout_ms", "topic_data", "unknown_tagged_fields")
 
     transactional_id: str | None
     """Transactional id of the producer, null if none; transactional batches without it get
@@ -500,11 +502,12 @@ class ProduceRequest(Fields):
             raise decode_failure("ProduceRequest", version, buf, start, cause) from cause
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class BatchIndexAndErrorMessage(Fields):
     """Records to blame for the refusal of the whole batch (KIP-467); empty when none is singled
     out.
     """
+
+    __slots__ = ("batch_index", "batch_index_error_message", "unknown_tagged_fields")
 
     batch_index: int
     """Versions 8-13. Position of the offending record inside its batch, from 0."""
@@ -523,11 +526,12 @@ class BatchIndexAndErrorMessage(Fields):
         self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class LeaderIdAndEpoch(Fields):
     """Hint sent with NOT_LEADER_OR_FOLLOWER, so that the producer need not ask Metadata first
     (KIP-951).
     """
+
+    __slots__ = ("leader_id", "leader_epoch", "unknown_tagged_fields")
 
     leader_id: int
     """Versions 10-13. Broker now leading the partition, see NodeEndpoints; -1 when unknown."""
@@ -548,9 +552,20 @@ class LeaderIdAndEpoch(Fields):
         self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class PartitionProduceResponse(Fields):
     """One outcome for each partition of the request."""
+
+    __slots__ = (
+        "index",
+        "error_code",
+        "base_offset",
+        "log_append_time_ms",
+        "log_start_offset",
+        "record_errors",
+        "error_message",
+        "current_leader",
+        "unknown_tagged_fields",
+    )
 
     index: int
     """Partition number within the topic, counted from 0."""
@@ -602,9 +617,10 @@ class PartitionProduceResponse(Fields):
         self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class TopicProduceResponse(Fields):
     """Outcome grouped by topic, as in the request."""
+
+    __slots__ = ("name", "topic_id", "partition_responses", "unknown_tagged_fields")
 
     name: str
     """Versions 3-12. Topic the outcome is for; from version 13 TopicId stands in its place."""
@@ -627,9 +643,10 @@ class TopicProduceResponse(Fields):
         self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class NodeEndpoint(Fields):
     """Addresses of all brokers named in CurrentLeader (KIP-951); absent without such a hint."""
+
+    __slots__ = ("node_id", "host", "port", "rack", "unknown_tagged_fields")
 
     node_id: int
     """Versions 10-13. Broker id, matches a CurrentLeader.LeaderId of the same response."""
@@ -656,7 +673,6 @@ class NodeEndpoint(Fields):
         self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class ProduceResponse(Fields):
     """The leader's verdict on each batch of a ProduceRequest, with the offset it received. Not sent
     at all when Acks was 0; such a request that fails closes the connection instead.
@@ -667,6 +683,8 @@ class ProduceResponse(Fields):
     MIN_VERSION: ClassVar[int] = 3
     MAX_VERSION: ClassVar[int] = 13
     FLEXIBLE_FROM: ClassVar[int | None] = 9
+
+    __slots__ = ("responses", "throttle_time_ms", "node_endpoints", "unknown_tagged_fields")
 
     responses: list[TopicProduceResponse]
     """Outcome grouped by topic, as in the request."""

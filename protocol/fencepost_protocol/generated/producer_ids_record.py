@@ -5,7 +5,6 @@
 from __future__ import annotations
 
 import struct
-from dataclasses import dataclass
 from typing import ClassVar
 
 from fencepost_protocol.failures import (
@@ -28,7 +27,6 @@ _pack_iqq = struct.Struct(">iqq").pack
 new = object.__new__
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class ProducerIdsRecord(Fields):
     """Notes that a block of producer ids was given to a broker, so that no id is handed out twice
     (KIP-730).
@@ -39,6 +37,8 @@ class ProducerIdsRecord(Fields):
     MIN_VERSION: ClassVar[int] = 0
     MAX_VERSION: ClassVar[int] = 0
     FLEXIBLE_FROM: ClassVar[int | None] = 0
+
+    __slots__ = ("broker_id", "broker_epoch", "next_producer_id", "unknown_tagged_fields")
 
     broker_id: int
     """Broker that received the block."""

@@ -5,7 +5,6 @@
 from __future__ import annotations
 
 import struct
-from dataclasses import dataclass
 from typing import ClassVar
 
 from fencepost_protocol.failures import (
@@ -30,9 +29,20 @@ _pack_qhiqiqiq = struct.Struct(">qhiqiqiq").pack
 new = object.__new__
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class ProducerEntry(Fields):
     """Producers the partition remembers."""
+
+    __slots__ = (
+        "producer_id",
+        "epoch",
+        "last_sequence",
+        "last_offset",
+        "offset_delta",
+        "timestamp",
+        "coordinator_epoch",
+        "current_txn_first_offset",
+        "unknown_tagged_fields",
+    )
 
     producer_id: int
     """Id from InitProducerId."""
@@ -75,7 +85,6 @@ class ProducerEntry(Fields):
         self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class ProducerSnapshot(Fields):
     """File beside a log segment with the state of each producer seen on the partition, so that a
     restart need not read the whole log.
@@ -85,6 +94,8 @@ class ProducerSnapshot(Fields):
     MIN_VERSION: ClassVar[int] = 1
     MAX_VERSION: ClassVar[int] = 1
     FLEXIBLE_FROM: ClassVar[int | None] = None
+
+    __slots__ = ("crc", "producer_entries", "unknown_tagged_fields")
 
     crc: int
     """CRC-32C over all that follows; a mismatch makes the broker discard the file."""

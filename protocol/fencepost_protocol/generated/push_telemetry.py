@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 import struct
-from dataclasses import dataclass
 from typing import ClassVar
 
 from fencepost_protocol.failures import (
@@ -35,7 +34,6 @@ _pack_ih = struct.Struct(">ih").pack
 new = object.__new__
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class PushTelemetryRequest(Fields):
     """A client delivers its metrics to a broker, as the subscription told it to (KIP-714)."""
 
@@ -44,6 +42,15 @@ class PushTelemetryRequest(Fields):
     MIN_VERSION: ClassVar[int] = 0
     MAX_VERSION: ClassVar[int] = 0
     FLEXIBLE_FROM: ClassVar[int | None] = 0
+
+    __slots__ = (
+        "client_instance_id",
+        "subscription_id",
+        "terminating",
+        "compression_type",
+        "metrics",
+        "unknown_tagged_fields",
+    )
 
     client_instance_id: bytes
     """UUID agreed on in GetTelemetrySubscriptions."""
@@ -139,7 +146,6 @@ class PushTelemetryRequest(Fields):
             raise decode_failure("PushTelemetryRequest", version, buf, start, cause) from cause
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class PushTelemetryResponse(Fields):
     """Tells the client whether its metrics were taken (KIP-714)."""
 
@@ -148,6 +154,8 @@ class PushTelemetryResponse(Fields):
     MIN_VERSION: ClassVar[int] = 0
     MAX_VERSION: ClassVar[int] = 0
     FLEXIBLE_FROM: ClassVar[int | None] = 0
+
+    __slots__ = ("throttle_time_ms", "error_code", "unknown_tagged_fields")
 
     throttle_time_ms: int
     """Quota delay in ms that the client has to sit out itself (KIP-219); 0 when within quota."""

@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 import struct
-from dataclasses import dataclass
 from typing import ClassVar
 
 from fencepost_protocol.failures import (
@@ -45,9 +44,10 @@ _pack_qqbh = struct.Struct(">qqbh").pack
 new = object.__new__
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class PartitionData(Fields):
     """Share partitions to read."""
+
+    __slots__ = ("partition", "leader_epoch", "unknown_tagged_fields")
 
     partition: int
     """Number of the partition."""
@@ -68,9 +68,10 @@ class PartitionData(Fields):
         self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class ReadStateData(Fields):
     """Topics of the share partitions."""
+
+    __slots__ = ("topic_id", "partitions", "unknown_tagged_fields")
 
     topic_id: bytes
     """UUID of the topic."""
@@ -89,7 +90,6 @@ class ReadStateData(Fields):
         self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class ReadShareGroupStateRequest(Fields):
     """The leader of share partitions asks the share coordinator for their state when it begins to
     lead (KIP-932).
@@ -100,6 +100,8 @@ class ReadShareGroupStateRequest(Fields):
     MIN_VERSION: ClassVar[int] = 0
     MAX_VERSION: ClassVar[int] = 0
     FLEXIBLE_FROM: ClassVar[int | None] = 0
+
+    __slots__ = ("group_id", "topics", "unknown_tagged_fields")
 
     group_id: str
     """Share group whose state is read."""
@@ -229,11 +231,18 @@ class ReadShareGroupStateRequest(Fields):
             raise decode_failure("ReadShareGroupStateRequest", version, buf, start, cause) from cause
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class StateBatch(Fields):
     """Runs of offsets from the start offset on whose state is not the first one, available and
     never delivered.
     """
+
+    __slots__ = (
+        "first_offset",
+        "last_offset",
+        "delivery_state",
+        "delivery_count",
+        "unknown_tagged_fields",
+    )
 
     first_offset: int
     """First offset of the run."""
@@ -260,9 +269,18 @@ class StateBatch(Fields):
         self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class PartitionResult(Fields):
     """Share partitions of the topic."""
+
+    __slots__ = (
+        "partition",
+        "error_code",
+        "error_message",
+        "state_epoch",
+        "start_offset",
+        "state_batches",
+        "unknown_tagged_fields",
+    )
 
     partition: int
     """Number of the partition."""
@@ -299,9 +317,10 @@ class PartitionResult(Fields):
         self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class ReadStateResult(Fields):
     """States by topic."""
+
+    __slots__ = ("topic_id", "partitions", "unknown_tagged_fields")
 
     topic_id: bytes
     """UUID of the topic."""
@@ -320,7 +339,6 @@ class ReadStateResult(Fields):
         self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class ReadShareGroupStateResponse(Fields):
     """State of each share partition, as its leader goes on from it (KIP-932)."""
 
@@ -329,6 +347,8 @@ class ReadShareGroupStateResponse(Fields):
     MIN_VERSION: ClassVar[int] = 0
     MAX_VERSION: ClassVar[int] = 0
     FLEXIBLE_FROM: ClassVar[int | None] = 0
+
+    __slots__ = ("results", "unknown_tagged_fields")
 
     results: list[ReadStateResult]
     """States by topic."""

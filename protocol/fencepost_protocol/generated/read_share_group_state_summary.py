@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 import struct
-from dataclasses import dataclass
 from typing import ClassVar
 
 from fencepost_protocol.failures import (
@@ -45,9 +44,10 @@ _pack_iiq = struct.Struct(">iiq").pack
 new = object.__new__
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class PartitionData(Fields):
     """Share partitions to sum up."""
+
+    __slots__ = ("partition", "leader_epoch", "unknown_tagged_fields")
 
     partition: int
     """Number of the partition."""
@@ -66,9 +66,10 @@ class PartitionData(Fields):
         self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class ReadStateSummaryData(Fields):
     """Topics of the share partitions."""
+
+    __slots__ = ("topic_id", "partitions", "unknown_tagged_fields")
 
     topic_id: bytes
     """UUID of the topic."""
@@ -87,7 +88,6 @@ class ReadStateSummaryData(Fields):
         self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class ReadShareGroupStateSummaryRequest(Fields):
     """The group coordinator asks a share coordinator for start offsets of share partitions, to
     describe a group's offsets (KIP-932).
@@ -98,6 +98,8 @@ class ReadShareGroupStateSummaryRequest(Fields):
     MIN_VERSION: ClassVar[int] = 0
     MAX_VERSION: ClassVar[int] = 1
     FLEXIBLE_FROM: ClassVar[int | None] = 0
+
+    __slots__ = ("group_id", "topics", "unknown_tagged_fields")
 
     group_id: str
     """Share group whose state is summed up."""
@@ -227,9 +229,19 @@ class ReadShareGroupStateSummaryRequest(Fields):
             raise decode_failure("ReadShareGroupStateSummaryRequest", version, buf, start, cause) from cause
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class PartitionResult(Fields):
     """Share partitions of the topic."""
+
+    __slots__ = (
+        "partition",
+        "error_code",
+        "error_message",
+        "state_epoch",
+        "leader_epoch",
+        "start_offset",
+        "delivery_complete_count",
+        "unknown_tagged_fields",
+    )
 
     partition: int
     """Number of the partition."""
@@ -269,9 +281,10 @@ class PartitionResult(Fields):
         self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class ReadStateSummaryResult(Fields):
     """Summaries by topic."""
+
+    __slots__ = ("topic_id", "partitions", "unknown_tagged_fields")
 
     topic_id: bytes
     """UUID of the topic."""
@@ -290,7 +303,6 @@ class ReadStateSummaryResult(Fields):
         self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class ReadShareGroupStateSummaryResponse(Fields):
     """Epochs, start offset and progress of each share partition, without its batches (KIP-932)."""
 
@@ -299,6 +311,8 @@ class ReadShareGroupStateSummaryResponse(Fields):
     MIN_VERSION: ClassVar[int] = 0
     MAX_VERSION: ClassVar[int] = 1
     FLEXIBLE_FROM: ClassVar[int | None] = 0
+
+    __slots__ = ("results", "unknown_tagged_fields")
 
     results: list[ReadStateSummaryResult]
     """Summaries by topic."""

@@ -5,7 +5,6 @@
 from __future__ import annotations
 
 import struct
-from dataclasses import dataclass
 from typing import ClassVar
 
 from fencepost_protocol.failures import (
@@ -51,9 +50,10 @@ _pack_i = struct.Struct(">i").pack
 new = object.__new__
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class BrokerEndpoint(Fields):
     """Listeners the broker advertises to clients."""
+
+    __slots__ = ("name", "host", "port", "security_protocol", "unknown_tagged_fields")
 
     name: str
     """Listener name, such as PLAINTEXT or EXTERNAL."""
@@ -80,9 +80,15 @@ class BrokerEndpoint(Fields):
         self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class BrokerFeature(Fields):
     """Feature levels that the broker's software can handle."""
+
+    __slots__ = (
+        "name",
+        "min_supported_version",
+        "max_supported_version",
+        "unknown_tagged_fields",
+    )
 
     name: str
     """Feature name, such as metadata.version."""
@@ -105,7 +111,6 @@ class BrokerFeature(Fields):
         self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class RegisterBrokerRecord(Fields):
     """Registers a broker with the cluster, or replaces the registration it had before (KIP-631)."""
 
@@ -114,6 +119,21 @@ class RegisterBrokerRecord(Fields):
     MIN_VERSION: ClassVar[int] = 0
     MAX_VERSION: ClassVar[int] = 4
     FLEXIBLE_FROM: ClassVar[int | None] = 0
+
+    __slots__ = (
+        "broker_id",
+        "is_migrating_zk_broker",
+        "incarnation_id",
+        "broker_epoch",
+        "end_points",
+        "features",
+        "rack",
+        "fenced",
+        "in_controlled_shutdown",
+        "log_dirs",
+        "cordoned_log_dirs",
+        "unknown_tagged_fields",
+    )
 
     broker_id: int
     """Node id of the broker."""

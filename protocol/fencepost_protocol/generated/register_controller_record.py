@@ -5,7 +5,6 @@
 from __future__ import annotations
 
 import struct
-from dataclasses import dataclass
 from typing import ClassVar
 
 from fencepost_protocol.failures import (
@@ -39,9 +38,10 @@ _pack_iUt = struct.Struct(">i16s?").pack
 new = object.__new__
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class ControllerEndpoint(Fields):
     """Listeners under which the controller can be reached."""
+
+    __slots__ = ("name", "host", "port", "security_protocol", "unknown_tagged_fields")
 
     name: str
     """Listener name, such as CONTROLLER."""
@@ -68,9 +68,15 @@ class ControllerEndpoint(Fields):
         self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class ControllerFeature(Fields):
     """Feature levels that the controller's software can handle."""
+
+    __slots__ = (
+        "name",
+        "min_supported_version",
+        "max_supported_version",
+        "unknown_tagged_fields",
+    )
 
     name: str
     """Feature name, such as metadata.version."""
@@ -93,7 +99,6 @@ class ControllerFeature(Fields):
         self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class RegisterControllerRecord(Fields):
     """Registers a KRaft controller with its addresses and features (KIP-919)."""
 
@@ -102,6 +107,15 @@ class RegisterControllerRecord(Fields):
     MIN_VERSION: ClassVar[int] = 0
     MAX_VERSION: ClassVar[int] = 0
     FLEXIBLE_FROM: ClassVar[int | None] = 0
+
+    __slots__ = (
+        "controller_id",
+        "incarnation_id",
+        "zk_migration_ready",
+        "end_points",
+        "features",
+        "unknown_tagged_fields",
+    )
 
     controller_id: int
     """Node id of the controller."""

@@ -5,7 +5,6 @@
 from __future__ import annotations
 
 import struct
-from dataclasses import dataclass
 from typing import ClassVar
 
 from fencepost_protocol.failures import (
@@ -30,7 +29,6 @@ _pack_U = struct.Struct(">16s").pack
 new = object.__new__
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class RemoveAccessControlEntryRecord(Fields):
     """Deletes one ACL from the cluster metadata (KIP-801)."""
 
@@ -39,6 +37,8 @@ class RemoveAccessControlEntryRecord(Fields):
     MIN_VERSION: ClassVar[int] = 0
     MAX_VERSION: ClassVar[int] = 0
     FLEXIBLE_FROM: ClassVar[int | None] = 0
+
+    __slots__ = ("id", "unknown_tagged_fields")
 
     id: bytes
     """UUID from the AccessControlEntryRecord that added the ACL."""

@@ -4,7 +4,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import ClassVar
 
 from fencepost_protocol.failures import (
@@ -27,7 +26,6 @@ from fencepost_protocol.primitives import (
 new = object.__new__
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class RemoveDelegationTokenRecord(Fields):
     """Deletes a delegation token (KIP-48)."""
 
@@ -36,6 +34,8 @@ class RemoveDelegationTokenRecord(Fields):
     MIN_VERSION: ClassVar[int] = 0
     MAX_VERSION: ClassVar[int] = 0
     FLEXIBLE_FROM: ClassVar[int | None] = 0
+
+    __slots__ = ("token_id", "unknown_tagged_fields")
 
     token_id: str
     """Public id of the token."""

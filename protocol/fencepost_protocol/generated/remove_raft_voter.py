@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 import struct
-from dataclasses import dataclass
 from typing import ClassVar
 
 from fencepost_protocol.failures import (
@@ -35,7 +34,6 @@ _pack_ih = struct.Struct(">ih").pack
 new = object.__new__
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class RemoveRaftVoterRequest(Fields):
     """An administrator takes the vote from a controller (KIP-853). Needs alter on the cluster;
     brokers pass it on to the active controller.
@@ -46,6 +44,8 @@ class RemoveRaftVoterRequest(Fields):
     MIN_VERSION: ClassVar[int] = 0
     MAX_VERSION: ClassVar[int] = 0
     FLEXIBLE_FROM: ClassVar[int | None] = 0
+
+    __slots__ = ("cluster_id", "voter_id", "voter_directory_id", "unknown_tagged_fields")
 
     cluster_id: str | None
     """Cluster that the sender means; another one gives INCONSISTENT_CLUSTER_ID, null means any."""
@@ -125,7 +125,6 @@ class RemoveRaftVoterRequest(Fields):
             raise decode_failure("RemoveRaftVoterRequest", version, buf, start, cause) from cause
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class RemoveRaftVoterResponse(Fields):
     """Tells whether the controller's vote is gone."""
 
@@ -134,6 +133,8 @@ class RemoveRaftVoterResponse(Fields):
     MIN_VERSION: ClassVar[int] = 0
     MAX_VERSION: ClassVar[int] = 0
     FLEXIBLE_FROM: ClassVar[int | None] = 0
+
+    __slots__ = ("throttle_time_ms", "error_code", "error_message", "unknown_tagged_fields")
 
     throttle_time_ms: int
     """Quota delay in ms that the client has to sit out itself (KIP-219); 0 when within quota."""

@@ -5,7 +5,6 @@
 from __future__ import annotations
 
 import struct
-from dataclasses import dataclass
 from typing import ClassVar
 
 from fencepost_protocol.failures import (
@@ -30,7 +29,6 @@ _pack_U = struct.Struct(">16s").pack
 new = object.__new__
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class RemoveTopicRecord(Fields):
     """Deletes a topic together with all its partitions."""
 
@@ -39,6 +37,8 @@ class RemoveTopicRecord(Fields):
     MIN_VERSION: ClassVar[int] = 0
     MAX_VERSION: ClassVar[int] = 0
     FLEXIBLE_FROM: ClassVar[int | None] = 0
+
+    __slots__ = ("topic_id", "unknown_tagged_fields")
 
     topic_id: bytes
     """UUID of the topic that goes; its name may then be used anew with another UUID."""

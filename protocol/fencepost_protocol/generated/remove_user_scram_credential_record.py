@@ -5,7 +5,6 @@
 from __future__ import annotations
 
 import struct
-from dataclasses import dataclass
 from typing import ClassVar
 
 from fencepost_protocol.failures import (
@@ -30,7 +29,6 @@ _pack_b = struct.Struct(">b").pack
 new = object.__new__
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class RemoveUserScramCredentialRecord(Fields):
     """Deletes a user's SCRAM credential for one mechanism (KIP-554)."""
 
@@ -39,6 +37,8 @@ class RemoveUserScramCredentialRecord(Fields):
     MIN_VERSION: ClassVar[int] = 0
     MAX_VERSION: ClassVar[int] = 0
     FLEXIBLE_FROM: ClassVar[int | None] = 0
+
+    __slots__ = ("name", "mechanism", "unknown_tagged_fields")
 
     name: str
     """User whose credential goes."""

@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 import struct
-from dataclasses import dataclass
 from typing import ClassVar
 
 from fencepost_protocol.failures import (
@@ -38,7 +37,6 @@ _pack_q = struct.Struct(">q").pack
 new = object.__new__
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class RenewDelegationTokenRequest(Fields):
     """The owner or a renewer puts off the expiry of a delegation token (KIP-48)."""
 
@@ -47,6 +45,8 @@ class RenewDelegationTokenRequest(Fields):
     MIN_VERSION: ClassVar[int] = 1
     MAX_VERSION: ClassVar[int] = 2
     FLEXIBLE_FROM: ClassVar[int | None] = 2
+
+    __slots__ = ("hmac", "renew_period_ms", "unknown_tagged_fields")
 
     hmac: bytes
     """Secret of the token to renew; one that fits none gives DELEGATION_TOKEN_NOT_FOUND."""
@@ -134,7 +134,6 @@ class RenewDelegationTokenRequest(Fields):
             raise decode_failure("RenewDelegationTokenRequest", version, buf, start, cause) from cause
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class RenewDelegationTokenResponse(Fields):
     """Tells until when a renewed delegation token is good (KIP-48)."""
 
@@ -143,6 +142,13 @@ class RenewDelegationTokenResponse(Fields):
     MIN_VERSION: ClassVar[int] = 1
     MAX_VERSION: ClassVar[int] = 2
     FLEXIBLE_FROM: ClassVar[int | None] = 2
+
+    __slots__ = (
+        "error_code",
+        "expiry_timestamp_ms",
+        "throttle_time_ms",
+        "unknown_tagged_fields",
+    )
 
     error_code: int
     """NONE, or e.g. DELEGATION_TOKEN_NOT_FOUND, DELEGATION_TOKEN_EXPIRED,

@@ -5,7 +5,6 @@
 from __future__ import annotations
 
 import struct
-from dataclasses import dataclass
 from typing import ClassVar
 
 from fencepost_protocol.failures import (
@@ -29,7 +28,6 @@ _pack_hhi = struct.Struct(">hhi").pack
 new = object.__new__
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class RequestHeader(Fields):
     """Stands before every request body, after the four-byte size. Version 2 goes with flexible
     request versions, version 1 with all others.
@@ -39,6 +37,14 @@ class RequestHeader(Fields):
     MIN_VERSION: ClassVar[int] = 1
     MAX_VERSION: ClassVar[int] = 2
     FLEXIBLE_FROM: ClassVar[int | None] = 2
+
+    __slots__ = (
+        "request_api_key",
+        "request_api_version",
+        "correlation_id",
+        "client_id",
+        "unknown_tagged_fields",
+    )
 
     request_api_key: int
     """Key of the API called; an unknown one makes the broker close the connection."""

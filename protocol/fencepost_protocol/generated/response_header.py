@@ -5,7 +5,6 @@
 from __future__ import annotations
 
 import struct
-from dataclasses import dataclass
 from typing import ClassVar
 
 from fencepost_protocol.failures import (
@@ -29,7 +28,6 @@ _pack_i = struct.Struct(">i").pack
 new = object.__new__
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class ResponseHeader(Fields):
     """Stands before every response body, after the four-byte size. Version 1 goes with flexible
     versions; ApiVersions always uses version 0.
@@ -39,6 +37,8 @@ class ResponseHeader(Fields):
     MIN_VERSION: ClassVar[int] = 0
     MAX_VERSION: ClassVar[int] = 1
     FLEXIBLE_FROM: ClassVar[int | None] = 1
+
+    __slots__ = ("correlation_id", "unknown_tagged_fields")
 
     correlation_id: int
     """The number from the request that is answered here."""

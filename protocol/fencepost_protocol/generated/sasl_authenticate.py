@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 import struct
-from dataclasses import dataclass
 from typing import ClassVar
 
 from fencepost_protocol.failures import (
@@ -40,7 +39,6 @@ _pack_q = struct.Struct(">q").pack
 new = object.__new__
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class SaslAuthenticateRequest(Fields):
     """A client carries on the SASL exchange begun with SaslHandshake version 1, one token each way,
     until the mechanism is done (KIP-152).
@@ -51,6 +49,8 @@ class SaslAuthenticateRequest(Fields):
     MIN_VERSION: ClassVar[int] = 0
     MAX_VERSION: ClassVar[int] = 2
     FLEXIBLE_FROM: ClassVar[int | None] = 2
+
+    __slots__ = ("auth_bytes", "unknown_tagged_fields")
 
     auth_bytes: bytes
     """Client token in the format of the mechanism, e.g. a SCRAM client-first message."""
@@ -128,7 +128,6 @@ class SaslAuthenticateRequest(Fields):
             raise decode_failure("SaslAuthenticateRequest", version, buf, start, cause) from cause
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class SaslAuthenticateResponse(Fields):
     """The broker's next SASL token, or the end of the exchange. A failed one is followed by a
     closed connection.
@@ -139,6 +138,14 @@ class SaslAuthenticateResponse(Fields):
     MIN_VERSION: ClassVar[int] = 0
     MAX_VERSION: ClassVar[int] = 2
     FLEXIBLE_FROM: ClassVar[int | None] = 2
+
+    __slots__ = (
+        "error_code",
+        "error_message",
+        "auth_bytes",
+        "session_lifetime_ms",
+        "unknown_tagged_fields",
+    )
 
     error_code: int
     """NONE, SASL_AUTHENTICATION_FAILED for bad credentials, or ILLEGAL_SASL_STATE for a request out

@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 import struct
-from dataclasses import dataclass
 from typing import ClassVar
 
 from fencepost_protocol.failures import (
@@ -33,7 +32,6 @@ _pack_hi = struct.Struct(">hi").pack
 new = object.__new__
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class SaslHandshakeRequest(Fields):
     """On a SASL listener the client names the mechanism it will authenticate with, after an
     optional ApiVersions and before anything else.
@@ -44,6 +42,8 @@ class SaslHandshakeRequest(Fields):
     MIN_VERSION: ClassVar[int] = 0
     MAX_VERSION: ClassVar[int] = 1
     FLEXIBLE_FROM: ClassVar[int | None] = None
+
+    __slots__ = ("mechanism", "unknown_tagged_fields")
 
     mechanism: str
     """SASL mechanism wanted, such as PLAIN, SCRAM-SHA-256 or OAUTHBEARER; in capitals."""
@@ -95,7 +95,6 @@ class SaslHandshakeRequest(Fields):
             raise decode_failure("SaslHandshakeRequest", version, buf, start, cause) from cause
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class SaslHandshakeResponse(Fields):
     """Accepts the SASL mechanism, or lists those that the listener has."""
 
@@ -104,6 +103,8 @@ class SaslHandshakeResponse(Fields):
     MIN_VERSION: ClassVar[int] = 0
     MAX_VERSION: ClassVar[int] = 1
     FLEXIBLE_FROM: ClassVar[int | None] = None
+
+    __slots__ = ("error_code", "mechanisms", "unknown_tagged_fields")
 
     error_code: int
     """NONE, UNSUPPORTED_SASL_MECHANISM (choose from Mechanisms), or ILLEGAL_SASL_STATE when out of

@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 import struct
-from dataclasses import dataclass
 from typing import ClassVar
 
 from fencepost_protocol.failures import (
@@ -50,9 +49,10 @@ _pack_qq = struct.Struct(">qq").pack
 new = object.__new__
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class AcknowledgementBatch(Fields):
     """Acknowledgements, by ascending offsets and without overlaps."""
+
+    __slots__ = ("first_offset", "last_offset", "acknowledge_types", "unknown_tagged_fields")
 
     first_offset: int
     """First offset of the batch."""
@@ -77,9 +77,10 @@ class AcknowledgementBatch(Fields):
         self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class AcknowledgePartition(Fields):
     """Partitions with acknowledgements."""
+
+    __slots__ = ("partition_index", "acknowledgement_batches", "unknown_tagged_fields")
 
     partition_index: int
     """Number of the partition."""
@@ -98,9 +99,10 @@ class AcknowledgePartition(Fields):
         self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class AcknowledgeTopic(Fields):
     """Topics with acknowledgements."""
+
+    __slots__ = ("topic_id", "partitions", "unknown_tagged_fields")
 
     topic_id: bytes
     """UUID of the topic."""
@@ -119,7 +121,6 @@ class AcknowledgeTopic(Fields):
         self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class ShareAcknowledgeRequest(Fields):
     """Tells leaders what became of acquired records without fetching more (KIP-932)."""
 
@@ -128,6 +129,15 @@ class ShareAcknowledgeRequest(Fields):
     MIN_VERSION: ClassVar[int] = 1
     MAX_VERSION: ClassVar[int] = 2
     FLEXIBLE_FROM: ClassVar[int | None] = 1
+
+    __slots__ = (
+        "group_id",
+        "member_id",
+        "share_session_epoch",
+        "is_renew_ack",
+        "topics",
+        "unknown_tagged_fields",
+    )
 
     group_id: str | None
     """Share group of the member; null is refused."""
@@ -360,9 +370,10 @@ class ShareAcknowledgeRequest(Fields):
             raise decode_failure("ShareAcknowledgeRequest", version, buf, start, cause) from cause
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class LeaderIdAndEpoch(Fields):
     """Where the partition is led now, if not here."""
+
+    __slots__ = ("leader_id", "leader_epoch", "unknown_tagged_fields")
 
     leader_id: int
     """Broker id of the leader; -1 when unknown."""
@@ -381,9 +392,16 @@ class LeaderIdAndEpoch(Fields):
         self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class PartitionData(Fields):
     """Partitions of the topic."""
+
+    __slots__ = (
+        "partition_index",
+        "error_code",
+        "error_message",
+        "current_leader",
+        "unknown_tagged_fields",
+    )
 
     partition_index: int
     """Number of the partition."""
@@ -410,9 +428,10 @@ class PartitionData(Fields):
         self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class ShareAcknowledgeTopicResponse(Fields):
     """Outcomes by topic."""
+
+    __slots__ = ("topic_id", "partitions", "unknown_tagged_fields")
 
     topic_id: bytes
     """UUID of the topic."""
@@ -431,9 +450,10 @@ class ShareAcknowledgeTopicResponse(Fields):
         self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class NodeEndpoint(Fields):
     """Addresses of the leaders named in CurrentLeader."""
+
+    __slots__ = ("node_id", "host", "port", "rack", "unknown_tagged_fields")
 
     node_id: int
     """Broker id of a leader."""
@@ -460,7 +480,6 @@ class NodeEndpoint(Fields):
         self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class ShareAcknowledgeResponse(Fields):
     """Outcome of acknowledgements by partition (KIP-932)."""
 
@@ -469,6 +488,16 @@ class ShareAcknowledgeResponse(Fields):
     MIN_VERSION: ClassVar[int] = 1
     MAX_VERSION: ClassVar[int] = 2
     FLEXIBLE_FROM: ClassVar[int | None] = 1
+
+    __slots__ = (
+        "throttle_time_ms",
+        "error_code",
+        "error_message",
+        "acquisition_lock_timeout_ms",
+        "responses",
+        "node_endpoints",
+        "unknown_tagged_fields",
+    )
 
     throttle_time_ms: int
     """Quota delay in ms that the client has to sit out itself (KIP-219); 0 when within quota."""

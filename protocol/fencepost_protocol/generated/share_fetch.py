@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 import struct
-from dataclasses import dataclass
 from typing import ClassVar
 
 from fencepost_protocol.failures import (
@@ -61,9 +60,10 @@ _pack_qqh = struct.Struct(">qqh").pack
 new = object.__new__
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class AcknowledgementBatch(Fields):
     """Acknowledgements, by ascending offsets and without overlaps."""
+
+    __slots__ = ("first_offset", "last_offset", "acknowledge_types", "unknown_tagged_fields")
 
     first_offset: int
     """First offset of the batch."""
@@ -88,9 +88,10 @@ class AcknowledgementBatch(Fields):
         self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class FetchPartition(Fields):
     """Partitions to add to the session, or to acknowledge records of."""
+
+    __slots__ = ("partition_index", "acknowledgement_batches", "unknown_tagged_fields")
 
     partition_index: int
     """Number of the partition."""
@@ -109,9 +110,10 @@ class FetchPartition(Fields):
         self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class FetchTopic(Fields):
     """Topics with partitions that are new to the session or have acknowledgements."""
+
+    __slots__ = ("topic_id", "partitions", "unknown_tagged_fields")
 
     topic_id: bytes
     """UUID of the topic."""
@@ -130,9 +132,10 @@ class FetchTopic(Fields):
         self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class ForgottenTopic(Fields):
     """Partitions that leave the session."""
+
+    __slots__ = ("topic_id", "partitions", "unknown_tagged_fields")
 
     topic_id: bytes
     """UUID of the topic."""
@@ -151,7 +154,6 @@ class ForgottenTopic(Fields):
         self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class ShareFetchRequest(Fields):
     """Acquires records of share partitions for one member, within a share session, and acknowledges
     earlier ones on the way; it goes to each partition's leader (KIP-932).
@@ -162,6 +164,22 @@ class ShareFetchRequest(Fields):
     MIN_VERSION: ClassVar[int] = 1
     MAX_VERSION: ClassVar[int] = 2
     FLEXIBLE_FROM: ClassVar[int | None] = 1
+
+    __slots__ = (
+        "group_id",
+        "member_id",
+        "share_session_epoch",
+        "max_wait_ms",
+        "min_bytes",
+        "max_bytes",
+        "max_records",
+        "batch_size",
+        "share_acquire_mode",
+        "is_renew_ack",
+        "topics",
+        "forgotten_topics_data",
+        "unknown_tagged_fields",
+    )
 
     group_id: str | None
     """Share group of the member; null is refused."""
@@ -486,9 +504,10 @@ class ShareFetchRequest(Fields):
             raise decode_failure("ShareFetchRequest", version, buf, start, cause) from cause
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class LeaderIdAndEpoch(Fields):
     """Where the partition is led now, if not here."""
+
+    __slots__ = ("leader_id", "leader_epoch", "unknown_tagged_fields")
 
     leader_id: int
     """Broker id of the leader; -1 when unknown."""
@@ -507,9 +526,10 @@ class LeaderIdAndEpoch(Fields):
         self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class AcquiredRecords(Fields):
     """Runs of offsets that the member has acquired."""
+
+    __slots__ = ("first_offset", "last_offset", "delivery_count", "unknown_tagged_fields")
 
     first_offset: int
     """First offset of the run."""
@@ -532,9 +552,20 @@ class AcquiredRecords(Fields):
         self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class PartitionData(Fields):
     """Partitions of the topic."""
+
+    __slots__ = (
+        "partition_index",
+        "error_code",
+        "error_message",
+        "acknowledge_error_code",
+        "acknowledge_error_message",
+        "current_leader",
+        "records",
+        "acquired_records",
+        "unknown_tagged_fields",
+    )
 
     partition_index: int
     """Number of the partition."""
@@ -583,9 +614,10 @@ class PartitionData(Fields):
         self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class ShareFetchableTopicResponse(Fields):
     """Partitions with records or with something to tell, by topic."""
+
+    __slots__ = ("topic_id", "partitions", "unknown_tagged_fields")
 
     topic_id: bytes
     """UUID of the topic."""
@@ -604,9 +636,10 @@ class ShareFetchableTopicResponse(Fields):
         self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class NodeEndpoint(Fields):
     """Addresses of the leaders named in CurrentLeader."""
+
+    __slots__ = ("node_id", "host", "port", "rack", "unknown_tagged_fields")
 
     node_id: int
     """Broker id of a leader."""
@@ -633,7 +666,6 @@ class NodeEndpoint(Fields):
         self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class ShareFetchResponse(Fields):
     """Records by partition and which of them the member has acquired, together with the outcome of
     its acknowledgements (KIP-932).
@@ -644,6 +676,16 @@ class ShareFetchResponse(Fields):
     MIN_VERSION: ClassVar[int] = 1
     MAX_VERSION: ClassVar[int] = 2
     FLEXIBLE_FROM: ClassVar[int | None] = 1
+
+    __slots__ = (
+        "throttle_time_ms",
+        "error_code",
+        "error_message",
+        "acquisition_lock_timeout_ms",
+        "responses",
+        "node_endpoints",
+        "unknown_tagged_fields",
+    )
 
     throttle_time_ms: int
     """Quota delay in ms that the client has to sit out itself (KIP-219); 0 when within quota."""

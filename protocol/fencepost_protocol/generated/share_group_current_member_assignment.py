@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 import struct
-from dataclasses import dataclass
 from typing import ClassVar
 
 from fencepost_protocol.failures import (
@@ -41,7 +40,6 @@ _pack_iib = struct.Struct(">iib").pack
 new = object.__new__
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class ShareGroupCurrentMemberAssignmentKey(Fields):
     """Key in __consumer_offsets of what a member of a share group has at present (KIP-932); a null
     value removes it.
@@ -52,6 +50,8 @@ class ShareGroupCurrentMemberAssignmentKey(Fields):
     MIN_VERSION: ClassVar[int] = 0
     MAX_VERSION: ClassVar[int] = 0
     FLEXIBLE_FROM: ClassVar[int | None] = None
+
+    __slots__ = ("group_id", "member_id", "unknown_tagged_fields")
 
     group_id: str
     """Group that the record belongs to."""
@@ -117,9 +117,10 @@ class ShareGroupCurrentMemberAssignmentKey(Fields):
             raise decode_failure("ShareGroupCurrentMemberAssignmentKey", version, buf, start, cause) from cause
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class TopicPartitions(Fields):
     """Part of ShareGroupCurrentMemberAssignmentValue."""
+
+    __slots__ = ("topic_id", "partitions", "unknown_tagged_fields")
 
     topic_id: bytes
     """UUID of the topic."""
@@ -138,7 +139,6 @@ class TopicPartitions(Fields):
         self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class ShareGroupCurrentMemberAssignmentValue(Fields):
     """Epoch and partitions that a member of a share group has at present (KIP-932)."""
 
@@ -147,6 +147,14 @@ class ShareGroupCurrentMemberAssignmentValue(Fields):
     MIN_VERSION: ClassVar[int] = 0
     MAX_VERSION: ClassVar[int] = 0
     FLEXIBLE_FROM: ClassVar[int | None] = 0
+
+    __slots__ = (
+        "member_epoch",
+        "previous_member_epoch",
+        "state",
+        "assigned_partitions",
+        "unknown_tagged_fields",
+    )
 
     member_epoch: int
     """Epoch the member has reached."""

@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 import struct
-from dataclasses import dataclass
 from typing import ClassVar
 
 from fencepost_protocol.failures import (
@@ -49,7 +48,6 @@ _pack_ii = struct.Struct(">ii").pack
 new = object.__new__
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class ShareGroupDescribeRequest(Fields):
     """Asks for state, epochs and members of share groups; it goes to the coordinator of each group
     (KIP-932).
@@ -60,6 +58,8 @@ class ShareGroupDescribeRequest(Fields):
     MIN_VERSION: ClassVar[int] = 1
     MAX_VERSION: ClassVar[int] = 1
     FLEXIBLE_FROM: ClassVar[int | None] = 1
+
+    __slots__ = ("group_ids", "include_authorized_operations", "unknown_tagged_fields")
 
     group_ids: list[str]
     """Share groups to describe."""
@@ -130,9 +130,10 @@ class ShareGroupDescribeRequest(Fields):
             raise decode_failure("ShareGroupDescribeRequest", version, buf, start, cause) from cause
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class TopicPartitions(Fields):
     """Part of ShareGroupDescribeResponse."""
+
+    __slots__ = ("topic_id", "topic_name", "partitions", "unknown_tagged_fields")
 
     topic_id: bytes
     """UUID of an assigned topic."""
@@ -155,9 +156,10 @@ class TopicPartitions(Fields):
         self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class Assignment(Fields):
     """Part of ShareGroupDescribeResponse."""
+
+    __slots__ = ("topic_partitions", "unknown_tagged_fields")
 
     topic_partitions: list[TopicPartitions]
     """Assigned partitions by topic."""
@@ -172,9 +174,19 @@ class Assignment(Fields):
         self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class Member(Fields):
     """Members of the group, each with its assignment."""
+
+    __slots__ = (
+        "member_id",
+        "rack_id",
+        "member_epoch",
+        "client_id",
+        "client_host",
+        "subscribed_topic_names",
+        "assignment",
+        "unknown_tagged_fields",
+    )
 
     member_id: str
     """UUID that the consumer made up for itself."""
@@ -213,9 +225,21 @@ class Member(Fields):
         self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class DescribedGroup(Fields):
     """One description for each group asked for."""
+
+    __slots__ = (
+        "error_code",
+        "error_message",
+        "group_id",
+        "group_state",
+        "group_epoch",
+        "assignment_epoch",
+        "assignor_name",
+        "members",
+        "authorized_operations",
+        "unknown_tagged_fields",
+    )
 
     error_code: int
     """NONE, or e.g. GROUP_ID_NOT_FOUND (also for a group of another type),
@@ -266,7 +290,6 @@ class DescribedGroup(Fields):
         self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class ShareGroupDescribeResponse(Fields):
     """State, epochs and members of each share group asked for (KIP-932)."""
 
@@ -275,6 +298,8 @@ class ShareGroupDescribeResponse(Fields):
     MIN_VERSION: ClassVar[int] = 1
     MAX_VERSION: ClassVar[int] = 1
     FLEXIBLE_FROM: ClassVar[int | None] = 1
+
+    __slots__ = ("throttle_time_ms", "groups", "unknown_tagged_fields")
 
     throttle_time_ms: int
     """Quota delay in ms that the client has to sit out itself (KIP-219); 0 when within quota."""

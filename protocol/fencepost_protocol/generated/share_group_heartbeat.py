@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 import struct
-from dataclasses import dataclass
 from typing import ClassVar
 
 from fencepost_protocol.failures import (
@@ -48,7 +47,6 @@ _pack_ii = struct.Struct(">ii").pack
 new = object.__new__
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class ShareGroupHeartbeatRequest(Fields):
     """A member of a share group joins, stays alive, changes its subscription and leaves, all with
     this request to the group coordinator (KIP-932).
@@ -59,6 +57,15 @@ class ShareGroupHeartbeatRequest(Fields):
     MIN_VERSION: ClassVar[int] = 1
     MAX_VERSION: ClassVar[int] = 1
     FLEXIBLE_FROM: ClassVar[int | None] = 1
+
+    __slots__ = (
+        "group_id",
+        "member_id",
+        "member_epoch",
+        "rack_id",
+        "subscribed_topic_names",
+        "unknown_tagged_fields",
+    )
 
     group_id: str
     """Share group to join or stay in; an empty one is refused."""
@@ -197,9 +204,10 @@ class ShareGroupHeartbeatRequest(Fields):
             raise decode_failure("ShareGroupHeartbeatRequest", version, buf, start, cause) from cause
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class TopicPartitions(Fields):
     """Part of ShareGroupHeartbeatResponse."""
+
+    __slots__ = ("topic_id", "partitions", "unknown_tagged_fields")
 
     topic_id: bytes
     """UUID of an assigned topic; names come from Metadata."""
@@ -218,11 +226,12 @@ class TopicPartitions(Fields):
         self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class Assignment(Fields):
     """Partitions to fetch from, from now on; null when nothing changed. Nothing has to be given up
     first.
     """
+
+    __slots__ = ("topic_partitions", "unknown_tagged_fields")
 
     topic_partitions: list[TopicPartitions]
     """Assigned partitions by topic; an empty list takes everything away."""
@@ -237,7 +246,6 @@ class Assignment(Fields):
         self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class ShareGroupHeartbeatResponse(Fields):
     """The coordinator's answer to each heartbeat; it carries the member's epoch, and its assignment
     when that is new to it (KIP-932).
@@ -248,6 +256,17 @@ class ShareGroupHeartbeatResponse(Fields):
     MIN_VERSION: ClassVar[int] = 1
     MAX_VERSION: ClassVar[int] = 1
     FLEXIBLE_FROM: ClassVar[int | None] = 1
+
+    __slots__ = (
+        "throttle_time_ms",
+        "error_code",
+        "error_message",
+        "member_id",
+        "member_epoch",
+        "heartbeat_interval_ms",
+        "assignment",
+        "unknown_tagged_fields",
+    )
 
     throttle_time_ms: int
     """Quota delay in ms that the client has to sit out itself (KIP-219); 0 when within quota."""

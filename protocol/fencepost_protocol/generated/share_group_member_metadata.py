@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 import struct
-from dataclasses import dataclass
 from typing import ClassVar
 
 from fencepost_protocol.failures import (
@@ -38,7 +37,6 @@ _pack_h = struct.Struct(">h").pack
 new = object.__new__
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class ShareGroupMemberMetadataKey(Fields):
     """Key in __consumer_offsets of one member's description in a share group (KIP-932); a null
     value removes the member.
@@ -49,6 +47,8 @@ class ShareGroupMemberMetadataKey(Fields):
     MIN_VERSION: ClassVar[int] = 0
     MAX_VERSION: ClassVar[int] = 0
     FLEXIBLE_FROM: ClassVar[int | None] = None
+
+    __slots__ = ("group_id", "member_id", "unknown_tagged_fields")
 
     group_id: str
     """Group that the record belongs to."""
@@ -114,7 +114,6 @@ class ShareGroupMemberMetadataKey(Fields):
             raise decode_failure("ShareGroupMemberMetadataKey", version, buf, start, cause) from cause
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class ShareGroupMemberMetadataValue(Fields):
     """What a member of a share group said about itself (KIP-932)."""
 
@@ -123,6 +122,14 @@ class ShareGroupMemberMetadataValue(Fields):
     MIN_VERSION: ClassVar[int] = 0
     MAX_VERSION: ClassVar[int] = 0
     FLEXIBLE_FROM: ClassVar[int | None] = 0
+
+    __slots__ = (
+        "rack_id",
+        "client_id",
+        "client_host",
+        "subscribed_topic_names",
+        "unknown_tagged_fields",
+    )
 
     rack_id: str | None
     """Rack the member reported; null when none."""

@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 import struct
-from dataclasses import dataclass
 from typing import ClassVar
 
 from fencepost_protocol.failures import (
@@ -32,7 +31,6 @@ _pack_iq = struct.Struct(">iq").pack
 new = object.__new__
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class ShareGroupMetadataKey(Fields):
     """Key in __consumer_offsets of a share group's epoch (KIP-932); a null value removes the group.
     """
@@ -42,6 +40,8 @@ class ShareGroupMetadataKey(Fields):
     MIN_VERSION: ClassVar[int] = 0
     MAX_VERSION: ClassVar[int] = 0
     FLEXIBLE_FROM: ClassVar[int | None] = None
+
+    __slots__ = ("group_id", "unknown_tagged_fields")
 
     group_id: str
     """Group that the record belongs to."""
@@ -93,7 +93,6 @@ class ShareGroupMetadataKey(Fields):
             raise decode_failure("ShareGroupMetadataKey", version, buf, start, cause) from cause
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class ShareGroupMetadataValue(Fields):
     """A share group's epoch (KIP-932)."""
 
@@ -102,6 +101,8 @@ class ShareGroupMetadataValue(Fields):
     MIN_VERSION: ClassVar[int] = 0
     MAX_VERSION: ClassVar[int] = 0
     FLEXIBLE_FROM: ClassVar[int | None] = 0
+
+    __slots__ = ("epoch", "metadata_hash", "unknown_tagged_fields")
 
     epoch: int
     """Epoch, one more with each change of members, subscriptions or topics."""

@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 import struct
-from dataclasses import dataclass
 from typing import ClassVar
 
 from fencepost_protocol.failures import (
@@ -41,7 +40,6 @@ _pack_h = struct.Struct(">h").pack
 new = object.__new__
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class ShareGroupStatePartitionMetadataKey(Fields):
     """Key in __consumer_offsets of a share group's partitions that share coordinators keep state of
     (KIP-932).
@@ -52,6 +50,8 @@ class ShareGroupStatePartitionMetadataKey(Fields):
     MIN_VERSION: ClassVar[int] = 0
     MAX_VERSION: ClassVar[int] = 0
     FLEXIBLE_FROM: ClassVar[int | None] = None
+
+    __slots__ = ("group_id", "unknown_tagged_fields")
 
     group_id: str
     """Group that the record belongs to."""
@@ -103,9 +103,10 @@ class ShareGroupStatePartitionMetadataKey(Fields):
             raise decode_failure("ShareGroupStatePartitionMetadataKey", version, buf, start, cause) from cause
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class TopicPartitionsInfo(Fields):
     """Part of ShareGroupStatePartitionMetadataValue."""
+
+    __slots__ = ("topic_id", "topic_name", "partitions", "unknown_tagged_fields")
 
     topic_id: bytes
     """UUID of the topic."""
@@ -128,9 +129,10 @@ class TopicPartitionsInfo(Fields):
         self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class TopicInfo(Fields):
     """Part of ShareGroupStatePartitionMetadataValue."""
+
+    __slots__ = ("topic_id", "topic_name", "unknown_tagged_fields")
 
     topic_id: bytes
     """UUID of the topic."""
@@ -149,7 +151,6 @@ class TopicInfo(Fields):
         self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class ShareGroupStatePartitionMetadataValue(Fields):
     """How far the state of a share group's partitions has got with the share coordinators
     (KIP-932).
@@ -160,6 +161,13 @@ class ShareGroupStatePartitionMetadataValue(Fields):
     MIN_VERSION: ClassVar[int] = 0
     MAX_VERSION: ClassVar[int] = 0
     FLEXIBLE_FROM: ClassVar[int | None] = 0
+
+    __slots__ = (
+        "initializing_topics",
+        "initialized_topics",
+        "deleting_topics",
+        "unknown_tagged_fields",
+    )
 
     initializing_topics: list[TopicPartitionsInfo]
     """Partitions whose state is being begun."""

@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 import struct
-from dataclasses import dataclass
 from typing import ClassVar
 
 from fencepost_protocol.failures import (
@@ -39,7 +38,6 @@ _pack_h = struct.Struct(">h").pack
 new = object.__new__
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class ShareGroupTargetAssignmentMemberKey(Fields):
     """Key in __consumer_offsets of one member's target assignment in a share group (KIP-932); a
     null value removes it.
@@ -50,6 +48,8 @@ class ShareGroupTargetAssignmentMemberKey(Fields):
     MIN_VERSION: ClassVar[int] = 0
     MAX_VERSION: ClassVar[int] = 0
     FLEXIBLE_FROM: ClassVar[int | None] = None
+
+    __slots__ = ("group_id", "member_id", "unknown_tagged_fields")
 
     group_id: str
     """Group that the record belongs to."""
@@ -115,9 +115,10 @@ class ShareGroupTargetAssignmentMemberKey(Fields):
             raise decode_failure("ShareGroupTargetAssignmentMemberKey", version, buf, start, cause) from cause
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class TopicPartition(Fields):
     """Partitions by topic."""
+
+    __slots__ = ("topic_id", "partitions", "unknown_tagged_fields")
 
     topic_id: bytes
     """UUID of the topic."""
@@ -136,7 +137,6 @@ class TopicPartition(Fields):
         self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class ShareGroupTargetAssignmentMemberValue(Fields):
     """Partitions that a member of a share group is to fetch from (KIP-932)."""
 
@@ -145,6 +145,8 @@ class ShareGroupTargetAssignmentMemberValue(Fields):
     MIN_VERSION: ClassVar[int] = 0
     MAX_VERSION: ClassVar[int] = 0
     FLEXIBLE_FROM: ClassVar[int | None] = 0
+
+    __slots__ = ("topic_partitions", "unknown_tagged_fields")
 
     topic_partitions: list[TopicPartition]
     """Partitions by topic."""

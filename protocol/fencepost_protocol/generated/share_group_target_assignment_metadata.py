@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 import struct
-from dataclasses import dataclass
 from typing import ClassVar
 
 from fencepost_protocol.failures import (
@@ -37,7 +36,6 @@ _pack_i = struct.Struct(">i").pack
 new = object.__new__
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class ShareGroupTargetAssignmentMetadataKey(Fields):
     """Key in __consumer_offsets of the epoch of a share group's target assignment (KIP-932)."""
 
@@ -46,6 +44,8 @@ class ShareGroupTargetAssignmentMetadataKey(Fields):
     MIN_VERSION: ClassVar[int] = 0
     MAX_VERSION: ClassVar[int] = 0
     FLEXIBLE_FROM: ClassVar[int | None] = None
+
+    __slots__ = ("group_id", "unknown_tagged_fields")
 
     group_id: str
     """Group that the record belongs to."""
@@ -97,7 +97,6 @@ class ShareGroupTargetAssignmentMetadataKey(Fields):
             raise decode_failure("ShareGroupTargetAssignmentMetadataKey", version, buf, start, cause) from cause
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class ShareGroupTargetAssignmentMetadataValue(Fields):
     """For which epoch a share group's target assignment was computed (KIP-932)."""
 
@@ -106,6 +105,8 @@ class ShareGroupTargetAssignmentMetadataValue(Fields):
     MIN_VERSION: ClassVar[int] = 0
     MAX_VERSION: ClassVar[int] = 0
     FLEXIBLE_FROM: ClassVar[int | None] = 0
+
+    __slots__ = ("assignment_epoch", "assignment_timestamp", "unknown_tagged_fields")
 
     assignment_epoch: int
     """Group epoch that the assignment belongs to."""

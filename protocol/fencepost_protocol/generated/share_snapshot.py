@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 import struct
-from dataclasses import dataclass
 from typing import ClassVar
 
 from fencepost_protocol.failures import (
@@ -46,7 +45,6 @@ _pack_qqbh = struct.Struct(">qqbh").pack
 new = object.__new__
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class ShareSnapshotKey(Fields):
     """Key in __share_group_state of a share partition's whole state (KIP-932); a null value removes
     it.
@@ -57,6 +55,8 @@ class ShareSnapshotKey(Fields):
     MIN_VERSION: ClassVar[int] = 0
     MAX_VERSION: ClassVar[int] = 0
     FLEXIBLE_FROM: ClassVar[int | None] = None
+
+    __slots__ = ("group_id", "topic_id", "partition", "unknown_tagged_fields")
 
     group_id: str
     """Share group of the state."""
@@ -119,9 +119,16 @@ class ShareSnapshotKey(Fields):
             raise decode_failure("ShareSnapshotKey", version, buf, start, cause) from cause
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class StateBatch(Fields):
     """Runs of offsets whose state is not the first one."""
+
+    __slots__ = (
+        "first_offset",
+        "last_offset",
+        "delivery_state",
+        "delivery_count",
+        "unknown_tagged_fields",
+    )
 
     first_offset: int
     """First offset of the run."""
@@ -148,7 +155,6 @@ class StateBatch(Fields):
         self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class ShareSnapshotValue(Fields):
     """Whole state of a share partition, in place of all records before it (KIP-932)."""
 
@@ -157,6 +163,18 @@ class ShareSnapshotValue(Fields):
     MIN_VERSION: ClassVar[int] = 0
     MAX_VERSION: ClassVar[int] = 0
     FLEXIBLE_FROM: ClassVar[int | None] = 0
+
+    __slots__ = (
+        "snapshot_epoch",
+        "state_epoch",
+        "leader_epoch",
+        "start_offset",
+        "delivery_complete_count",
+        "create_timestamp",
+        "write_timestamp",
+        "state_batches",
+        "unknown_tagged_fields",
+    )
 
     snapshot_epoch: int
     """Number of the snapshot, one more with each; updates carry it."""

@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 import struct
-from dataclasses import dataclass
 from typing import ClassVar
 
 from fencepost_protocol.failures import (
@@ -46,7 +45,6 @@ _pack_qqbh = struct.Struct(">qqbh").pack
 new = object.__new__
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class ShareUpdateKey(Fields):
     """Key in __share_group_state of a change to a share partition's state (KIP-932)."""
 
@@ -55,6 +53,8 @@ class ShareUpdateKey(Fields):
     MIN_VERSION: ClassVar[int] = 0
     MAX_VERSION: ClassVar[int] = 0
     FLEXIBLE_FROM: ClassVar[int | None] = None
+
+    __slots__ = ("group_id", "topic_id", "partition", "unknown_tagged_fields")
 
     group_id: str
     """Share group of the state."""
@@ -117,9 +117,16 @@ class ShareUpdateKey(Fields):
             raise decode_failure("ShareUpdateKey", version, buf, start, cause) from cause
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class StateBatch(Fields):
     """Runs of offsets whose state has changed."""
+
+    __slots__ = (
+        "first_offset",
+        "last_offset",
+        "delivery_state",
+        "delivery_count",
+        "unknown_tagged_fields",
+    )
 
     first_offset: int
     """First offset of the run."""
@@ -146,7 +153,6 @@ class StateBatch(Fields):
         self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class ShareUpdateValue(Fields):
     """Change to a share partition's state since its snapshot (KIP-932)."""
 
@@ -155,6 +161,15 @@ class ShareUpdateValue(Fields):
     MIN_VERSION: ClassVar[int] = 0
     MAX_VERSION: ClassVar[int] = 0
     FLEXIBLE_FROM: ClassVar[int | None] = 0
+
+    __slots__ = (
+        "snapshot_epoch",
+        "leader_epoch",
+        "start_offset",
+        "delivery_complete_count",
+        "state_batches",
+        "unknown_tagged_fields",
+    )
 
     snapshot_epoch: int
     """Number of the snapshot that it changes."""

@@ -5,7 +5,6 @@
 from __future__ import annotations
 
 import struct
-from dataclasses import dataclass
 from typing import ClassVar
 
 from fencepost_protocol.failures import (
@@ -28,7 +27,6 @@ _pack_h = struct.Struct(">h").pack
 new = object.__new__
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class SnapshotFooterRecord(Fields):
     """Control record that closes a metadata snapshot; without it the file is incomplete (KIP-630).
     """
@@ -37,6 +35,8 @@ class SnapshotFooterRecord(Fields):
     MIN_VERSION: ClassVar[int] = 0
     MAX_VERSION: ClassVar[int] = 0
     FLEXIBLE_FROM: ClassVar[int | None] = 0
+
+    __slots__ = ("version", "unknown_tagged_fields")
 
     version: int
     """Schema version of this record, 0."""

@@ -5,7 +5,6 @@
 from __future__ import annotations
 
 import struct
-from dataclasses import dataclass
 from typing import ClassVar
 
 from fencepost_protocol.failures import (
@@ -28,7 +27,6 @@ _pack_hq = struct.Struct(">hq").pack
 new = object.__new__
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class SnapshotHeaderRecord(Fields):
     """Control record that opens a metadata snapshot (KIP-630)."""
 
@@ -36,6 +34,8 @@ class SnapshotHeaderRecord(Fields):
     MIN_VERSION: ClassVar[int] = 0
     MAX_VERSION: ClassVar[int] = 0
     FLEXIBLE_FROM: ClassVar[int | None] = 0
+
+    __slots__ = ("version", "last_contained_log_timestamp", "unknown_tagged_fields")
 
     version: int
     """Schema version of this record, 0."""

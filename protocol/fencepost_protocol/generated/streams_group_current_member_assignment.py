@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 import struct
-from dataclasses import dataclass
 from typing import ClassVar
 
 from fencepost_protocol.failures import (
@@ -43,7 +42,6 @@ _pack_iib = struct.Struct(">iib").pack
 new = object.__new__
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class StreamsGroupCurrentMemberAssignmentKey(Fields):
     """Key in __consumer_offsets of what a member of a streams group has at present (KIP-1071); a
     null value removes it.
@@ -54,6 +52,8 @@ class StreamsGroupCurrentMemberAssignmentKey(Fields):
     MIN_VERSION: ClassVar[int] = 0
     MAX_VERSION: ClassVar[int] = 0
     FLEXIBLE_FROM: ClassVar[int | None] = None
+
+    __slots__ = ("group_id", "member_id", "unknown_tagged_fields")
 
     group_id: str
     """Streams group."""
@@ -119,9 +119,10 @@ class StreamsGroupCurrentMemberAssignmentKey(Fields):
             raise decode_failure("StreamsGroupCurrentMemberAssignmentKey", version, buf, start, cause) from cause
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class TaskIds(Fields):
     """Part of StreamsGroupCurrentMemberAssignmentValue."""
+
+    __slots__ = ("subtopology_id", "partitions", "assignment_epochs", "unknown_tagged_fields")
 
     subtopology_id: str
     """Id of the subtopology, a number as text."""
@@ -144,7 +145,6 @@ class TaskIds(Fields):
         self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class StreamsGroupCurrentMemberAssignmentValue(Fields):
     """Epoch and tasks of a member of a streams group, and the tasks that it has to give up
     (KIP-1071).
@@ -155,6 +155,19 @@ class StreamsGroupCurrentMemberAssignmentValue(Fields):
     MIN_VERSION: ClassVar[int] = 0
     MAX_VERSION: ClassVar[int] = 0
     FLEXIBLE_FROM: ClassVar[int | None] = 0
+
+    __slots__ = (
+        "member_epoch",
+        "previous_member_epoch",
+        "state",
+        "active_tasks",
+        "standby_tasks",
+        "warmup_tasks",
+        "active_tasks_pending_revocation",
+        "standby_tasks_pending_revocation",
+        "warmup_tasks_pending_revocation",
+        "unknown_tagged_fields",
+    )
 
     member_epoch: int
     """Epoch of the member; in a heartbeat 0 joins, -1 leaves and -2 leaves for a while."""

@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 import struct
-from dataclasses import dataclass
 from typing import ClassVar
 
 from fencepost_protocol.failures import (
@@ -53,7 +52,6 @@ _pack_iq = struct.Struct(">iq").pack
 new = object.__new__
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class StreamsGroupDescribeRequest(Fields):
     """Asks the group coordinator for the details of streams groups (KIP-1071)."""
 
@@ -62,6 +60,8 @@ class StreamsGroupDescribeRequest(Fields):
     MIN_VERSION: ClassVar[int] = 0
     MAX_VERSION: ClassVar[int] = 0
     FLEXIBLE_FROM: ClassVar[int | None] = 0
+
+    __slots__ = ("group_ids", "include_authorized_operations", "unknown_tagged_fields")
 
     group_ids: list[str]
     """Groups to describe."""
@@ -132,9 +132,10 @@ class StreamsGroupDescribeRequest(Fields):
             raise decode_failure("StreamsGroupDescribeRequest", version, buf, start, cause) from cause
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class KeyValue(Fields):
     """Part of StreamsGroupDescribeResponse."""
+
+    __slots__ = ("key", "value", "unknown_tagged_fields")
 
     key: str
     """Name."""
@@ -153,9 +154,16 @@ class KeyValue(Fields):
         self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class TopicInfo(Fields):
     """Part of StreamsGroupDescribeResponse."""
+
+    __slots__ = (
+        "name",
+        "partitions",
+        "replication_factor",
+        "topic_configs",
+        "unknown_tagged_fields",
+    )
 
     name: str
     """Name of the topic."""
@@ -182,9 +190,17 @@ class TopicInfo(Fields):
         self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class Subtopology(Fields):
     """Subtopologies, each of which has a task for each partition."""
+
+    __slots__ = (
+        "subtopology_id",
+        "source_topics",
+        "repartition_sink_topics",
+        "state_changelog_topics",
+        "repartition_source_topics",
+        "unknown_tagged_fields",
+    )
 
     subtopology_id: str
     """Id of the subtopology, a number as text."""
@@ -215,9 +231,10 @@ class Subtopology(Fields):
         self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class Topology(Fields):
     """Topology of the group; null when no member has told one."""
+
+    __slots__ = ("epoch", "subtopologies", "unknown_tagged_fields")
 
     epoch: int
     """Epoch of the topology."""
@@ -236,9 +253,10 @@ class Topology(Fields):
         self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class Endpoint(Fields):
     """Part of StreamsGroupDescribeResponse."""
+
+    __slots__ = ("host", "port", "unknown_tagged_fields")
 
     host: str
     """Name of the host."""
@@ -257,9 +275,10 @@ class Endpoint(Fields):
         self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class TaskOffset(Fields):
     """Part of StreamsGroupDescribeResponse."""
+
+    __slots__ = ("subtopology_id", "partition", "offset", "unknown_tagged_fields")
 
     subtopology_id: str
     """Id of the subtopology, a number as text."""
@@ -282,9 +301,10 @@ class TaskOffset(Fields):
         self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class TaskIds(Fields):
     """Part of StreamsGroupDescribeResponse."""
+
+    __slots__ = ("subtopology_id", "partitions", "unknown_tagged_fields")
 
     subtopology_id: str
     """Id of the subtopology, a number as text."""
@@ -303,9 +323,10 @@ class TaskIds(Fields):
         self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class Assignment(Fields):
     """Part of StreamsGroupDescribeResponse."""
+
+    __slots__ = ("active_tasks", "standby_tasks", "warmup_tasks", "unknown_tagged_fields")
 
     active_tasks: list[TaskIds]
     """Tasks that process records."""
@@ -328,9 +349,27 @@ class Assignment(Fields):
         self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class Member(Fields):
     """Members of the group."""
+
+    __slots__ = (
+        "member_id",
+        "member_epoch",
+        "instance_id",
+        "rack_id",
+        "client_id",
+        "client_host",
+        "topology_epoch",
+        "process_id",
+        "user_endpoint",
+        "client_tags",
+        "task_offsets",
+        "task_end_offsets",
+        "assignment",
+        "target_assignment",
+        "is_classic",
+        "unknown_tagged_fields",
+    )
 
     member_id: str
     """Id that the member makes once and keeps while it lives."""
@@ -401,9 +440,21 @@ class Member(Fields):
         self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class DescribedGroup(Fields):
     """Outcomes by group."""
+
+    __slots__ = (
+        "error_code",
+        "error_message",
+        "group_id",
+        "group_state",
+        "group_epoch",
+        "assignment_epoch",
+        "topology",
+        "members",
+        "authorized_operations",
+        "unknown_tagged_fields",
+    )
 
     error_code: int
     """NONE, or e.g. GROUP_ID_NOT_FOUND, UNKNOWN_MEMBER_ID, FENCED_MEMBER_EPOCH, NOT_COORDINATOR."""
@@ -450,7 +501,6 @@ class DescribedGroup(Fields):
         self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class StreamsGroupDescribeResponse(Fields):
     """Details of streams groups: state, epochs, topology, members and their tasks (KIP-1071)."""
 
@@ -459,6 +509,8 @@ class StreamsGroupDescribeResponse(Fields):
     MIN_VERSION: ClassVar[int] = 0
     MAX_VERSION: ClassVar[int] = 0
     FLEXIBLE_FROM: ClassVar[int | None] = 0
+
+    __slots__ = ("throttle_time_ms", "groups", "unknown_tagged_fields")
 
     throttle_time_ms: int
     """Quota delay in ms that the client has to sit out itself (KIP-219); 0 when within quota."""

@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 import struct
-from dataclasses import dataclass
 from typing import ClassVar
 
 from fencepost_protocol.failures import (
@@ -57,9 +56,10 @@ _pack_iq = struct.Struct(">iq").pack
 new = object.__new__
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class KeyValue(Fields):
     """Part of StreamsGroupHeartbeatRequest."""
+
+    __slots__ = ("key", "value", "unknown_tagged_fields")
 
     key: str
     """Name."""
@@ -78,9 +78,16 @@ class KeyValue(Fields):
         self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class TopicInfo(Fields):
     """Part of StreamsGroupHeartbeatRequest."""
+
+    __slots__ = (
+        "name",
+        "partitions",
+        "replication_factor",
+        "topic_configs",
+        "unknown_tagged_fields",
+    )
 
     name: str
     """Name of the topic."""
@@ -107,9 +114,15 @@ class TopicInfo(Fields):
         self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class CopartitionGroup(Fields):
     """Groups of source topics that must have equally many partitions."""
+
+    __slots__ = (
+        "source_topics",
+        "source_topic_regex",
+        "repartition_source_topics",
+        "unknown_tagged_fields",
+    )
 
     source_topics: list[int]
     """Positions in the list of source topics."""
@@ -132,9 +145,19 @@ class CopartitionGroup(Fields):
         self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class Subtopology(Fields):
     """Subtopologies, each of which has a task for each partition."""
+
+    __slots__ = (
+        "subtopology_id",
+        "source_topics",
+        "source_topic_regex",
+        "state_changelog_topics",
+        "repartition_sink_topics",
+        "repartition_source_topics",
+        "copartition_groups",
+        "unknown_tagged_fields",
+    )
 
     subtopology_id: str
     """Id of the subtopology, a number as text."""
@@ -173,9 +196,10 @@ class Subtopology(Fields):
         self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class Topology(Fields):
     """Topology of the application, told on joining; null when unchanged."""
+
+    __slots__ = ("epoch", "subtopologies", "unknown_tagged_fields")
 
     epoch: int
     """Epoch of the topology."""
@@ -194,9 +218,10 @@ class Topology(Fields):
         self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class StreamsGroupHeartbeatRequestTaskIds(Fields):
     """Part of StreamsGroupHeartbeatRequest."""
+
+    __slots__ = ("subtopology_id", "partitions", "unknown_tagged_fields")
 
     subtopology_id: str
     """Id of the subtopology, a number as text."""
@@ -215,9 +240,10 @@ class StreamsGroupHeartbeatRequestTaskIds(Fields):
         self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class StreamsGroupHeartbeatRequestEndpoint(Fields):
     """Part of StreamsGroupHeartbeatRequest."""
+
+    __slots__ = ("host", "port", "unknown_tagged_fields")
 
     host: str
     """Name of the host."""
@@ -236,9 +262,10 @@ class StreamsGroupHeartbeatRequestEndpoint(Fields):
         self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class TaskOffset(Fields):
     """Part of StreamsGroupHeartbeatRequest."""
+
+    __slots__ = ("subtopology_id", "partition", "offset", "unknown_tagged_fields")
 
     subtopology_id: str
     """Id of the subtopology, a number as text."""
@@ -261,7 +288,6 @@ class TaskOffset(Fields):
         self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class StreamsGroupHeartbeatRequest(Fields):
     """A member of a streams group joins, stays alive, tells its topology and its tasks, and leaves,
     all with this request to the group coordinator (KIP-1071).
@@ -272,6 +298,27 @@ class StreamsGroupHeartbeatRequest(Fields):
     MIN_VERSION: ClassVar[int] = 0
     MAX_VERSION: ClassVar[int] = 0
     FLEXIBLE_FROM: ClassVar[int | None] = 0
+
+    __slots__ = (
+        "group_id",
+        "member_id",
+        "member_epoch",
+        "endpoint_information_epoch",
+        "instance_id",
+        "rack_id",
+        "rebalance_timeout_ms",
+        "topology",
+        "active_tasks",
+        "standby_tasks",
+        "warmup_tasks",
+        "process_id",
+        "user_endpoint",
+        "client_tags",
+        "task_offsets",
+        "task_end_offsets",
+        "shutdown_application",
+        "unknown_tagged_fields",
+    )
 
     group_id: str
     """Streams group."""
@@ -1259,9 +1306,10 @@ class StreamsGroupHeartbeatRequest(Fields):
             raise decode_failure("StreamsGroupHeartbeatRequest", version, buf, start, cause) from cause
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class Status(Fields):
     """Part of StreamsGroupHeartbeatResponse."""
+
+    __slots__ = ("status_code", "status_detail", "unknown_tagged_fields")
 
     status_code: int
     """0 stale topology, 1 missing source topics, 2 incorrectly partitioned topics, 3 missing
@@ -1282,9 +1330,10 @@ class Status(Fields):
         self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class StreamsGroupHeartbeatResponseTaskIds(Fields):
     """Part of StreamsGroupHeartbeatResponse."""
+
+    __slots__ = ("subtopology_id", "partitions", "unknown_tagged_fields")
 
     subtopology_id: str
     """Id of the subtopology, a number as text."""
@@ -1303,9 +1352,10 @@ class StreamsGroupHeartbeatResponseTaskIds(Fields):
         self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class StreamsGroupHeartbeatResponseEndpoint(Fields):
     """Part of StreamsGroupHeartbeatResponse."""
+
+    __slots__ = ("host", "port", "unknown_tagged_fields")
 
     host: str
     """Name of the host."""
@@ -1324,9 +1374,10 @@ class StreamsGroupHeartbeatResponseEndpoint(Fields):
         self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class TopicPartition(Fields):
     """Part of StreamsGroupHeartbeatResponse."""
+
+    __slots__ = ("topic", "partitions", "unknown_tagged_fields")
 
     topic: str
     """Name of the topic."""
@@ -1345,9 +1396,15 @@ class TopicPartition(Fields):
         self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class EndpointToPartitions(Fields):
     """Partitions of each endpoint; null when the member knows them."""
+
+    __slots__ = (
+        "user_endpoint",
+        "active_partitions",
+        "standby_partitions",
+        "unknown_tagged_fields",
+    )
 
     user_endpoint: StreamsGroupHeartbeatResponseEndpoint
     """Where the process answers queries of state (application.server); null when not set."""
@@ -1370,7 +1427,6 @@ class EndpointToPartitions(Fields):
         self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class StreamsGroupHeartbeatResponse(Fields):
     """The coordinator's answer to each heartbeat: the member's epoch, its tasks when they are new
     to it, and what is wrong with the topology (KIP-1071).
@@ -1381,6 +1437,24 @@ class StreamsGroupHeartbeatResponse(Fields):
     MIN_VERSION: ClassVar[int] = 0
     MAX_VERSION: ClassVar[int] = 0
     FLEXIBLE_FROM: ClassVar[int | None] = 0
+
+    __slots__ = (
+        "throttle_time_ms",
+        "error_code",
+        "error_message",
+        "member_id",
+        "member_epoch",
+        "heartbeat_interval_ms",
+        "acceptable_recovery_lag",
+        "task_offset_interval_ms",
+        "status",
+        "active_tasks",
+        "standby_tasks",
+        "warmup_tasks",
+        "endpoint_information_epoch",
+        "partitions_by_user_endpoint",
+        "unknown_tagged_fields",
+    )
 
     throttle_time_ms: int
     """Quota delay in ms that the client has to sit out itself (KIP-219); 0 when within quota."""

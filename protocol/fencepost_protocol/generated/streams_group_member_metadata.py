@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 import struct
-from dataclasses import dataclass
 from typing import ClassVar
 
 from fencepost_protocol.failures import (
@@ -41,7 +40,6 @@ _pack_ii = struct.Struct(">ii").pack
 new = object.__new__
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class StreamsGroupMemberMetadataKey(Fields):
     """Key in __consumer_offsets of what a member of a streams group has told (KIP-1071); a null
     value removes the member.
@@ -52,6 +50,8 @@ class StreamsGroupMemberMetadataKey(Fields):
     MIN_VERSION: ClassVar[int] = 0
     MAX_VERSION: ClassVar[int] = 0
     FLEXIBLE_FROM: ClassVar[int | None] = None
+
+    __slots__ = ("group_id", "member_id", "unknown_tagged_fields")
 
     group_id: str
     """Streams group."""
@@ -117,9 +117,10 @@ class StreamsGroupMemberMetadataKey(Fields):
             raise decode_failure("StreamsGroupMemberMetadataKey", version, buf, start, cause) from cause
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class Endpoint(Fields):
     """Part of StreamsGroupMemberMetadataValue."""
+
+    __slots__ = ("host", "port", "unknown_tagged_fields")
 
     host: str
     """Name of the host."""
@@ -138,9 +139,10 @@ class Endpoint(Fields):
         self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class KeyValue(Fields):
     """Part of StreamsGroupMemberMetadataValue."""
+
+    __slots__ = ("key", "value", "unknown_tagged_fields")
 
     key: str
     """Name."""
@@ -159,7 +161,6 @@ class KeyValue(Fields):
         self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class StreamsGroupMemberMetadataValue(Fields):
     """What a member of a streams group has told about itself (KIP-1071)."""
 
@@ -168,6 +169,19 @@ class StreamsGroupMemberMetadataValue(Fields):
     MIN_VERSION: ClassVar[int] = 0
     MAX_VERSION: ClassVar[int] = 0
     FLEXIBLE_FROM: ClassVar[int | None] = 0
+
+    __slots__ = (
+        "instance_id",
+        "rack_id",
+        "client_id",
+        "client_host",
+        "rebalance_timeout_ms",
+        "topology_epoch",
+        "process_id",
+        "user_endpoint",
+        "client_tags",
+        "unknown_tagged_fields",
+    )
 
     instance_id: str | None
     """Instance id of a static member; null for others."""

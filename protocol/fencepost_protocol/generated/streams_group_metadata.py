@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 import struct
-from dataclasses import dataclass
 from typing import ClassVar
 
 from fencepost_protocol.failures import (
@@ -42,7 +41,6 @@ _pack_iq = struct.Struct(">iq").pack
 new = object.__new__
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class StreamsGroupMetadataKey(Fields):
     """Key in __consumer_offsets of a streams group's epoch (KIP-1071); a null value removes the
     group.
@@ -53,6 +51,8 @@ class StreamsGroupMetadataKey(Fields):
     MIN_VERSION: ClassVar[int] = 0
     MAX_VERSION: ClassVar[int] = 0
     FLEXIBLE_FROM: ClassVar[int | None] = None
+
+    __slots__ = ("group_id", "unknown_tagged_fields")
 
     group_id: str
     """Streams group."""
@@ -104,9 +104,10 @@ class StreamsGroupMetadataKey(Fields):
             raise decode_failure("StreamsGroupMetadataKey", version, buf, start, cause) from cause
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class LastAssignmentConfig(Fields):
     """Part of StreamsGroupMetadataValue."""
+
+    __slots__ = ("key", "value", "unknown_tagged_fields")
 
     key: str
     """Name."""
@@ -125,7 +126,6 @@ class LastAssignmentConfig(Fields):
         self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class StreamsGroupMetadataValue(Fields):
     """A streams group's epoch, and what its last assignment was made of (KIP-1071)."""
 
@@ -134,6 +134,14 @@ class StreamsGroupMetadataValue(Fields):
     MIN_VERSION: ClassVar[int] = 0
     MAX_VERSION: ClassVar[int] = 0
     FLEXIBLE_FROM: ClassVar[int | None] = 0
+
+    __slots__ = (
+        "epoch",
+        "metadata_hash",
+        "validated_topology_epoch",
+        "last_assignment_configs",
+        "unknown_tagged_fields",
+    )
 
     epoch: int
     """Epoch of the group, which grows with members, topology and topics."""

@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 import struct
-from dataclasses import dataclass
 from typing import ClassVar
 
 from fencepost_protocol.failures import (
@@ -37,7 +36,6 @@ _pack_h = struct.Struct(">h").pack
 new = object.__new__
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class StreamsGroupTargetAssignmentMemberKey(Fields):
     """Key in __consumer_offsets of one member's target assignment in a streams group (KIP-1071); a
     null value removes it.
@@ -48,6 +46,8 @@ class StreamsGroupTargetAssignmentMemberKey(Fields):
     MIN_VERSION: ClassVar[int] = 0
     MAX_VERSION: ClassVar[int] = 0
     FLEXIBLE_FROM: ClassVar[int | None] = None
+
+    __slots__ = ("group_id", "member_id", "unknown_tagged_fields")
 
     group_id: str
     """Streams group."""
@@ -113,9 +113,10 @@ class StreamsGroupTargetAssignmentMemberKey(Fields):
             raise decode_failure("StreamsGroupTargetAssignmentMemberKey", version, buf, start, cause) from cause
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class TaskIds(Fields):
     """Part of StreamsGroupTargetAssignmentMemberValue."""
+
+    __slots__ = ("subtopology_id", "partitions", "unknown_tagged_fields")
 
     subtopology_id: str
     """Id of the subtopology, a number as text."""
@@ -134,7 +135,6 @@ class TaskIds(Fields):
         self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class StreamsGroupTargetAssignmentMemberValue(Fields):
     """Tasks that a member of a streams group is to have (KIP-1071)."""
 
@@ -143,6 +143,8 @@ class StreamsGroupTargetAssignmentMemberValue(Fields):
     MIN_VERSION: ClassVar[int] = 0
     MAX_VERSION: ClassVar[int] = 0
     FLEXIBLE_FROM: ClassVar[int | None] = 0
+
+    __slots__ = ("active_tasks", "standby_tasks", "warmup_tasks", "unknown_tagged_fields")
 
     active_tasks: list[TaskIds]
     """Tasks that process records."""

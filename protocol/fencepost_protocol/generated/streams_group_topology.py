@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 import struct
-from dataclasses import dataclass
 from typing import ClassVar
 
 from fencepost_protocol.failures import (
@@ -43,7 +42,6 @@ _pack_ih = struct.Struct(">ih").pack
 new = object.__new__
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class StreamsGroupTopologyKey(Fields):
     """Key in __consumer_offsets of a streams group's topology (KIP-1071); a null value removes it.
     """
@@ -53,6 +51,8 @@ class StreamsGroupTopologyKey(Fields):
     MIN_VERSION: ClassVar[int] = 0
     MAX_VERSION: ClassVar[int] = 0
     FLEXIBLE_FROM: ClassVar[int | None] = None
+
+    __slots__ = ("group_id", "unknown_tagged_fields")
 
     group_id: str
     """Streams group."""
@@ -104,9 +104,10 @@ class StreamsGroupTopologyKey(Fields):
             raise decode_failure("StreamsGroupTopologyKey", version, buf, start, cause) from cause
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class TopicConfig(Fields):
     """Part of StreamsGroupTopologyValue."""
+
+    __slots__ = ("key", "value", "unknown_tagged_fields")
 
     key: str
     """Name of the setting."""
@@ -125,9 +126,16 @@ class TopicConfig(Fields):
         self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class TopicInfo(Fields):
     """Part of StreamsGroupTopologyValue."""
+
+    __slots__ = (
+        "name",
+        "partitions",
+        "replication_factor",
+        "topic_configs",
+        "unknown_tagged_fields",
+    )
 
     name: str
     """Name of the topic."""
@@ -154,9 +162,15 @@ class TopicInfo(Fields):
         self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class CopartitionGroup(Fields):
     """Groups of source topics that must have equally many partitions."""
+
+    __slots__ = (
+        "source_topics",
+        "source_topic_regex",
+        "repartition_source_topics",
+        "unknown_tagged_fields",
+    )
 
     source_topics: list[int]
     """Positions in the list of source topics."""
@@ -179,9 +193,19 @@ class CopartitionGroup(Fields):
         self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class Subtopology(Fields):
     """Subtopologies, each of which has a task for each partition."""
+
+    __slots__ = (
+        "subtopology_id",
+        "source_topics",
+        "source_topic_regex",
+        "state_changelog_topics",
+        "repartition_sink_topics",
+        "repartition_source_topics",
+        "copartition_groups",
+        "unknown_tagged_fields",
+    )
 
     subtopology_id: str
     """Id of the subtopology, a number as text."""
@@ -220,7 +244,6 @@ class Subtopology(Fields):
         self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class StreamsGroupTopologyValue(Fields):
     """The topology that the members of a streams group run (KIP-1071)."""
 
@@ -229,6 +252,8 @@ class StreamsGroupTopologyValue(Fields):
     MIN_VERSION: ClassVar[int] = 0
     MAX_VERSION: ClassVar[int] = 0
     FLEXIBLE_FROM: ClassVar[int | None] = 0
+
+    __slots__ = ("epoch", "subtopologies", "unknown_tagged_fields")
 
     epoch: int
     """Epoch of the topology."""

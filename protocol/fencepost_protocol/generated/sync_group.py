@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 import struct
-from dataclasses import dataclass
 from typing import ClassVar
 
 from fencepost_protocol.failures import (
@@ -44,9 +43,10 @@ _pack_ih = struct.Struct(">ih").pack
 new = object.__new__
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class SyncGroupRequestAssignment(Fields):
     """Everybody's assignment from the leader; empty from all others."""
+
+    __slots__ = ("member_id", "assignment", "unknown_tagged_fields")
 
     member_id: str
     """Member that gets this assignment; members not listed get an empty one."""
@@ -65,7 +65,6 @@ class SyncGroupRequestAssignment(Fields):
         self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class SyncGroupRequest(Fields):
     """Second step of a classic rebalance: the leader hands in everybody's assignment, the other
     members ask for theirs and wait for the leader.
@@ -76,6 +75,17 @@ class SyncGroupRequest(Fields):
     MIN_VERSION: ClassVar[int] = 0
     MAX_VERSION: ClassVar[int] = 5
     FLEXIBLE_FROM: ClassVar[int | None] = 4
+
+    __slots__ = (
+        "group_id",
+        "generation_id",
+        "member_id",
+        "group_instance_id",
+        "protocol_type",
+        "protocol_name",
+        "assignments",
+        "unknown_tagged_fields",
+    )
 
     group_id: str
     """Group that is being rebalanced."""
@@ -390,7 +400,6 @@ class SyncGroupRequest(Fields):
             raise decode_failure("SyncGroupRequest", version, buf, start, cause) from cause
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class SyncGroupResponse(Fields):
     """Gives one member its share of the assignment and so ends the rebalance for it."""
 
@@ -399,6 +408,15 @@ class SyncGroupResponse(Fields):
     MIN_VERSION: ClassVar[int] = 0
     MAX_VERSION: ClassVar[int] = 5
     FLEXIBLE_FROM: ClassVar[int | None] = 4
+
+    __slots__ = (
+        "throttle_time_ms",
+        "error_code",
+        "protocol_type",
+        "protocol_name",
+        "assignment",
+        "unknown_tagged_fields",
+    )
 
     throttle_time_ms: int
     """Versions 1-5. Quota delay in ms that the client has to sit out itself (KIP-219); 0 when

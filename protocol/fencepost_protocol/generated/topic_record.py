@@ -5,7 +5,6 @@
 from __future__ import annotations
 
 import struct
-from dataclasses import dataclass
 from typing import ClassVar
 
 from fencepost_protocol.failures import (
@@ -32,7 +31,6 @@ _pack_U = struct.Struct(">16s").pack
 new = object.__new__
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class TopicRecord(Fields):
     """Creates a topic and ties its name to a UUID; PartitionRecords follow."""
 
@@ -41,6 +39,8 @@ class TopicRecord(Fields):
     MIN_VERSION: ClassVar[int] = 0
     MAX_VERSION: ClassVar[int] = 0
     FLEXIBLE_FROM: ClassVar[int | None] = 0
+
+    __slots__ = ("name", "topic_id", "unknown_tagged_fields")
 
     name: str
     """Name of the topic."""

@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 import struct
-from dataclasses import dataclass
 from typing import ClassVar
 
 from fencepost_protocol.failures import (
@@ -52,7 +51,6 @@ _pack_qq = struct.Struct(">qq").pack
 new = object.__new__
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class TransactionLogKey(Fields):
     """Key in __transaction_state; a null value deletes a transactional id that has expired."""
 
@@ -61,6 +59,8 @@ class TransactionLogKey(Fields):
     MIN_VERSION: ClassVar[int] = 0
     MAX_VERSION: ClassVar[int] = 0
     FLEXIBLE_FROM: ClassVar[int | None] = None
+
+    __slots__ = ("transactional_id", "unknown_tagged_fields")
 
     transactional_id: str
     """The producer's transactional.id; its hash decides on the partition and so on the coordinator.
@@ -113,9 +113,10 @@ class TransactionLogKey(Fields):
             raise decode_failure("TransactionLogKey", version, buf, start, cause) from cause
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class PartitionsSchema(Fields):
     """Partitions that need a marker; null in Empty, an empty list in CompleteX."""
+
+    __slots__ = ("topic", "partition_ids", "unknown_tagged_fields")
 
     topic: str
     """Topic with partitions in the transaction; __consumer_offsets stands for committed offsets."""
@@ -134,7 +135,6 @@ class PartitionsSchema(Fields):
         self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class TransactionLogValue(Fields):
     """State of one transactional id, written by its coordinator at every step: Empty, Ongoing,
     PrepareX, CompleteX (KIP-98).
@@ -145,6 +145,21 @@ class TransactionLogValue(Fields):
     MIN_VERSION: ClassVar[int] = 0
     MAX_VERSION: ClassVar[int] = 1
     FLEXIBLE_FROM: ClassVar[int | None] = 1
+
+    __slots__ = (
+        "producer_id",
+        "previous_producer_id",
+        "next_producer_id",
+        "producer_epoch",
+        "next_producer_epoch",
+        "transaction_timeout_ms",
+        "transaction_status",
+        "transaction_partitions",
+        "transaction_last_update_timestamp_ms",
+        "transaction_start_timestamp_ms",
+        "client_transaction_version",
+        "unknown_tagged_fields",
+    )
 
     producer_id: int
     """Producer id now tied to the transactional id."""

@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 import struct
-from dataclasses import dataclass
 from typing import ClassVar
 
 from fencepost_protocol.failures import (
@@ -52,9 +51,16 @@ _pack_qhi = struct.Struct(">qhi").pack
 new = object.__new__
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class TxnOffsetCommitRequestPartition(Fields):
     """One position for each partition."""
+
+    __slots__ = (
+        "partition_index",
+        "committed_offset",
+        "committed_leader_epoch",
+        "committed_metadata",
+        "unknown_tagged_fields",
+    )
 
     partition_index: int
     """Partition number within the topic, counted from 0."""
@@ -83,9 +89,10 @@ class TxnOffsetCommitRequestPartition(Fields):
         self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class TxnOffsetCommitRequestTopic(Fields):
     """Positions to store, grouped by topic."""
+
+    __slots__ = ("name", "partitions", "unknown_tagged_fields")
 
     name: str
     """Topic consumed; unknown gives UNKNOWN_TOPIC_OR_PARTITION."""
@@ -104,7 +111,6 @@ class TxnOffsetCommitRequestTopic(Fields):
         self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class TxnOffsetCommitRequest(Fields):
     """A transactional producer stores consumer positions at the group coordinator; they stay
     pending until the transaction ends (KIP-98).
@@ -115,6 +121,18 @@ class TxnOffsetCommitRequest(Fields):
     MIN_VERSION: ClassVar[int] = 0
     MAX_VERSION: ClassVar[int] = 5
     FLEXIBLE_FROM: ClassVar[int | None] = 3
+
+    __slots__ = (
+        "transactional_id",
+        "group_id",
+        "producer_id",
+        "producer_epoch",
+        "generation_id",
+        "member_id",
+        "group_instance_id",
+        "topics",
+        "unknown_tagged_fields",
+    )
 
     transactional_id: str
     """Transactional id of the producer; unknown gives INVALID_PRODUCER_ID_MAPPING."""
@@ -471,9 +489,10 @@ class TxnOffsetCommitRequest(Fields):
             raise decode_failure("TxnOffsetCommitRequest", version, buf, start, cause) from cause
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class TxnOffsetCommitResponsePartition(Fields):
     """One outcome for each partition; there is no code for the request as a whole."""
+
+    __slots__ = ("partition_index", "error_code", "unknown_tagged_fields")
 
     partition_index: int
     """Partition number within the topic, counted from 0."""
@@ -494,9 +513,10 @@ class TxnOffsetCommitResponsePartition(Fields):
         self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class TxnOffsetCommitResponseTopic(Fields):
     """Outcome grouped by topic, as in the request."""
+
+    __slots__ = ("name", "partitions", "unknown_tagged_fields")
 
     name: str
     """Topic the outcome is for."""
@@ -515,7 +535,6 @@ class TxnOffsetCommitResponseTopic(Fields):
         self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class TxnOffsetCommitResponse(Fields):
     """The group coordinator's verdict on each position of a TxnOffsetCommit. NONE means stored but
     pending: readers see it only once the commit marker is in the offsets partition.
@@ -526,6 +545,8 @@ class TxnOffsetCommitResponse(Fields):
     MIN_VERSION: ClassVar[int] = 0
     MAX_VERSION: ClassVar[int] = 5
     FLEXIBLE_FROM: ClassVar[int | None] = 3
+
+    __slots__ = ("throttle_time_ms", "topics", "unknown_tagged_fields")
 
     throttle_time_ms: int
     """Quota delay in ms that the client has to sit out itself (KIP-219); 0 when within quota."""

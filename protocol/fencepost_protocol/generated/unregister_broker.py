@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 import struct
-from dataclasses import dataclass
 from typing import ClassVar
 
 from fencepost_protocol.failures import (
@@ -33,7 +32,6 @@ _pack_ih = struct.Struct(">ih").pack
 new = object.__new__
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class UnregisterBrokerRequest(Fields):
     """An administrator removes a broker's registration for good, usually after it was taken out of
     service; a broker passes it on to the controller.
@@ -44,6 +42,8 @@ class UnregisterBrokerRequest(Fields):
     MIN_VERSION: ClassVar[int] = 0
     MAX_VERSION: ClassVar[int] = 0
     FLEXIBLE_FROM: ClassVar[int | None] = 0
+
+    __slots__ = ("broker_id", "unknown_tagged_fields")
 
     broker_id: int
     """Broker to remove; one without a registration gives BROKER_ID_NOT_REGISTERED."""
@@ -94,7 +94,6 @@ class UnregisterBrokerRequest(Fields):
             raise decode_failure("UnregisterBrokerRequest", version, buf, start, cause) from cause
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class UnregisterBrokerResponse(Fields):
     """Tells the administrator whether the broker's registration was removed."""
 
@@ -103,6 +102,8 @@ class UnregisterBrokerResponse(Fields):
     MIN_VERSION: ClassVar[int] = 0
     MAX_VERSION: ClassVar[int] = 0
     FLEXIBLE_FROM: ClassVar[int | None] = 0
+
+    __slots__ = ("throttle_time_ms", "error_code", "error_message", "unknown_tagged_fields")
 
     throttle_time_ms: int
     """Quota delay in ms that the client has to sit out itself (KIP-219); 0 when within quota."""

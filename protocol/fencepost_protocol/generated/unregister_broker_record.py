@@ -5,7 +5,6 @@
 from __future__ import annotations
 
 import struct
-from dataclasses import dataclass
 from typing import ClassVar
 
 from fencepost_protocol.failures import (
@@ -28,7 +27,6 @@ _pack_iq = struct.Struct(">iq").pack
 new = object.__new__
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class UnregisterBrokerRecord(Fields):
     """Removes a broker's registration from the cluster metadata, as UnregisterBroker asked for."""
 
@@ -37,6 +35,8 @@ class UnregisterBrokerRecord(Fields):
     MIN_VERSION: ClassVar[int] = 0
     MAX_VERSION: ClassVar[int] = 0
     FLEXIBLE_FROM: ClassVar[int | None] = 0
+
+    __slots__ = ("broker_id", "broker_epoch", "unknown_tagged_fields")
 
     broker_id: int
     """Broker that is removed."""

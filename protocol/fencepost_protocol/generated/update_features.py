@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 import struct
-from dataclasses import dataclass
 from typing import ClassVar
 
 from fencepost_protocol.failures import (
@@ -43,9 +42,16 @@ _pack_ih = struct.Struct(">ih").pack
 new = object.__new__
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class FeatureUpdateKey(Fields):
     """Features to change, each of them once."""
+
+    __slots__ = (
+        "feature",
+        "max_version_level",
+        "allow_downgrade",
+        "upgrade_type",
+        "unknown_tagged_fields",
+    )
 
     feature: str
     """Feature name, e.g. transaction.version; unknown gives INVALID_UPDATE_VERSION."""
@@ -74,7 +80,6 @@ class FeatureUpdateKey(Fields):
         self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class UpdateFeaturesRequest(Fields):
     """An admin client raises, lowers or disables cluster-wide features such as transaction.version
     (KIP-584). Needs alter on the cluster.
@@ -85,6 +90,8 @@ class UpdateFeaturesRequest(Fields):
     MIN_VERSION: ClassVar[int] = 0
     MAX_VERSION: ClassVar[int] = 2
     FLEXIBLE_FROM: ClassVar[int | None] = 0
+
+    __slots__ = ("timeout_ms", "feature_updates", "validate_only", "unknown_tagged_fields")
 
     timeout_ms: int
     """Longest wait in ms for the update."""
@@ -218,9 +225,10 @@ class UpdateFeaturesRequest(Fields):
             raise decode_failure("UpdateFeaturesRequest", version, buf, start, cause) from cause
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class UpdatableFeatureResult(Fields):
     """One verdict for each feature, up to version 1."""
+
+    __slots__ = ("feature", "error_code", "error_message", "unknown_tagged_fields")
 
     feature: str
     """Feature the verdict is for."""
@@ -243,7 +251,6 @@ class UpdatableFeatureResult(Fields):
         self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class UpdateFeaturesResponse(Fields):
     """Outcome of an UpdateFeatures request. Clients notice the new levels through FinalizedFeatures
     in ApiVersions (KIP-584).
@@ -254,6 +261,14 @@ class UpdateFeaturesResponse(Fields):
     MIN_VERSION: ClassVar[int] = 0
     MAX_VERSION: ClassVar[int] = 2
     FLEXIBLE_FROM: ClassVar[int | None] = 0
+
+    __slots__ = (
+        "throttle_time_ms",
+        "error_code",
+        "error_message",
+        "results",
+        "unknown_tagged_fields",
+    )
 
     throttle_time_ms: int
     """Quota delay in ms that the client has to sit out itself (KIP-219); 0 when within quota."""

@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 import struct
-from dataclasses import dataclass
 from typing import ClassVar
 
 from fencepost_protocol.failures import (
@@ -51,9 +50,10 @@ _pack_iiU = struct.Struct(">ii16s").pack
 new = object.__new__
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class Listener(Fields):
     """Where the voter can be reached."""
+
+    __slots__ = ("name", "host", "port", "unknown_tagged_fields")
 
     name: str
     """Listener name, e.g. CONTROLLER."""
@@ -76,9 +76,10 @@ class Listener(Fields):
         self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class KRaftVersionFeature(Fields):
     """Levels of kraft.version that the voter supports."""
+
+    __slots__ = ("min_supported_version", "max_supported_version", "unknown_tagged_fields")
 
     min_supported_version: int
     """Lowest level."""
@@ -97,7 +98,6 @@ class KRaftVersionFeature(Fields):
         self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class UpdateRaftVoterRequest(Fields):
     """A voter tells the active controller its listeners and which levels of kraft.version it
     supports (KIP-853).
@@ -108,6 +108,16 @@ class UpdateRaftVoterRequest(Fields):
     MIN_VERSION: ClassVar[int] = 0
     MAX_VERSION: ClassVar[int] = 0
     FLEXIBLE_FROM: ClassVar[int | None] = 0
+
+    __slots__ = (
+        "cluster_id",
+        "current_leader_epoch",
+        "voter_id",
+        "voter_directory_id",
+        "listeners",
+        "kraft_version_feature",
+        "unknown_tagged_fields",
+    )
 
     cluster_id: str | None
     """Cluster that the sender means; another one gives INCONSISTENT_CLUSTER_ID, null means any."""
@@ -283,9 +293,10 @@ class UpdateRaftVoterRequest(Fields):
             raise decode_failure("UpdateRaftVoterRequest", version, buf, start, cause) from cause
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class CurrentLeader(Fields):
     """Leader that the answering node knows."""
+
+    __slots__ = ("leader_id", "leader_epoch", "host", "port", "unknown_tagged_fields")
 
     leader_id: int
     """Node id of the leader; -1 when there is none."""
@@ -312,7 +323,6 @@ class CurrentLeader(Fields):
         self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class UpdateRaftVoterResponse(Fields):
     """Tells whether the leader has taken note of the voter's facts, and which node leads."""
 
@@ -321,6 +331,8 @@ class UpdateRaftVoterResponse(Fields):
     MIN_VERSION: ClassVar[int] = 0
     MAX_VERSION: ClassVar[int] = 0
     FLEXIBLE_FROM: ClassVar[int | None] = 0
+
+    __slots__ = ("throttle_time_ms", "error_code", "current_leader", "unknown_tagged_fields")
 
     throttle_time_ms: int
     """Quota delay in ms that the client has to sit out itself (KIP-219); 0 when within quota."""

@@ -5,7 +5,6 @@
 from __future__ import annotations
 
 import struct
-from dataclasses import dataclass
 from typing import ClassVar
 
 from fencepost_protocol.failures import (
@@ -34,7 +33,6 @@ _pack_i = struct.Struct(">i").pack
 new = object.__new__
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class UserScramCredentialRecord(Fields):
     """Sets a user's SCRAM credential for one mechanism; the password itself is never stored
     (KIP-554).
@@ -45,6 +43,16 @@ class UserScramCredentialRecord(Fields):
     MIN_VERSION: ClassVar[int] = 0
     MAX_VERSION: ClassVar[int] = 0
     FLEXIBLE_FROM: ClassVar[int | None] = 0
+
+    __slots__ = (
+        "name",
+        "mechanism",
+        "salt",
+        "stored_key",
+        "server_key",
+        "iterations",
+        "unknown_tagged_fields",
+    )
 
     name: str
     """User who logs in with it."""

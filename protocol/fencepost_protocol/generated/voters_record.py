@@ -5,7 +5,6 @@
 from __future__ import annotations
 
 import struct
-from dataclasses import dataclass
 from typing import ClassVar
 
 from fencepost_protocol.failures import (
@@ -41,9 +40,10 @@ _pack_iU = struct.Struct(">i16s").pack
 new = object.__new__
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class Endpoint(Fields):
     """Addresses under which the other voters reach it."""
+
+    __slots__ = ("name", "host", "port", "unknown_tagged_fields")
 
     name: str
     """Listener name, such as CONTROLLER."""
@@ -66,9 +66,10 @@ class Endpoint(Fields):
         self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class KRaftVersionFeature(Fields):
     """Levels of kraft.version that the voter can handle."""
+
+    __slots__ = ("min_supported_version", "max_supported_version", "unknown_tagged_fields")
 
     min_supported_version: int
     """Lowest kraft.version level it can run at."""
@@ -87,9 +88,16 @@ class KRaftVersionFeature(Fields):
         self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class Voter(Fields):
     """All voters of the quorum, not just the changed ones."""
+
+    __slots__ = (
+        "voter_id",
+        "voter_directory_id",
+        "endpoints",
+        "kraft_version_feature",
+        "unknown_tagged_fields",
+    )
 
     voter_id: int
     """Node id of the voter."""
@@ -118,7 +126,6 @@ class Voter(Fields):
         self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class VotersRecord(Fields):
     """Control record in the metadata log with the complete voter set; the latest one counts
     (KIP-853).
@@ -128,6 +135,8 @@ class VotersRecord(Fields):
     MIN_VERSION: ClassVar[int] = 0
     MAX_VERSION: ClassVar[int] = 0
     FLEXIBLE_FROM: ClassVar[int | None] = 0
+
+    __slots__ = ("version", "voters", "unknown_tagged_fields")
 
     version: int
     """Schema version of this record, 0."""

@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 import struct
-from dataclasses import dataclass
 from typing import ClassVar
 
 from fencepost_protocol.failures import (
@@ -45,9 +44,16 @@ _pack_qqbh = struct.Struct(">qqbh").pack
 new = object.__new__
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class StateBatch(Fields):
     """Runs of offsets whose state has changed."""
+
+    __slots__ = (
+        "first_offset",
+        "last_offset",
+        "delivery_state",
+        "delivery_count",
+        "unknown_tagged_fields",
+    )
 
     first_offset: int
     """First offset of the run."""
@@ -74,9 +80,18 @@ class StateBatch(Fields):
         self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class PartitionData(Fields):
     """Share partitions to write."""
+
+    __slots__ = (
+        "partition",
+        "state_epoch",
+        "leader_epoch",
+        "start_offset",
+        "delivery_complete_count",
+        "state_batches",
+        "unknown_tagged_fields",
+    )
 
     partition: int
     """Number of the partition."""
@@ -112,9 +127,10 @@ class PartitionData(Fields):
         self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class WriteStateData(Fields):
     """Topics of the share partitions."""
+
+    __slots__ = ("topic_id", "partitions", "unknown_tagged_fields")
 
     topic_id: bytes
     """UUID of the topic."""
@@ -133,7 +149,6 @@ class WriteStateData(Fields):
         self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class WriteShareGroupStateRequest(Fields):
     """The leader of share partitions has changes to their state stored by the share coordinator
     (KIP-932).
@@ -144,6 +159,8 @@ class WriteShareGroupStateRequest(Fields):
     MIN_VERSION: ClassVar[int] = 0
     MAX_VERSION: ClassVar[int] = 1
     FLEXIBLE_FROM: ClassVar[int | None] = 0
+
+    __slots__ = ("group_id", "topics", "unknown_tagged_fields")
 
     group_id: str
     """Share group whose state is written."""
@@ -333,9 +350,10 @@ class WriteShareGroupStateRequest(Fields):
             raise decode_failure("WriteShareGroupStateRequest", version, buf, start, cause) from cause
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class PartitionResult(Fields):
     """Share partitions of the topic."""
+
+    __slots__ = ("partition", "error_code", "error_message", "unknown_tagged_fields")
 
     partition: int
     """Number of the partition."""
@@ -360,9 +378,10 @@ class PartitionResult(Fields):
         self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class WriteStateResult(Fields):
     """Outcomes by topic."""
+
+    __slots__ = ("topic_id", "partitions", "unknown_tagged_fields")
 
     topic_id: bytes
     """UUID of the topic."""
@@ -381,7 +400,6 @@ class WriteStateResult(Fields):
         self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class WriteShareGroupStateResponse(Fields):
     """Outcome of storing the state, for each share partition (KIP-932)."""
 
@@ -390,6 +408,8 @@ class WriteShareGroupStateResponse(Fields):
     MIN_VERSION: ClassVar[int] = 0
     MAX_VERSION: ClassVar[int] = 1
     FLEXIBLE_FROM: ClassVar[int | None] = 0
+
+    __slots__ = ("results", "unknown_tagged_fields")
 
     results: list[WriteStateResult]
     """Outcomes by topic."""

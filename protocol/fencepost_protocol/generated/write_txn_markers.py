@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 import struct
-from dataclasses import dataclass
 from typing import ClassVar
 
 from fencepost_protocol.failures import (
@@ -43,9 +42,10 @@ _pack_qht = struct.Struct(">qh?").pack
 new = object.__new__
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class WritableTxnMarkerTopic(Fields):
     """Partitions on this broker to mark, by topic."""
+
+    __slots__ = ("name", "partition_indexes", "unknown_tagged_fields")
 
     name: str
     """Topic to mark; __consumer_offsets when offsets were part of it."""
@@ -64,9 +64,18 @@ class WritableTxnMarkerTopic(Fields):
         self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class WritableTxnMarker(Fields):
     """One entry for each ended transaction."""
+
+    __slots__ = (
+        "producer_id",
+        "producer_epoch",
+        "transaction_result",
+        "topics",
+        "coordinator_epoch",
+        "transaction_version",
+        "unknown_tagged_fields",
+    )
 
     producer_id: int
     """Id of the producer whose transaction ends."""
@@ -107,7 +116,6 @@ class WritableTxnMarker(Fields):
         self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class WriteTxnMarkersRequest(Fields):
     """The transaction coordinator has partition leaders append the commit or abort markers of ended
     transactions; an administrator can abort a hanging transaction with it (KIP-664). Needs
@@ -119,6 +127,8 @@ class WriteTxnMarkersRequest(Fields):
     MIN_VERSION: ClassVar[int] = 1
     MAX_VERSION: ClassVar[int] = 2
     FLEXIBLE_FROM: ClassVar[int | None] = 1
+
+    __slots__ = ("markers", "unknown_tagged_fields")
 
     markers: list[WritableTxnMarker]
     """One entry for each ended transaction."""
@@ -276,9 +286,10 @@ class WriteTxnMarkersRequest(Fields):
             raise decode_failure("WriteTxnMarkersRequest", version, buf, start, cause) from cause
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class WritableTxnMarkerPartitionResult(Fields):
     """One outcome for each partition."""
+
+    __slots__ = ("partition_index", "error_code", "unknown_tagged_fields")
 
     partition_index: int
     """Partition number within the topic, counted from 0."""
@@ -299,9 +310,10 @@ class WritableTxnMarkerPartitionResult(Fields):
         self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class WritableTxnMarkerTopicResult(Fields):
     """Outcome of each partition, grouped by topic."""
+
+    __slots__ = ("name", "partitions", "unknown_tagged_fields")
 
     name: str
     """Topic the outcome is for."""
@@ -320,9 +332,10 @@ class WritableTxnMarkerTopicResult(Fields):
         self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class WritableTxnMarkerResult(Fields):
     """One result for each entry of the request."""
+
+    __slots__ = ("producer_id", "topics", "unknown_tagged_fields")
 
     producer_id: int
     """Producer the result is for."""
@@ -341,7 +354,6 @@ class WritableTxnMarkerResult(Fields):
         self.unknown_tagged_fields = unknown_tagged_fields
 
 
-@dataclass(init=False, repr=False, eq=False, slots=True)
 class WriteTxnMarkersResponse(Fields):
     """Tells the transaction coordinator which markers are in the logs; it repeats those that failed
     for reasons that pass.
@@ -352,6 +364,8 @@ class WriteTxnMarkersResponse(Fields):
     MIN_VERSION: ClassVar[int] = 1
     MAX_VERSION: ClassVar[int] = 2
     FLEXIBLE_FROM: ClassVar[int | None] = 1
+
+    __slots__ = ("markers", "unknown_tagged_fields")
 
     markers: list[WritableTxnMarkerResult]
     """One result for each entry of the request."""

@@ -69,7 +69,7 @@ def test_a_new_directory_gets_its_identity(disk: Disk) -> None:
     )
     manager.close(NOW)
     again = LogManager.open(
-        disk, replace(IDENTITY, directory_id="another"), lambda topic: LogConfig(), NOW
+        disk, IDENTITY._replace(directory_id="another"), lambda topic: LogConfig(), NOW
     )
     assert again.identity == IDENTITY
     assert again.was_clean
@@ -78,7 +78,7 @@ def test_a_new_directory_gets_its_identity(disk: Disk) -> None:
 @pytest.mark.parametrize("change", [{"node_id": 2}, {"cluster_id": "another"}])
 def test_somebody_elses_directory_is_refused(disk: Disk, change: dict[str, object]) -> None:
     open_manager(disk).close(NOW)
-    other = replace(IDENTITY, **change)  # type: ignore[arg-type]
+    other = IDENTITY._replace(**change)  # type: ignore[arg-type]
     with pytest.raises(CorruptFileError, match="belongs to"):
         LogManager.open(disk, other, lambda topic: LogConfig(), NOW)
     open_manager(disk)

@@ -16,7 +16,7 @@ from fencepost_broker.config.table import Origin, Source
 PREFIX: Final = "KAFKA_"
 _OTHERS: Final = {"CLUSTER_ID": "cluster.id"}
 """Variables of the image without the prefix."""
-_RUNS: Final = re.compile("___|__|_")
+_RUNS: Final = "___|__|_"
 _STANDS_FOR: Final = {"_": ".", "__": "_", "___": "-"}
 
 
@@ -30,7 +30,7 @@ def names(environment: Mapping[str, str]) -> dict[str, str]:
 
 
 def _name(variable: str) -> str:
-    return _RUNS.sub(lambda found: _STANDS_FOR[found[0]], variable.removeprefix(PREFIX).lower())
+    return re.sub(_RUNS, lambda found: _STANDS_FOR[found[0]], variable.removeprefix(PREFIX).lower())
 
 
 def read(environment: Mapping[str, str]) -> Iterator[tuple[str, Value, Source]]:

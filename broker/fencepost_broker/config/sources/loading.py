@@ -22,7 +22,7 @@ FILE_BYTES_MAX: Final = 1 << 20
 
 # A variable of our prefix that is no setting. Kubernetes and Docker set those of the second form
 # in every container when a service is called fencepost.
-_NO_SETTING: Final = re.compile(
+_NO_SETTING: Final = (
     r"FENCEPOST_TEST_.*|FENCEPOST_PASSWORD_.*"
     r"|FENCEPOST_(SERVICE_(HOST|PORT)(_.*)?|PORT(_[0-9]+_(TCP|UDP)(_(PROTO|PORT|ADDR))?)?|NAME)"
 )
@@ -93,7 +93,7 @@ def _entries(content: bytes, path: str) -> list[Entry]:
 
 def _from_environment(environment: Mapping[str, str]) -> Iterator[tuple[str, Value, Source]]:
     for variable in sorted(environment):
-        if variable.startswith(ENVIRONMENT_PREFIX) and not _NO_SETTING.fullmatch(variable):
+        if variable.startswith(ENVIRONMENT_PREFIX) and not re.fullmatch(_NO_SETTING, variable):
             name = variable.removeprefix(ENVIRONMENT_PREFIX).lower().replace("_", ".")
             source = Source(Origin.ENVIRONMENT, f"{variable} in the environment")
             yield name, environment[variable], source

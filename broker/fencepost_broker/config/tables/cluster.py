@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from typing import Final
 
 from fencepost_broker.config.setting import (
@@ -19,8 +18,8 @@ from fencepost_broker.config.tables.without_effect import VOTERS, kept
 from fencepost_broker.config.values.units import MIB
 from fencepost_broker.config.values.value_text import check_form
 
-_SERVER: Final = re.compile(r"(\[[^\]]+\]|[^:\[\]/@]+):[0-9]+")
-_VOTER: Final = re.compile(rf"[0-9]+@{_SERVER.pattern}")
+_SERVER: Final = r"(\[[^\]]+\]|[^:\[\]/@]+):[0-9]+"
+_VOTER: Final = rf"[0-9]+@{_SERVER}"
 _SNAPSHOTS: Final = "the last two metadata snapshots are kept, and the records after the older one"
 
 

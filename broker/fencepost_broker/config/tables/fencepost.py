@@ -11,8 +11,8 @@ from fencepost_broker.config.values.releases import RELEASES
 from fencepost_broker.config.values.value_text import check_form
 from fencepost_broker.config.values.version_caps import check_version_caps
 
-_BROKER_ID: Final = re.compile("[0-9]{1,10}", re.ASCII)
-_CLUSTER_ID: Final = re.compile(r"[\w-]{1,249}", re.ASCII)
+_BROKER_ID: Final = "(?a)[0-9]{1,10}"
+_CLUSTER_ID: Final = r"(?a)[\w-]{1,249}"
 
 
 class OwnSettings:
@@ -40,7 +40,7 @@ class OwnSettings:
         None,
         "the id of the cluster; a data directory of another one is refused",
         own=True,
-        check=lambda given: None if _CLUSTER_ID.fullmatch(given) else "it is not a valid id",
+        check=lambda given: None if re.fullmatch(_CLUSTER_ID, given) else "it is not a valid id",
         range_text="1 to 249 letters, digits, - and _",
     )
     api_versions_max: Setting[tuple[str, ...]] = strings(

@@ -8,14 +8,13 @@ from typing import Final
 from fencepost_broker.config.setting import Scope, boolean, integer, string
 from fencepost_broker.config.table import Table
 
-_DURATION: Final = re.compile(
-    r"by_duration:P(?=.)([0-9]+D)?(T(?=.)([0-9]+H)?([0-9]+M)?([0-9]+([.][0-9]*)?S)?)?",
-    re.IGNORECASE,
+_DURATION: Final = (
+    r"(?i)by_duration:P(?=.)([0-9]+D)?(T(?=.)([0-9]+H)?([0-9]+M)?([0-9]+([.][0-9]*)?S)?)?"
 )
 
 
 def _check_reset(given: str) -> str | None:
-    known = given in ("latest", "earliest") or _DURATION.fullmatch(given)
+    known = given in ("latest", "earliest") or re.fullmatch(_DURATION, given)
     return None if known else "it is not one of them"
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from typing import Final
 
 from fencepost_broker.config.setting import (
@@ -20,7 +19,7 @@ from fencepost_broker.config.values.endpoints import check_listeners, check_prot
 from fencepost_broker.config.values.units import INT_MAX, LONG_MAX, MIB
 from fencepost_broker.config.values.value_text import check_form
 
-_NAMED_NUMBER: Final = re.compile(r".+:[0-9]+")
+_NAMED_NUMBER: Final = r".+:[0-9]+"
 
 
 class NodeSettings:

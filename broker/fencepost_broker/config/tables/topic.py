@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from typing import Final
 
 from fencepost_broker.config.setting import (
@@ -25,7 +24,7 @@ CODECS: Final = ("uncompressed", "zstd", "lz4", "snappy", "gzip", "producer")
 CLEANUP_POLICIES: Final = ("compact", "delete")
 TIMESTAMP_TYPES: Final = ("CreateTime", "LogAppendTime")
 GZIP_DEFAULT_LEVEL: Final = -1
-_REPLICA: Final = re.compile(r"[0-9]+:[0-9]+")
+_REPLICA: Final = r"[0-9]+:[0-9]+"
 
 
 def check_throttled(words: tuple[str, ...]) -> str | None:

@@ -12,9 +12,7 @@ PROTOCOLS: Final = ("PLAINTEXT", "SSL", "SASL_PLAINTEXT", "SASL_SSL")
 NO_HOST: Final = "it must be a name or an address, without a port"
 
 # An IPv6 address stands in brackets, so that its colons are none of the port's.
-_LISTENER: Final = re.compile(
-    r"(?P<name>[\w.-]+)://(\[(?P<v6>[^\]]*)\]|(?P<host>[^:\[\]/]*)):(?P<port>[0-9]+)"
-)
+_LISTENER: Final = r"(?P<name>[\w.-]+)://(\[(?P<v6>[^\]]*)\]|(?P<host>[^:\[\]/]*)):(?P<port>[0-9]+)"
 
 
 class Endpoint(NamedTuple):
@@ -31,7 +29,7 @@ class Endpoint(NamedTuple):
 
 def parse_endpoint(given: str) -> Endpoint:
     """Parse ``NAME://HOST:PORT``; raises ValueError."""
-    match = _LISTENER.fullmatch(given)
+    match = re.fullmatch(_LISTENER, given)
     if match is None:
         raise ValueError(f"{given} is not of the form NAME://HOST:PORT")
     host = match["v6"] if match["v6"] is not None else match["host"]
@@ -52,7 +50,7 @@ def is_host(given: str) -> bool:
             ipaddress.IPv6Address(given)
         except ValueError:
             return False
-    return _LISTENER.fullmatch(str(Endpoint("NAME", given, 0))) is not None
+    return re.fullmatch(_LISTENER, str(Endpoint("NAME", given, 0))) is not None
 
 
 def parse_control_address(given: str) -> tuple[str, int]:

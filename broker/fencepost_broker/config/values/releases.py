@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Final
+from typing import Final, NamedTuple
 
 from fencepost_broker.config.values.units import LONG_MAX
 
@@ -33,8 +32,7 @@ DEFAULTS: Final[Mapping[str, Mapping[str, bool | int | tuple[str, ...] | None]]]
 """Defaults of a release that have changed since, of settings that have an effect here."""
 
 
-@dataclass(frozen=True, slots=True)
-class Release:
+class Release(NamedTuple):
     """What a release of Apache Kafka answered to ApiVersions, right after its first start."""
 
     versions: Mapping[int, tuple[int, int]]

@@ -19,12 +19,12 @@ LONG_MAX: Final = (1 << 63) - 1
 DOUBLE_MAX: Final = sys.float_info.max
 
 _UNITS_MS: Final = {"d": DAY_MS, "h": HOUR_MS, "m": MINUTE_MS, "s": SECOND_MS, "ms": 1}
-_PART: Final = re.compile(r"([0-9]{1,15}(?:\.[0-9]{1,9})?)(d|h|ms|m|s)", re.ASCII)
+_PART: Final = r"(?a)([0-9]{1,15}(?:\.[0-9]{1,9})?)(d|h|ms|m|s)"
 
 
 def read_duration(given: str) -> int:
     """Parse a duration such as ``8d``, ``1h30m`` or ``250ms``; returns milliseconds."""
-    parts = _PART.findall(given)
+    parts = re.findall(_PART, given)
     if not parts or "".join(map("".join, parts)) != given:
         raise ValueError(f"{given!r} is not a duration: write 8d, 1h30m, 90s or 250ms")
     return round(sum(float(number) * _UNITS_MS[unit] for number, unit in parts))

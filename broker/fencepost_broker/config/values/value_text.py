@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from typing import Final
 
-_INTEGER: Final = re.compile(r"[+-]?[0-9]+", re.ASCII)
-_DOUBLE: Final = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?", re.ASCII)
+_INTEGER: Final = r"(?a)[+-]?[0-9]+"
+_DOUBLE: Final = r"(?a)[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?"
 
 # More than any number of 64 bits has, leading zeros included; Python itself gives up at 4,300.
 _DIGITS_MAX: Final = 100
@@ -26,7 +26,7 @@ def read_boolean(given: str) -> bool:
 
 def read_integer(given: str) -> int:
     """Parse a whole number in decimal digits."""
-    if not _INTEGER.fullmatch(given):
+    if not re.fullmatch(_INTEGER, given):
         raise ValueError("it is not a whole number")
     if len(given) > _DIGITS_MAX:
         raise ValueError("it is too large or too small")
@@ -35,7 +35,7 @@ def read_integer(given: str) -> int:
 
 def read_double(given: str) -> float:
     """Parse a decimal number, with a point or an exponent."""
-    if not _DOUBLE.fullmatch(given):
+    if not re.fullmatch(_DOUBLE, given):
         raise ValueError("it is not a number")
     return float(given)
 
@@ -45,10 +45,10 @@ def read_list(given: str) -> tuple[str, ...]:
     return tuple(word.strip() for word in given.split(",")) if given else ()
 
 
-def check_form(words: tuple[str, ...], form: re.Pattern[str], told: str) -> str | None:
+def check_form(words: tuple[str, ...], form: str, told: str) -> str | None:
     """Return what is wrong with the first word that does not match, or ``None``."""
     for word in words:
-        if not form.fullmatch(word):
+        if not re.fullmatch(form, word):
             return f"{word} is not of the form {told}"
     return None
 

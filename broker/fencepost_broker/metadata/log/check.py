@@ -16,7 +16,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from itertools import count
-from typing import Final
+from typing import Final, NamedTuple
 
 from fencepost_protocol.primitives import uuid_text
 from fencepost_protocol.records.batch import (
@@ -61,8 +61,7 @@ _ADVICE: Final = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Damage:
+class Damage(NamedTuple):
     """The first bytes of the log that are not the next batch."""
 
     base_offset: int

@@ -27,7 +27,7 @@ from fencepost_broker.storage.log import CorruptFileError, Disk
 
 KEPT: Final = 2
 _BATCH_BYTES: Final = 1 << 20
-_NAME: Final = re.compile(r"([0-9]{20})-([0-9]{10})\.checkpoint", re.ASCII)
+_NAME: Final = r"(?a)([0-9]{20})-([0-9]{10})\.checkpoint"
 
 
 class Snapshot(NamedTuple):
@@ -43,7 +43,7 @@ def find_snapshots(disk: Disk, folder: str) -> list[Snapshot]:
     """Return all snapshots, the latest first."""
     found = []
     for name, _, is_folder in disk.list_folder(folder):
-        match = None if is_folder else _NAME.fullmatch(name)
+        match = None if is_folder else re.fullmatch(_NAME, name)
         if match is not None:
             found.append(Snapshot(int(match[1]), int(match[2]), f"{folder}/{name}"))
     return sorted(found, reverse=True)

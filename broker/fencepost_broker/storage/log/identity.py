@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Final
+from typing import Final, NamedTuple
 
 from fencepost_protocol.primitives import parse_uuid
 
@@ -14,8 +13,7 @@ from fencepost_broker.storage.log.names import META_PROPERTIES, parse_folder_nam
 _META_VERSION: Final = "1"
 
 
-@dataclass(frozen=True, slots=True)
-class Identity:
+class Identity(NamedTuple):
     """Whose data directory it is."""
 
     node_id: int

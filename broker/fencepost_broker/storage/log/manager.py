@@ -13,8 +13,7 @@ it wants to be called again. As in Kafka, retention looks at all partitions ever
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
-from typing import Final
+from typing import Final, NamedTuple
 
 from fencepost_protocol.primitives import uuid_text
 
@@ -51,8 +50,7 @@ _NEVER: Final = (1 << 63) - 1
 ConfigFor = Callable[[str], LogConfig]
 
 
-@dataclass(frozen=True, slots=True)
-class Intervals:
+class Intervals(NamedTuple):
     """How often things are done, in ms; Kafka's settings and defaults."""
 
     log_initial_task_delay: int = 30_000
