@@ -9,7 +9,7 @@ from typing import Final
 from tests.bench.broker.kept import put_between_marks
 from tests.bench.client.eos import PARTITIONS, THROUGHPUT, TRANSACTION_MS, Case, order
 from tests.bench.client.results import Kept, Samples, Stamp
-from tests.bench.client.rows import CONFLUENT, MORE_IS_BETTER, ROWS, Goal, Row, ours
+from tests.bench.client.rows import CONFLUENT, MORE_IS_BETTER, ROWS, Goal, Row
 from tests.bench.judged import MISSED, Judged
 from tests.bench.table import markdown_table
 
@@ -57,8 +57,7 @@ def judged(kept: Kept) -> Iterator[Judged]:
 def _text(row: Row, goal: Goal) -> str:
     unit = row.units[goal.metric]
     if goal.times == 1:
-        who = "" if goal.who == ours else f"{goal.who.name}: "
-        return f"{who}{unit}: better than {goal.whom.name}"
+        return f"{unit}: better than {goal.whom.name}"
     if goal.whom.library == CONFLUENT:
         return f"{goal.who.name}: {unit} within {1 / goal.times:g} times {goal.whom.name}'s"
     return f"{goal.who.name}: {unit}, {goal.times:g} times as good as {goal.whom.name}"

@@ -6,14 +6,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final, NamedTuple
 
-from tests.bench.client.worker import ON_UVLOOP
-
 OURS: Final = "fencepost"
 AIOKAFKA: Final = "aiokafka"
 KAFKA_PYTHON: Final = "kafka-python"
 CONFLUENT: Final = "confluent-kafka"
 ASYNCIO_ALONE: Final = "asyncio alone"
-"""No library: what no client can pass that uses asyncio's loop, or uvloop's."""
+"""No library: what no client can pass that uses asyncio's loop."""
 
 MODULES: Final = {
     OURS: "fencepost",
@@ -71,7 +69,6 @@ class Row:
 
 ours, aiokafka, kafka_python, confluent, asyncio_alone = map(Contender, MODULES)
 BATCHES, GETMANY, ITERATE = (Contender(OURS, way) for way in ("batches", "getmany", "async for"))
-OURS_ON_UVLOOP, UVLOOP_ALONE = (Contender(each, ON_UVLOOP) for each in (OURS, ASYNCIO_ALONE))
 SEND_MANY, OF_JAVAS_SIZE = Contender(OURS, "send_many"), Contender(OURS, "batches of 16 KB")
 THEIR_GETMANY, THEIR_ITERATE = (Contender(AIOKAFKA, way) for way in ("getmany", "async for"))
 _SPEED: Final = {RATE: "records/s", CPU: "µs CPU a record"}
@@ -123,11 +120,9 @@ ROWS: Final = (
         "From send to arrival, 1,000 records/s of 100 bytes",
         "latency",
         {P50: "ms p50", P99: "ms p99", CPU: "µs CPU a record"},
-        (ours, OURS_ON_UVLOOP, aiokafka, kafka_python, confluent, asyncio_alone, UVLOOP_ALONE),
+        (ours, aiokafka, kafka_python, confluent, asyncio_alone),
         tuple(
-            Goal(mine, peer, metric, 1)
-            for mine, peer in ((ours, aiokafka), (OURS_ON_UVLOOP, confluent))
-            for metric in (P50, P99)
+            Goal(ours, peer, metric, 1) for peer in (aiokafka, confluent) for metric in (P50, P99)
         ),
         {"size": 100, "seconds": 3.0},
     ),
@@ -136,7 +131,7 @@ ROWS: Final = (
         "Transactions of one record",
         "transactions",
         {RATE: "transactions/s"},
-        (ours, OURS_ON_UVLOOP, aiokafka, kafka_python, confluent, asyncio_alone, UVLOOP_ALONE),
+        (ours, aiokafka, kafka_python, confluent, asyncio_alone),
         (Goal(ours, aiokafka, RATE, 3), Goal(ours, confluent, RATE, CONFLUENT_TIMES)),
         {"size": 100, "seconds": 2.0},
     ),

@@ -12,7 +12,7 @@ from typing import Any
 from fencepost_client import Consumer, Producer, TopicPartition
 from fencepost_client.producer.accumulator import BATCH_SIZE
 
-from tests.bench.client.worker import Job, Latencies, measured, own_kilobytes, run
+from tests.bench.client.worker import Job, Latencies, measured, own_kilobytes
 
 Told = dict[str, float]
 
@@ -86,7 +86,7 @@ _READ: dict[str, Callable[[Consumer, int], Any]] = {
 
 def latency(job: Job) -> Told:
     """Sent at a rate and read in the same loop."""
-    return run(job, _latency(job))
+    return asyncio.run(_latency(job))
 
 
 async def _latency(job: Job) -> Told:
@@ -115,7 +115,7 @@ async def _latency(job: Job) -> Told:
 
 def transactions(job: Job) -> Told:
     """One record each, one after the other."""
-    return run(job, _transactions(job))
+    return asyncio.run(_transactions(job))
 
 
 async def _transactions(job: Job) -> Told:

@@ -27,7 +27,7 @@ from fencepost_protocol.generated.produce import (
 )
 from fencepost_protocol.records.writer import build_batch
 
-from tests.bench.client.worker import Job, Latencies, run
+from tests.bench.client.worker import Job, Latencies
 
 PRODUCE, FETCH, FIND_COORDINATOR, INIT_PRODUCER_ID, END_TXN = 12, 11, 1, 4, 5
 """The versions; the newest in which EndTxn gives the next epoch, and Fetch has no tagged fields."""
@@ -112,7 +112,7 @@ class ProduceFrame:
 
 def latency(job: Job) -> dict[str, float]:
     """Sent at a rate and read in the same loop."""
-    return run(job, _latency(job))
+    return asyncio.run(_latency(job))
 
 
 async def _latency(job: Job) -> dict[str, float]:
@@ -161,7 +161,7 @@ def _batches_at_end(answer: bytes, size: int) -> int:
 
 def transactions(job: Job) -> dict[str, float]:
     """One record each, one after the other."""
-    return run(job, _transactions(job))
+    return asyncio.run(_transactions(job))
 
 
 async def _transactions(job: Job) -> dict[str, float]:

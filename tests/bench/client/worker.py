@@ -12,7 +12,7 @@ import importlib
 import json
 import struct
 import sys
-from collections.abc import Coroutine, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -21,7 +21,6 @@ from typing import Any
 
 _STAMP = struct.Struct(">qq")
 GIVE_UP_SECONDS = 60.0
-ON_UVLOOP = "on uvloop"
 
 
 @dataclass(frozen=True)
@@ -39,17 +38,6 @@ class Job:
     rate: int = 1_000
     seconds: float = 0.0
     clients: int = 0
-
-
-def run(job: Job, work: Coroutine[Any, Any, dict[str, float]]) -> dict[str, float]:
-    """Do it on the loop that the job names; asyncio's own by default."""
-    import asyncio
-
-    if job.way != ON_UVLOOP:
-        return asyncio.run(work)
-    import uvloop
-
-    return uvloop.run(work)
 
 
 @contextmanager
