@@ -250,8 +250,13 @@ class TimeIndex(IndexFile):
 
     def append(self, timestamp: int, offset: int) -> None:
         """Note that all up to ``offset`` is ``timestamp`` old, unless that is known."""
-        last = self.last()
-        if last is None or timestamp > last.timestamp:
+        tail = self._tail
+        if tail:  # as in ``last``, without an object: each batch of 4 KB or more comes here
+            newest = _TIME_ENTRY.unpack_from(tail, len(tail) - _TIME_ENTRY.size)[0]
+        else:
+            last = self.last()
+            newest = timestamp - 1 if last is None else last.timestamp
+        if timestamp > newest:
             self.add(_TIME_ENTRY.pack(timestamp, offset - self._base_offset))
 
     def entry(self, number: int) -> TimeEntry:
