@@ -247,6 +247,20 @@ async def test_a_hold_ends_when_it_is_released(broker: Broker, client: Client, w
         assert await end_offset(other) == 1
 
 
+async def test_a_request_is_held_as_soon_as_the_rule_has_fired(
+    broker: Broker, client: Client
+) -> None:
+    fault = broker.faults.hold(api="Produce")
+    released: list[int] = []
+
+    def release_soon(_: object) -> None:  # before anything that the rule itself begins
+        asyncio.get_running_loop().call_soon(lambda: released.append(fault.release()))
+
+    broker.fault_rules().on_fired = release_soon
+    assert set(codes(await client.ask(produce(), 9)).values()) == {ErrorCode.NONE}
+    assert released == [1]
+
+
 async def test_a_held_request_whose_client_goes_is_forgotten(broker: Broker) -> None:
     fault = broker.faults.hold(api="Produce")
     async with Client(broker.bootstrap) as leaving:

@@ -177,6 +177,8 @@ class Faults:
         """Carry out a request as rules say; its answer is released later."""
         request.frame = memoryview(bytes(request.frame))  # the buffer is shared
         faulted = _FaultedRequest(self, api, request, fired, carry_out, encode)
+        if self.rules.counter is None:
+            faulted.hold()
         task = asyncio.get_running_loop().create_task(faulted.run())
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
@@ -232,6 +234,7 @@ class _FaultedRequest:
         self._encode = encode
         self._released: asyncio.Future[Answer] | None = None
         self._on_loss: Callable[[], None] | None = None
+        self._holds: dict[tuple[LoadedRule, Side], tuple[Held, asyncio.Event]] = {}
         self._drop_reason = ""
         # The attributes of a Peer.
         connection = cast("ClientConnection", request.peer)
@@ -274,6 +277,17 @@ class _FaultedRequest:
             connection.drop(str(reason))
         except Exception as error:  # noqa: BLE001 (as where any request is carried out)
             connection.refuse_parked(request, error)
+        finally:
+            for held, _ in self._holds.values():
+                held.forget()
+
+    def hold(self, side: Side = "request") -> None:
+        """Begin to hold it: who has waited until a rule fired may release it at once."""
+        for rule in self._fired:
+            key = rule, side
+            if _holds(rule.rule.act, side) and not (rule.is_removed or key in self._holds):
+                released = asyncio.Event()
+                self._holds[key] = Held(rule, released.set), released
 
     async def _decide(self) -> None:
         """Forget the rules that do not fire, as the cluster counts; note a late close."""
@@ -282,6 +296,7 @@ class _FaultedRequest:
             message = decoded(self._api, self._request)
             arrived = Arrived(self._api, self._request, message, faults.states)
             self._fired = await faults.rules.decided(self._fired, arrived)
+            self.hold()
         for rule in self._fired:
             if isinstance(rule.rule.act, SlowClose):
                 self.connection.closes_late_s = rule.rule.act.ms / 1000
@@ -402,7 +417,9 @@ class _FaultedRequest:
                 async with asyncio.timeout((act.ms + spread_ms) / 1000):
                     await self._faults.stopped.wait()
         elif _holds(act, side):
-            await _held(rule)
+            self.hold(side)
+            if (rule, side) in self._holds:
+                await self._holds[rule, side][1].wait()
 
     async def _perform(self, rule: LoadedRule, act: Run) -> None:
         """Perform a rule's operation; if it is refused, the rule says why."""
@@ -475,18 +492,6 @@ def _holds(act: Act, side: Side) -> bool:
     if isinstance(act, Blackhole):
         return act.way in ("both", _WAYS[side])
     return isinstance(act, Hold) and act.what == side
-
-
-async def _held(rule: LoadedRule) -> None:
-    """Wait until a rule lets go."""
-    if rule.is_removed:
-        return
-    released = asyncio.Event()
-    held = Held(rule, released.set)
-    try:
-        await released.wait()
-    finally:
-        held.forget()
 
 
 def _cancel(task: asyncio.Task[None]) -> None:
