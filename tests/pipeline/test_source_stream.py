@@ -24,6 +24,7 @@ from tests.pipeline.reading import (
 )
 from tests.support.apache_kafka import free_ports
 from tests.support.up import Up
+from tests.support.waiting import polled
 
 
 def test_a_stream_begins_at_the_end_and_goes_on(bootstrap: str, admin: Admin, topic: str) -> None:
@@ -131,6 +132,7 @@ def test_a_topic_goes_under_a_query(bootstrap: str, admin: Admin, topic: str) ->
         produce(bootstrap, topic, "a")
         assert query.batch() == ["a"]
         admin.delete_topics([topic])
+        polled(lambda: topic not in admin.list_topics())
         with pytest.raises(DataLossError, match=f"{topic}-0 is gone: it was deleted"):
             query.batch()
         query.restart(bootstrap, **options | {"failOnDataLoss": "false"})
@@ -185,6 +187,7 @@ def test_a_topic_goes_while_a_batch_is_planned(
 
         def delete_first(cluster: Cluster, partitions: list[TopicPartition]) -> object:
             admin.delete_topics([topic])
+            polled(lambda: not ends_of(cluster, partitions))  # Kafka answers the deletion before
             return ends_of(cluster, partitions)
 
         monkeypatch.setattr(Cluster, "ends_of_what_is_there", delete_first)
