@@ -60,7 +60,7 @@ from tests.conformance.transaction_peer import scripts_in
 from tests.support.apache_kafka import HOST, KafkaUnavailableError, apache_cluster
 from tests.support.broker import Client
 from tests.support.cluster import running_cluster
-from tests.support.waiting import asked_until
+from tests.support.waiting import asked_until, until
 
 pytestmark = pytest.mark.conformance
 
@@ -318,6 +318,14 @@ def _named(told: Any, answer: Any) -> tuple[Any, ...]:
     return leads, [(each.node_id, each.rack) for each in answer.node_endpoints]
 
 
+def _is_stopped(stat: Path) -> bool:
+    try:
+        text = stat.read_text(encoding="ascii", errors="replace")
+    except OSError:  # the thread has ended
+        return True
+    return text.rpartition(")")[2].split()[0] in "Tt"
+
+
 def of_kafka() -> Told:
     racks = [{"broker.rack": f"r{each}"} for each in BROKERS]
     with apache_cluster(len(BROKERS), SETTINGS, racks) as brokers:
@@ -326,6 +334,9 @@ def of_kafka() -> Told:
             process_id = brokers[broker_id - 1].process_id
             assert process_id is not None
             os.kill(process_id, signal.SIGSTOP)
+            # The call returns before all threads have stopped, and one of them may fetch.
+            threads = Path(f"/proc/{process_id}/task")
+            await until(lambda: all(map(_is_stopped, threads.glob("*/stat"))))
 
         bootstraps = dict(zip(BROKERS, (each.bootstrap for each in brokers), strict=True))
         controller = f"{HOST}:{brokers[0].controller_port}"
