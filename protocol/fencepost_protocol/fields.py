@@ -8,7 +8,7 @@ broker imports 73 of them before its first answer.
 from __future__ import annotations
 
 from functools import cache
-from typing import Any, ClassVar, Final
+from typing import Any, ClassVar, Final, Self
 
 
 class _MadeAnew:
@@ -45,6 +45,12 @@ class Fields:
     __slots__: ClassVar[tuple[str, ...]] = ()
     __hash__: ClassVar[None]  # type: ignore[assignment]
     __dataclass_fields__: ClassVar[dict[str, Any]] = _WhenAsked()  # type: ignore[assignment]
+
+    def __replace__(self, **changes: Any) -> Self:
+        """For ``copy.replace`` of Python 3.13."""
+        from dataclasses import replace
+
+        return replace(self, **changes)
 
     def __eq__(self, other: object) -> bool:
         if other.__class__ is not self.__class__:

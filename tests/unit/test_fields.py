@@ -23,6 +23,7 @@ def test_a_message_has_the_fields_of_its_constructor() -> None:
 def test_a_message_is_replaced_and_taken_apart() -> None:
     assert dataclasses.is_dataclass(REQUEST)
     assert dataclasses.replace(REQUEST, timeout_ms=6).timeout_ms == 6
+    assert REQUEST.__replace__(timeout_ms=6) == dataclasses.replace(REQUEST, timeout_ms=6)
     assert dataclasses.asdict(REQUEST)["topics"][0]["name"] == "t"
 
 
