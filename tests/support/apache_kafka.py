@@ -66,8 +66,7 @@ ONE_NODE_SETTINGS = {
     "share.coordinator.state.topic.min.isr": "1",
     "share.coordinator.state.topic.num.partitions": "5",
     "group.initial.rebalance.delay.ms": "0",
-    # Records of 1970, which tests write for round numbers, would be deleted in the middle of one.
-    "log.retention.check.interval.ms": "86400000",
+    "log.retention.check.interval.ms": "86400000",  # or it deletes tests' records of 1970
 }
 
 
