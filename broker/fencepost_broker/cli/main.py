@@ -49,7 +49,7 @@ exit codes of all commands: 0 done, 2 invalid arguments, 70 a bug in Fencepost, 
 def main(arguments: list[str] | None = None) -> int:
     """Run one command and return its exit code."""
     given = sys.argv[1:] if arguments is None else arguments
-    # What is imported stays. Python would search it for garbage each 700 objects: 4 % of a start.
+    # What is imported stays. Python would search it for garbage after each 700 objects.
     gc.set_threshold(_OBJECTS_BETWEEN_COLLECTIONS)
     parser = make_parser(_wanted(given))
     if not given:
