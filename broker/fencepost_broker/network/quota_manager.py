@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from fencepost_broker.config import Settings
-from fencepost_broker.metadata.image.changes import Changed, Changes
+from fencepost_broker.metadata.image.changes import Changes, OtherChange
 from fencepost_broker.metadata.image.client_quotas import CONNECTION_CREATION_RATE
 from fencepost_broker.metadata.image.metadata_image import MetadataImage
 from fencepost_broker.metadata.publishing import MetadataPublisher
@@ -47,7 +47,7 @@ class QuotaManager(MetadataPublisher):
 
     def on_changes(self, changes: Changes) -> None:
         """Read the quotas from the image again if they have changed."""
-        if Changed.CLIENT_QUOTAS in changes:
+        if OtherChange.CLIENT_QUOTAS in changes:
             self.refresh()
 
     def jumped(self, by_ms: int) -> None:

@@ -13,7 +13,7 @@ from fencepost_broker.config.values.releases import release_of
 from fencepost_broker.metadata.config_validator import SettingRules
 from fencepost_broker.metadata.dynamic_config import DynamicConfig, intervals_of
 from fencepost_broker.metadata.features import first_levels
-from fencepost_broker.metadata.image.changes import Changed, Changes
+from fencepost_broker.metadata.image.changes import Changes, OtherChange
 from fencepost_broker.metadata.image.metadata_image import MetadataImage
 from fencepost_broker.metadata.log.check import check_metadata_log
 from fencepost_broker.metadata.log.metadata_log import (
@@ -130,7 +130,7 @@ class _AclPublisher(MetadataPublisher):
         self._authorizer = authorizer
 
     def on_changes(self, changes: Changes) -> None:
-        if Changed.ACLS in changes:
+        if OtherChange.ACLS in changes:
             self._authorizer.changed()
 
 

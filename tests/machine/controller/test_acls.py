@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from fencepost_broker.apis.security.acls import described_acls
 from fencepost_broker.controller.ports import ControllerSettings
-from fencepost_broker.metadata.image.changes import Changed
+from fencepost_broker.metadata.image.changes import OtherChange
 from fencepost_broker.metadata.image.metadata_image import MetadataImage
 from fencepost_broker.metadata.log.snapshot import read_snapshot, snapshot_records
 from fencepost_broker.security.authorizer.acls import Acl, acl_of
@@ -74,8 +74,8 @@ def test_what_is_for_filters_alone_is_no_entry(cluster: Cluster) -> None:
 def test_a_broker_that_missed_much_hears_of_them(cluster: Cluster) -> None:
     before = Cluster().up(1).image
     create(cluster, READ)
-    assert Changed.ACLS in list(before.differences(cluster.image))
-    assert Changed.ACLS in list(cluster.image.differences(before))
+    assert OtherChange.ACLS in list(before.differences(cluster.image))
+    assert OtherChange.ACLS in list(cluster.image.differences(before))
 
 
 def test_a_request_writes_so_many_records_and_no_more() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from fencepost_broker.metadata.image.changes import Change, Changed, Changes
+from fencepost_broker.metadata.image.changes import Change, Changes, OtherChange
 
 if TYPE_CHECKING:
     from fencepost_protocol.generated.access_control_entry_record import AccessControlEntryRecord
@@ -25,14 +25,14 @@ class AclsImage:
     def add(self, record: AccessControlEntryRecord) -> Changes:
         """Apply a record that adds an ACL."""
         self.by_id[record.id] = record
-        return (Changed.ACLS,)
+        return (OtherChange.ACLS,)
 
     def remove(self, record: RemoveAccessControlEntryRecord) -> Changes:
         """Apply a record that removes an ACL."""
         self.by_id.pop(record.id, None)
-        return (Changed.ACLS,)
+        return (OtherChange.ACLS,)
 
     def differences(self, later: AclsImage) -> Iterator[Change]:
         """Yield what leads to a later image."""
         if self.by_id != later.by_id:
-            yield Changed.ACLS
+            yield OtherChange.ACLS

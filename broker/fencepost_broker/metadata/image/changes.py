@@ -64,7 +64,7 @@ class ProducerIdsChanged(NamedTuple):
     next_producer_id: int
 
 
-class Changed(Enum):
+class OtherChange(Enum):
     """That something changed, and no more: its readers look at the whole image."""
 
     CLIENT_QUOTAS = "a client quota was set or removed"
@@ -81,6 +81,6 @@ Change: TypeAlias = (
     | BrokerChanged
     | FeatureChanged
     | ProducerIdsChanged
-    | Changed
+    | OtherChange
 )
 Changes: TypeAlias = tuple[Change, ...]

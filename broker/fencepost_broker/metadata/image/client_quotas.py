@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
 
-from fencepost_broker.metadata.image.changes import Change, Changed, Changes
+from fencepost_broker.metadata.image.changes import Change, Changes, OtherChange
 
 if TYPE_CHECKING:
     from ipaddress import IPv4Address, IPv6Address
@@ -68,7 +68,7 @@ class ClientQuotasImage:
         for kind, name in entity:
             if kind == IP:
                 self._apply_to_address(name, None if record.remove else record.value)
-        return (Changed.CLIENT_QUOTAS,)
+        return (OtherChange.CLIENT_QUOTAS,)
 
     def keys(self) -> frozenset[str]:
         """Return the kinds of quotas that are set for any client."""
@@ -110,4 +110,4 @@ class ClientQuotasImage:
     def differences(self, later: ClientQuotasImage) -> Iterator[Change]:
         """Yield what leads to a later image."""
         if self.records != later.records:
-            yield Changed.CLIENT_QUOTAS
+            yield OtherChange.CLIENT_QUOTAS

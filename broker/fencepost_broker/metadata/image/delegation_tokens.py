@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from fencepost_broker.metadata.image.changes import Change, Changed, Changes
+from fencepost_broker.metadata.image.changes import Change, Changes, OtherChange
 
 if TYPE_CHECKING:
     from fencepost_protocol.generated.delegation_token_record import DelegationTokenRecord
@@ -25,14 +25,14 @@ class DelegationTokensImage:
     def set(self, record: DelegationTokenRecord) -> Changes:
         """Apply a record that makes a token, or renews it."""
         self.by_id[record.token_id] = record
-        return (Changed.DELEGATION_TOKENS,)
+        return (OtherChange.DELEGATION_TOKENS,)
 
     def remove(self, record: RemoveDelegationTokenRecord) -> Changes:
         """Apply a record that removes a token."""
         self.by_id.pop(record.token_id, None)
-        return (Changed.DELEGATION_TOKENS,)
+        return (OtherChange.DELEGATION_TOKENS,)
 
     def differences(self, later: DelegationTokensImage) -> Iterator[Change]:
         """Yield what leads to a later image."""
         if self.by_id != later.by_id:
-            yield Changed.DELEGATION_TOKENS
+            yield OtherChange.DELEGATION_TOKENS

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from fencepost_broker.metadata.image.changes import Change, Changed, Changes
+from fencepost_broker.metadata.image.changes import Change, Changes, OtherChange
 
 if TYPE_CHECKING:
     from fencepost_protocol.generated.remove_user_scram_credential_record import (
@@ -25,14 +25,14 @@ class ScramImage:
     def set(self, record: UserScramCredentialRecord) -> Changes:
         """Apply a record that sets a credential."""
         self.credentials[record.name, record.mechanism] = record
-        return (Changed.SCRAM,)
+        return (OtherChange.SCRAM,)
 
     def remove(self, record: RemoveUserScramCredentialRecord) -> Changes:
         """Apply a record that removes a credential."""
         self.credentials.pop((record.name, record.mechanism), None)
-        return (Changed.SCRAM,)
+        return (OtherChange.SCRAM,)
 
     def differences(self, later: ScramImage) -> Iterator[Change]:
         """Yield what leads to a later image."""
         if self.credentials != later.credentials:
-            yield Changed.SCRAM
+            yield OtherChange.SCRAM

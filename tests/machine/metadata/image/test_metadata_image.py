@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 from fencepost_broker.metadata.image.changes import (
     BrokerChanged,
-    Changed,
     ConfigChanged,
     FeatureChanged,
+    OtherChange,
     PartitionChanged,
     ProducerIdsChanged,
     TopicCreated,
@@ -324,13 +324,13 @@ class TestTheRest:
         assert list(image.acls.by_id.values()) == [acl]
         by_a_snapshot = MetadataImage().become(image_of(quota, scram))
         assert set(by_a_snapshot) == {
-            Changed.CLIENT_QUOTAS,
-            Changed.SCRAM,
+            OtherChange.CLIENT_QUOTAS,
+            OtherChange.SCRAM,
         }
         gone = ClientQuotaRecord([EntityData("user", None)], "producer_byte_rate", 0.0, remove=True)
-        assert apply(image, gone) == (Changed.CLIENT_QUOTAS,)
-        assert apply(image, RemoveUserScramCredentialRecord("u", 1)) == (Changed.SCRAM,)
-        assert apply(image, RemoveAccessControlEntryRecord(ID)) == (Changed.ACLS,)
+        assert apply(image, gone) == (OtherChange.CLIENT_QUOTAS,)
+        assert apply(image, RemoveUserScramCredentialRecord("u", 1)) == (OtherChange.SCRAM,)
+        assert apply(image, RemoveAccessControlEntryRecord(ID)) == (OtherChange.ACLS,)
         assert image == MetadataImage()
 
     def test_equality_is_of_state_not_of_offset(self) -> None:
