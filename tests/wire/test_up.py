@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 import json
 import os
+import re
 import signal
 import socket
 import struct
@@ -33,6 +34,7 @@ from fencepost_protocol.generated.produce import (
 from fencepost_protocol.records.reader import iter_records
 from fencepost_protocol.records.writer import build_batch
 
+from tests.support.up import Up
 from tests.support.waiting import polled
 from tests.wire.up_harness import COMMAND, broker
 
@@ -100,6 +102,15 @@ def test_produce_and_fetch() -> None:
         assert client.produce("t", b"a", b"b") == 0
         assert client.produce("t", b"c") == 2
         assert client.fetch("t") == [b"a", b"b"], "the reader stops at the first batch"
+
+
+def test_a_start_imports_nothing_that_only_some_brokers_use() -> None:
+    with Up(environment={"PYTHONPROFILEIMPORTTIME": "1"}) as broker:
+        loaded = set(re.findall(r"^import time:.*\| +([\w.]+)$", broker.stderr(), re.MULTILINE))
+    assert "fencepost_broker.server.broker_server" in loaded
+    of_others = {"construct", "datetime", "lzma", "msgspec", "pyarrow", "shutil", "tempfile"}
+    ours = {"coordinator.group.machine", "coordinator.transaction.machine", "server.console"}
+    assert not loaded & (of_others | {f"fencepost_broker.{name}" for name in ours})
 
 
 @pytest.mark.parametrize("end", [signal.SIGTERM, signal.SIGKILL])
