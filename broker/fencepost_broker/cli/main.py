@@ -30,7 +30,7 @@ _OWN: Final = frozenset(
 
 _OPTIONS: Final = frozenset({"-h", "--help", "--version"})
 """Options of ``fencepost`` itself."""
-_OBJECTS_BETWEEN_COLLECTIONS: Final = 10_000
+_MORE_OBJECTS_THAN_A_START_MAKES: Final = 60_000
 _USAGE: Final = 2
 _FAULT: Final = 70
 _NO_MEMORY: Final = 71
@@ -50,7 +50,7 @@ def main(arguments: list[str] | None = None) -> int:
     """Run one command and return its exit code."""
     given = sys.argv[1:] if arguments is None else arguments
     # What is imported stays. Python would search it for garbage after each 700 objects.
-    gc.set_threshold(_OBJECTS_BETWEEN_COLLECTIONS)
+    gc.set_threshold(_MORE_OBJECTS_THAN_A_START_MAKES)
     parser = make_parser(_wanted(given))
     if not given:
         parser.print_help(sys.stderr)

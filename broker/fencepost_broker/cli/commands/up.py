@@ -6,6 +6,7 @@ Without a data directory, everything is kept in memory and is gone at exit.
 from __future__ import annotations
 
 import argparse
+import gc
 import os
 import sys
 from pathlib import Path
@@ -48,6 +49,7 @@ BROKERS_MAX: Final = 999
 """Largest number of brokers; their ids are below the controller's."""
 AS_KAFKA_SAYS_IT: Final = "Transitioning from RECOVERY to RUNNING"
 """Testcontainers waits for these words of Apache Kafka's log."""
+_OBJECTS_BETWEEN_COLLECTIONS: Final = 10_000
 EXIT_FAILED: Final = 1
 EXIT_USAGE: Final = 2
 EXIT_ADDRESS: Final = 3
@@ -299,6 +301,8 @@ def _begin(options: argparse.Namespace, broker: Broker) -> None:
             broker.record(options.record, _part_of(options, broker))
         except OSError as error:
             raise NotReadyError(f"--record {options.record}: {error.strerror}") from error
+    gc.freeze()  # what a start has made stays, and is no longer searched for garbage
+    gc.set_threshold(_OBJECTS_BETWEEN_COLLECTIONS)
     _announce(options, broker)
 
 
