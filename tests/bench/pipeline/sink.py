@@ -57,6 +57,7 @@ STREAM_SOURCE: Final = "small-batches"
 BATCHES: Final = 10
 BATCH_ROWS: Final = 1_000
 MINUTES: Final = 20.0
+END: Final = "<!-- end of what was measured -->\n"
 PAGE: Final = """# The Spark sink beside Spark's own connector
 
 Written by `make bench-spark-sink`, {date}, {machine}, load {load:.0f} at the end: where
@@ -222,7 +223,9 @@ def main() -> None:
             stream_table=markdown_table(stream_head, stream_lines),
             stream_ratios="\n".join(stream_told),
         )
-        given.out.write_text(page)
+        # What a person has written below is kept.
+        old = given.out.read_text(encoding="utf-8") if given.out.exists() else ""
+        given.out.write_text(page + "\n" + END + old.partition(END)[2], encoding="utf-8")
 
 
 if __name__ == "__main__":
