@@ -44,6 +44,12 @@ from fencepost_protocol.generated.offset_for_leader_epoch import (
     OffsetForLeaderPartition,
     OffsetForLeaderTopic,
 )
+from fencepost_protocol.generated.produce import (
+    PartitionProduceData,
+    ProduceRequest,
+    TopicProduceData,
+)
+from fencepost_protocol.records.writer import build_batch
 
 from tests.conformance.controller_peer import presence
 
@@ -117,6 +123,15 @@ def repetitions() -> Iterator[Case]:
         yield f"OffsetForLeaderEpoch {times}", OffsetForLeaderEpochRequest(-1, ended), 4
         known = [TopicRequest("t", [0] * each) for each in times]
         yield f"DescribeProducers {times}", DescribeProducersRequest(known), 0
+    data = PartitionProduceData(0, bytes(build_batch(None, [b"v"], 0)))
+    for name in ("t", "nope", "a b", ""):
+        for times in ((0,), (2,), (1, 1), (0, 1)):
+            if name == "t" and any(times):
+                continue  # a record would be there for the next run
+            sent = [TopicProduceData(name, partition_data=[data] * each) for each in times]
+            for version in (8, 12):
+                label = f"Produce v{version} {name!r} {times}"
+                yield label, ProduceRequest(None, -1, 5000, sent), version
     for offsets in ((), (0, 5), (5, 0)):
         deleted = [DeleteRecordsPartition(0, offset) for offset in offsets]
         together = [DeleteRecordsTopic("t", deleted)]

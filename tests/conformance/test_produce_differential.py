@@ -26,6 +26,11 @@ from fencepost_protocol.generated.create_topics import (
     CreateTopicsRequest,
 )
 from fencepost_protocol.generated.fetch import FetchPartition, FetchRequest, FetchTopic
+from fencepost_protocol.generated.produce import (
+    PartitionProduceData,
+    ProduceRequest,
+    TopicProduceData,
+)
 from fencepost_protocol.records.batch import TimestampType, split_batches
 from fencepost_protocol.records.writer import build_batch
 
@@ -146,3 +151,38 @@ def test_the_same_answers_to_bad_batches(
                 assert stored == kept(theirs, name, start)[: len(stored)], name
     wrong = [each for each in found if each is not None]
     assert not wrong, "\n".join([f"{len(wrong)} of {len(every)} differ:", *wrong])
+
+
+def values_of_repeated_partitions(client: Wire, topic: str) -> list[object]:
+    """What is answered where a request names partitions twice, and which records are there then."""
+    batches = [bytes(build_batch(None, [each], 1_700_000_000_000)) for each in (b"first", b"last")]
+    first, last = (PartitionProduceData(0, each) for each in batches)
+    other = PartitionProduceData(1, batches[1])
+    for number in (0, 1):
+        while client.produce(topic, batches[0], number, version=PRODUCE_VERSION).error_code:
+            pass  # Kafka leads a new topic a moment after it has said that it is there.
+    told: list[object] = []
+    for forms in (
+        [[first, last]], [[first], [last]], [[first, other, last]], [[], [first]], [[last], []],
+    ):  # fmt: skip
+        sent = [TopicProduceData(topic, partition_data=entries) for entries in forms]
+        answer = client.ask(ProduceRequest(None, -1, 5000, sent), PRODUCE_VERSION)
+        told.append(
+            [
+                (found.name, each.index, each.error_code, each.base_offset)
+                for found in answer.responses
+                for each in sorted(found.partition_responses, key=lambda one: one.index)
+            ]
+        )
+    return [*told, *([bytes(each.value or b"") for each in client.fetch(topic, n)] for n in (0, 1))]
+
+
+def test_the_last_batch_of_a_partition_that_is_named_twice_is_appended(kafka: ApacheKafka) -> None:
+    topic = f"twice-{time.time_ns()}"
+    found = []
+    with Up() as broker, broker.connect() as ours, Wire(kafka.port) as theirs:
+        for client in (ours, theirs):
+            client.create(topic, 2)
+            found.append(values_of_repeated_partitions(client, topic))
+    assert found[0] == found[1]
+    assert found[0][-1] == [b"first", b"last"]

@@ -59,15 +59,39 @@ def _in_turns(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(carrying_out, "_TURN_NS", -1)
 
 
-async def test_a_topic_without_partitions_does_not_take_another_ones_answer() -> None:
+async def test_a_topic_without_partitions_is_not_in_the_answer() -> None:
     topics = [
         TopicProduceData("a", partition_data=[PartitionProduceData(1, batch(b"a"))]),
         TopicProduceData("b"),
     ]
     async with running_broker(topics=TOPICS) as broker:
         answer = await broker.ask(ProduceRequest(None, -1, 1000, topics), 12)
-    with_parts = [each for each in told(answer) if each[1]]
-    assert with_parts == [("a", [(1, ErrorCode.NONE, 0)])]
+    assert told(answer) == [("a", [(1, ErrorCode.NONE, 0)])]
+
+
+@pytest.mark.parametrize("copies", [2, 5_000])  # so many are cut into parts
+@pytest.mark.parametrize("turn_ns", [-1, 10_000_000])
+async def test_a_partition_that_is_named_again_takes_its_last_batch(
+    monkeypatch: pytest.MonkeyPatch, copies: int, turn_ns: int
+) -> None:
+    monkeypatch.setattr(carrying_out, "_FIRST_TURN_NS", turn_ns)
+    first, last = (PartitionProduceData(0, batch(value)) for value in (b"first", b"last"))
+    other = PartitionProduceData(1, batch(b"other"))
+    topics = [
+        TopicProduceData("a", partition_data=[first, other] * copies),
+        TopicProduceData("none", partition_data=[first] * copies),
+        TopicProduceData("a", partition_data=[last] * copies),
+    ]
+    async with running_broker(topics=TOPICS) as broker:
+        answer = told(await broker.ask(ProduceRequest(None, -1, 1000, topics), 12))
+        logs = [each.log for each in broker.process.broker.table.by_name["a"].partitions]
+        found = b"".join(logs[0].read(0, 1 << 20).pieces or [])
+    assert answer == [
+        ("a", [(0, ErrorCode.NONE, 0), (1, ErrorCode.NONE, 0)]),
+        ("none", [(0, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, -1)]),
+    ]
+    assert b"last" in found
+    assert [each.log_end_offset for each in logs] == [1, 1, 0]
 
 
 async def test_the_answer_is_the_same(monkeypatch: pytest.MonkeyPatch) -> None:

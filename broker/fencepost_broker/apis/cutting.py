@@ -24,6 +24,7 @@ from fencepost_protocol.records.batch import (
 )
 
 from fencepost_broker.apis.matching_lists import class_of, matching_path
+from fencepost_broker.apis.produce.repeated_partitions import each_once
 from fencepost_broker.controller.ports import ControllerSettings
 
 if TYPE_CHECKING:
@@ -297,6 +298,7 @@ def unless_in_transaction(message: ProduceRequest, _version: int) -> list[Any]:
     for data in message.topic_data:
         if any(_is_transactional(entry.records) for entry in data.partition_data):
             return []
+    message.topic_data = each_once(message.topic_data)
     return [message]
 
 

@@ -24,6 +24,7 @@ from fencepost_protocol.records.batch import (
 
 from fencepost_broker.apis.produce.appending import refuse_unnamed
 from fencepost_broker.apis.produce.carrying_out import carry_out
+from fencepost_broker.apis.produce.repeated_partitions import each_once
 from fencepost_broker.apis.request import Answer, Request
 
 if TYPE_CHECKING:
@@ -35,6 +36,9 @@ _ATTRIBUTES: Final = ATTRIBUTES_OFFSET + 1
 
 def produce(context: BrokerContext, request: Request, message: ProduceRequest) -> Answer | None:
     """Answer Produce, versions 3 to 13."""
+    topics = message.topic_data
+    if len(topics) != 1 or len(topics[0].partition_data) != 1:
+        message.topic_data = each_once(topics)
     if message.transactional_id is not None:
         from fencepost_broker.apis.produce.transactional import produce_in_transaction
 

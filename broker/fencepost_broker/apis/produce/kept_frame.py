@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from fencepost_protocol.generated.produce import ProduceRequest
 
+from fencepost_broker.apis.produce.repeated_partitions import each_once
 from fencepost_broker.apis.request import Request
 
 
@@ -17,7 +18,9 @@ def read_again(request: Request, message: ProduceRequest) -> ProduceRequest:
     """Decode the message again from the frame that was kept."""
     if request.has_own_frame:
         return message
-    return ProduceRequest.decode(request.frame, request.version, request.body)[0]
+    again = ProduceRequest.decode(request.frame, request.version, request.body)[0]
+    again.topic_data = each_once(again.topic_data)
+    return again
 
 
 def keep_message(request: Request, message: ProduceRequest) -> ProduceRequest:
