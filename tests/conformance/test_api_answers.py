@@ -8,13 +8,17 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
+from fencepost_protocol.errors import ErrorCode
+from fencepost_protocol.generated.find_coordinator import FindCoordinatorRequest
 
 from tests.conformance.answer_cases import TOPICS, cases, plain
 from tests.conformance.controller_peer import ask
 from tests.support.apache_kafka import ApacheKafka, KafkaUnavailableError
 from tests.support.broker import running_broker
+from tests.support.waiting import asked_until
 
 pytestmark = pytest.mark.conformance
 
@@ -43,3 +47,27 @@ async def test_the_same_answers(kafka: ApacheKafka) -> None:
                 different.append(f"{label}:\n  Kafka {theirs}\n  ours  {mine}")
     assert asked > 150
     assert not different, "\n".join([f"{len(different)} of {asked} differ:", *different])
+
+
+@pytest.mark.asyncio
+@pytest.mark.parametrize(("version", "kind"), [(0, 0), (1, 0), (3, 1), (4, 0), (6, 1)])
+async def test_a_coordinator_that_is_found(kafka: ApacheKafka, version: int, kind: int) -> None:
+    request = FindCoordinatorRequest("some", kind)
+    if version >= 4:
+        request = FindCoordinatorRequest(key_type=kind, coordinator_keys=["some"])
+
+    def told(answer: Any) -> list[tuple[object, ...]]:
+        return [
+            (each.error_code, each.error_message, each.node_id, each.host)
+            for each in (answer, *answer.coordinators)
+        ]
+
+    async def ask_kafka() -> list[tuple[object, ...]]:
+        return told(await asyncio.to_thread(ask, kafka.port, request, version))
+
+    async def is_there() -> bool:
+        return (await ask_kafka())[-1][0] != ErrorCode.COORDINATOR_NOT_AVAILABLE
+
+    await asked_until(is_there)
+    async with running_broker() as ours:
+        assert told(await ours.ask(request, version)) == await ask_kafka()

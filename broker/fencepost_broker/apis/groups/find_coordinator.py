@@ -49,7 +49,7 @@ def find_coordinator(
         for broker_id, host, port, _ in advertised_brokers(context.image, request.peer.listener)
     }
 
-    def find(key: str) -> tuple[_Place, ErrorCode, str | None]:
+    def find(key: str) -> tuple[_Place, ErrorCode, str]:
         error, place = refusal, _NOBODY
         if family is RecordFamily.SHARES and not _SHARE_KEY.fullmatch(key):
             error = ErrorCode.INVALID_REQUEST
@@ -57,8 +57,9 @@ def find_coordinator(
             leader = _leader_of(context, family, key)
             place = places.get(leader, _NOBODY)
             error = ErrorCode.COORDINATOR_NOT_AVAILABLE if place is _NOBODY else ErrorCode.NONE
-        return place, error, f"there is no coordinator: {error.name}" if error else None
+        return place, error, f"there is no coordinator: {error.name}" if error else found_text
 
+    found_text = "" if request.version >= _BATCHED_FROM else ErrorCode.NONE.name  # as in Kafka
     if request.version < _BATCHED_FROM:
         place, error, text = find(message.key)
         errors = [error]
