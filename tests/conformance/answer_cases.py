@@ -31,6 +31,7 @@ from fencepost_protocol.generated.describe_quorum import (
     DescribeQuorumRequestTopicData,
 )
 from fencepost_protocol.generated.error_code import ErrorCode
+from fencepost_protocol.generated.fetch import FetchPartition, FetchRequest, FetchTopic
 from fencepost_protocol.generated.init_producer_id import InitProducerIdRequest
 from fencepost_protocol.generated.list_config_resources import ListConfigResourcesRequest
 from fencepost_protocol.generated.list_offsets import (
@@ -132,6 +133,17 @@ def repetitions() -> Iterator[Case]:
             for version in (8, 12):
                 label = f"Produce v{version} {name!r} {times}"
                 yield label, ProduceRequest(None, -1, 5000, sent), version
+    for name in ("t", "nope"):
+        for places in ((), (0,), (0, 0), (0, 9, 0, 9)):
+            for is_apart in (False, True):
+                entries = [FetchPartition(each, partition_max_bytes=1000) for each in places]
+                asked = [FetchTopic(name, partitions=entries)]
+                if is_apart:
+                    asked = [FetchTopic(name, partitions=[each]) for each in entries]
+                for version in (4, 12):
+                    label = f"Fetch v{version} {name!r} {places} {is_apart}"
+                    wanted = FetchRequest(max_wait_ms=0, min_bytes=0, topics=asked)
+                    yield label, wanted, version
     for offsets in ((), (0, 5), (5, 0)):
         deleted = [DeleteRecordsPartition(0, offset) for offset in offsets]
         together = [DeleteRecordsTopic("t", deleted)]

@@ -187,8 +187,8 @@ class FetchSessions:
             session = None
             if message.session_epoch == FIRST_EPOCH:
                 session = self._begin(now_ms, message, by_id=by_id)
-            asked = (Asked(topic, entry) for topic in message.topics for entry in topic.partitions)
-            return Opened(_NO_ERROR, session, tuple(asked))
+            asked = [Asked(topic, entry) for topic in message.topics for entry in topic.partitions]
+            return Opened(_NO_ERROR, session, _each_once(asked))
         return self._go_on(now_ms, message, by_id=by_id)
 
     def partitions_of(self, session_id: int) -> list[Key]:
@@ -294,3 +294,11 @@ def _count(message: FetchRequest) -> int:
 
 def _key(topic: FetchTopic, number: int, *, by_id: bool) -> Key:
     return topic.topic_id if by_id else topic.topic, number
+
+
+def _each_once(asked: list[Asked]) -> tuple[Asked, ...]:
+    """Read a partition that is named again once, as it was asked for last, like Kafka."""
+    if len(asked) > 1:
+        by_place = {(a.topic.topic, a.topic.topic_id, a.entry.partition): a for a in asked}
+        return tuple(by_place.values())
+    return tuple(asked)

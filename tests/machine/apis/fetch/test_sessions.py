@@ -79,6 +79,15 @@ def test_without_a_session_everything_is_asked() -> None:
     assert (numbers_of(opened), len(them)) == ([0, 1], 0)
 
 
+@pytest.mark.parametrize("epoch", [0, -1])
+def test_a_partition_that_is_named_again_is_asked_as_it_was_last(epoch: int) -> None:
+    asked = request(0, epoch, 4, 2, 4)
+    asked.topics[0].partitions[2].fetch_offset = 7
+    opened = sessions().open(NOW, asked, by_id=False)
+    found = [(each.entry.partition, each.entry.fetch_offset) for each in opened.asked]
+    assert found == [(4, 7), (2, 0)]
+
+
 def test_a_session_remembers_what_was_asked() -> None:
     them = sessions()
     session = begun(them, 0, 1)
