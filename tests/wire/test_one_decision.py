@@ -166,7 +166,7 @@ async def test_too_many_topics_of_a_transaction() -> None:
 @pytest.mark.parametrize("acks", [-1, 0])
 async def test_too_many_batches_of_a_transaction(acks: int) -> None:
     # Without a transaction batches have nothing to do with each other, and are appended in parts.
-    entries = [PartitionProduceData(0, b"x" * 40)] * TOO_MANY
+    entries = [PartitionProduceData(number, b"x" * 40) for number in range(TOO_MANY)]
     topics = [TopicProduceData("t" * 40, partition_data=entries)]
     request = ProduceRequest("x", acks, 1_000, topics)
     async with running_broker(topics={"t": 1}) as broker:
