@@ -401,8 +401,7 @@ async def test_a_produce_is_appended_in_parts_and_its_failure_told_at_the_end() 
         request = ProduceRequest(None, -1, 1, topics)
         [frame] = await exchange(broker, encode_request(request, 9, 1, "c"))
         [topic] = decoded(request, 9, frame).responses
-        found = [(each.index, each.base_offset) for each in topic.partition_responses]
-        assert found == [(number, 0) for number in range(count)]
+        assert [each.index for each in topic.partition_responses] == [*range(count)]
         topics[0].partition_data[0].index = count  # with acks 0: the connection tells of it
         with pytest.raises(asyncio.IncompleteReadError):
             await exchange(broker, encode_request(ProduceRequest(None, 0, 1, topics), 9, 1, "c"))
