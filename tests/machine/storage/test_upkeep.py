@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from random import Random
 from typing import Any
 
 import pytest
+from fencepost_broker.simulation.disk import SimDisk
 from fencepost_broker.storage.log import EpochEnd, PartitionLog
 from fencepost_protocol.errors import ErrorCode
 
@@ -308,6 +310,23 @@ def test_truncation_leaves_the_log_as_it_was_then(offset: int) -> None:
         assert again.offset_of_max_timestamp() == shorter.offset_of_max_timestamp()
     append(again, batch(1))
     assert again.read(offset, 1000).size
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_a_power_cut_does_not_bring_back_what_was_truncated(seed: int) -> None:
+    disk = SimDisk()
+    disk.make_folder(FOLDER)
+    log = open_log(disk)
+    fill(log, 6)
+    task = log.begin_flush()
+    task.run()
+    log.flushed(task, NOW)
+    log.truncate_to(3, NOW)
+    for _ in range(3):
+        append(log, batch([b"other"]), epoch=4)
+    disk.cut_power(Random(seed))
+    again = reopen(log, clean=False, recovery_point=0)
+    assert all(header.partition_leader_epoch == 4 for header, _ in read_all(again)[3:])
 
 
 def test_truncation_drops_a_batch_that_it_would_cut() -> None:

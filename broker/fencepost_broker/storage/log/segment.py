@@ -374,8 +374,14 @@ class Segment:
     # --- the end ------------------------------------------------------------------------------
 
     def truncate(self, position: int, offset: int) -> None:
-        """Cut the file at a batch's position; ``offset`` is that batch's."""
-        self.open().truncate(position)
+        """Cut the file at a batch's position; ``offset`` is that batch's.
+
+        That is durable at once: after a power cut, what was cut off must not stand where other
+        batches were, of which the leader epochs on disk tell.
+        """
+        file = self.open()
+        file.truncate(position)
+        file.sync_later()()
         self.size = position
         self._ends = None
         self.offsets.truncate_to_position(position)
