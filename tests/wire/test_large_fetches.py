@@ -27,7 +27,7 @@ pytestmark = pytest.mark.asyncio
 VERSION = 11
 TOPIC = "t" * 240
 COUNT = 1_000
-"""Each partition in a topic of its own: some more than 256 KB."""
+"""Each partition is named with the whole topic: some more than 256 KB."""
 
 
 @pytest.fixture(autouse=True)

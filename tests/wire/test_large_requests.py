@@ -393,16 +393,15 @@ def name_of(result: Any) -> str:
 async def test_a_produce_is_appended_in_parts_and_its_failure_told_at_the_end() -> None:
     batch = bytes(build_batch(None, [b"v"], 1_000))
     name, count = "t" * 240, 1_000
-    topics = [
-        TopicProduceData(name, partition_data=[PartitionProduceData(number, batch)])
-        for number in range(count)
-    ]
+    entries = [PartitionProduceData(number, batch) for number in range(count)]
+    topics = [TopicProduceData(name, partition_data=[each]) for each in entries]
     async with running_broker(topics={name: count}) as broker:
         request = ProduceRequest(None, -1, 1, topics)
         [frame] = await exchange(broker, encode_request(request, 9, 1, "c"))
         [topic] = decoded(request, 9, frame).responses
-        assert [each.index for each in topic.partition_responses] == [*range(count)]
-        topics[0].partition_data[0].index = count  # with acks 0: the connection tells of it
+        found = [(each.index, each.base_offset) for each in topic.partition_responses]
+        assert found == [(number, 0) for number in range(count)]
+        entries[0].index = count  # with acks 0: the connection tells of it
         with pytest.raises(asyncio.IncompleteReadError):
             await exchange(broker, encode_request(ProduceRequest(None, 0, 1, topics), 9, 1, "c"))
         logs = [each.log for each in broker.server.table.by_name[name].partitions]

@@ -297,7 +297,7 @@ def _key(topic: FetchTopic, number: int, *, by_id: bool) -> Key:
 
 
 def _each_once(asked: list[Asked]) -> tuple[Asked, ...]:
-    """Read a partition that is named again once, as it was asked for last, like Kafka."""
+    """Return each partition once, as it was asked for last, like Kafka."""
     if len(asked) > 1:
         by_place = {(a.topic.topic, a.topic.topic_id, a.entry.partition): a for a in asked}
         return tuple(by_place.values())

@@ -48,6 +48,7 @@ def find_coordinator(
         broker_id: (broker_id, host, port)
         for broker_id, host, port, _ in advertised_brokers(context.image, request.peer.listener)
     }
+    found_text = "" if request.version >= _BATCHED_FROM else ErrorCode.NONE.name  # as in Kafka
 
     def find(key: str) -> tuple[_Place, ErrorCode, str]:
         error, place = refusal, _NOBODY
@@ -59,7 +60,6 @@ def find_coordinator(
             error = ErrorCode.COORDINATOR_NOT_AVAILABLE if place is _NOBODY else ErrorCode.NONE
         return place, error, f"there is no coordinator: {error.name}" if error else found_text
 
-    found_text = "" if request.version >= _BATCHED_FROM else ErrorCode.NONE.name  # as in Kafka
     if request.version < _BATCHED_FROM:
         place, error, text = find(message.key)
         errors = [error]

@@ -376,8 +376,8 @@ class Segment:
     def truncate(self, position: int, offset: int) -> None:
         """Cut the file at a batch's position; ``offset`` is that batch's.
 
-        That is durable at once: after a power cut, what was cut off must not stand where other
-        batches were, of which the leader epochs on disk tell.
+        The cut is durable at once. Otherwise, a power cut could bring the old batches back, while
+        the leader epochs on disk are those of the new ones.
         """
         file = self.open()
         file.truncate(position)
