@@ -231,7 +231,10 @@ async def apache_kafkas() -> AsyncIterator[Tell]:
 
     async def tell(line: str) -> None:
         stdin.write(f"{line}\n".encode())
-        assert await stdout.readline(), "Kafka's producer has ended"
+        answer = (await stdout.readline()).decode().strip()
+        assert answer, "Kafka's producer has ended"
+        assert answer == "ok" or answer.isidentifier(), f"neither ok nor an error's class: {answer}"
+        assert answer == "ok" or not line.startswith("start"), f"{line}: {answer}"
 
     try:
         yield tell

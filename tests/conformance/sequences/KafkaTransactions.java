@@ -4,6 +4,7 @@
 
 import java.io.BufferedReader;
 import java.io.InputStreamReader;
+import java.io.PrintStream;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -26,6 +27,9 @@ public class KafkaTransactions {
     private static KafkaProducer<String, String> producer;
 
     public static void main(String[] args) throws Exception {
+        // Standard output belongs to the answers; what Kafka logs goes to the other one.
+        PrintStream answers = System.out;
+        System.setOut(System.err);
         Properties config = new Properties();
         for (String arg : args) {
             String[] pair = arg.split("=", 2);
@@ -33,7 +37,7 @@ public class KafkaTransactions {
         }
         BufferedReader lines = new BufferedReader(new InputStreamReader(System.in));
         for (String line = lines.readLine(); line != null; line = lines.readLine()) {
-            System.out.println(outcome(config, line));
+            answers.println(outcome(config, line));
         }
     }
 
