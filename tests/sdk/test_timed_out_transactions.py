@@ -15,6 +15,7 @@ from fencepost_client import (
 )
 from fencepost_client.clients.exactly_once import Handler
 from fencepost_client.network.connections import Connections
+from fencepost_client.producer.marker_waits import MarkerWaits
 from fencepost_client.producer.stages import Stage
 
 from tests.sdk.harness.exactly_once import consumer_of, fill, outputs, process, upper_to
@@ -25,10 +26,13 @@ pytestmark = pytest.mark.asyncio
 TIMEOUT_MS = 300
 
 
-@pytest.fixture(params=[1, 2], autouse=True)
+@pytest.fixture(params=[1, 2, "2, added by a request"], autouse=True)
 def version(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> int:
     """What the client takes the cluster's transaction version for, as an older client would."""
-    version: int = request.param
+    version = request.param
+    if not isinstance(version, int):
+        version = 2
+        monkeypatch.setattr(MarkerWaits, "are_likely", True)
     monkeypatch.setattr(
         Connections, "feature", lambda _, name: version if name == "transaction.version" else 0
     )

@@ -7,10 +7,14 @@ fields, for brokers with the feature ``fencepost.preregistration``.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from typing import Final
 
+from fencepost_protocol.generated.end_txn import EndTxnTopic
+
 from fencepost_client.errors import InvalidGroupIdError, UnknownTopicOrPartitionError
+from fencepost_client.producer.response_codes import by_topic
+from fencepost_client.requests.procedures import PartitionCounts, Procedure
 from fencepost_client.types import TopicPartition
 
 FEATURE: Final = "fencepost.preregistration"
@@ -61,3 +65,17 @@ def offsets_partition(group_id: str, partition_count: int) -> int:
     # As Java's abs(), but for the one int that has no positive counterpart.
     positive = hashed if hashed < 0x8000_0000 else 0x1_0000_0000 - hashed
     return 0 if positive == 0x8000_0000 else positive % partition_count
+
+
+def what_was_written(
+    partitions: Iterable[TopicPartition], groups: Collection[str]
+) -> Procedure[list[EndTxnTopic] | None]:
+    """Partitions for EndTxn: those written to, and those of the groups' offsets."""
+    written = set(partitions)
+    if groups:
+        count = (yield PartitionCounts((OFFSETS_TOPIC,))).get(OFFSETS_TOPIC)
+        if not count:
+            return None  # all that is registered: too many markers hurt nobody
+        for group_id in groups:
+            written.add(TopicPartition(OFFSETS_TOPIC, offsets_partition(group_id, count)))
+    return [EndTxnTopic(topic, numbers) for topic, numbers in by_topic(written).items()]

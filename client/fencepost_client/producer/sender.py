@@ -62,6 +62,7 @@ from fencepost_client.errors import (
 )
 from fencepost_client.producer.accumulator import Accumulator, Queue
 from fencepost_client.producer.batch import NO_OFFSET, NOBODY, Batch, Identity
+from fencepost_client.producer.marker_waits import MarkerWaits
 from fencepost_client.producer.sender_settings import SenderSettings
 from fencepost_client.requests.backoff import Backoff, Chance
 
@@ -87,6 +88,8 @@ _TOO_LARGE: Final = {ErrorCode.MESSAGE_TOO_LARGE, ErrorCode.RECORD_LIST_TOO_LARG
 class TransactionPart(Protocol):
     """What the sender needs of a transaction."""
 
+    marker_waits: MarkerWaits
+
     def may_send(self, topic: str, partition: int) -> bool:
         """Whether the partition belongs to the transaction; if not, it is added."""
 
@@ -105,6 +108,7 @@ class Produce:
     """A Produce request with at most one batch of each partition."""
 
     node_id: int
+    sent_ms: int
     batches: list[tuple[Queue, Batch]]
     topics: dict[bytes, str] = field(default_factory=dict)
     """By which id it names which topic (from version 13 on)."""
@@ -182,7 +186,7 @@ class Sender:
             self._goes(queue, batch)
             if self._transaction is not None:
                 self._transaction.sending(queue.topic, queue.partition)
-            made.setdefault(node_id, Produce(node_id, [])).batches.append((queue, batch))
+            made.setdefault(node_id, Produce(node_id, now_ms, [])).batches.append((queue, batch))
             if queue.waiting:
                 self._wake(now_ms)
         for node_id in made:
@@ -299,6 +303,8 @@ class Sender:
     def answered(self, now_ms: int, produce: Produce, response: ProduceResponse | None) -> None:
         """The broker's answer; ``None`` when ``acks=0`` asked for none."""
         self._in_flight[produce.node_id] -= 1
+        if self._transaction is not None:
+            self._transaction.marker_waits.produced(now_ms - produce.sent_ms)
         answers: dict[tuple[str, int], PartitionProduceResponse] = {}
         if response is not None:
             for topic in response.responses:

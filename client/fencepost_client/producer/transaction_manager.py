@@ -6,7 +6,8 @@ Three protocols, chosen by the finalized feature ``transaction.version`` when a 
       AddOffsetsToTxn; the epoch stays, and is bumped by InitProducerId only where sequences broke
       (KIP-360)
 2     Produce v12 and TxnOffsetCommit v5 add by themselves, and every EndTxn v5 answers with the
-      next epoch (KIP-890)
+      next epoch (KIP-890); the first partitions are added by a request where Produce would wait
+      longer (``marker_waits``)
 
 With a :class:`Registration` (KIP-609) partitions and group are added at the beginning in any of
 them, by AddPartitionsToTxn v3, and a commit names what was written.
@@ -26,7 +27,7 @@ from fencepost_protocol.generated.add_partitions_to_txn import (
     AddPartitionsToTxnRequest,
     AddPartitionsToTxnTopic,
 )
-from fencepost_protocol.generated.end_txn import EndTxnRequest, EndTxnResponse, EndTxnTopic
+from fencepost_protocol.generated.end_txn import EndTxnRequest, EndTxnResponse
 from fencepost_protocol.generated.index import ApiKey
 from fencepost_protocol.generated.init_producer_id import InitProducerIdRequest
 from fencepost_protocol.generated.txn_offset_commit import (
@@ -47,11 +48,8 @@ from fencepost_client.errors import (
     producer_error,
 )
 from fencepost_client.producer.batch import NOBODY, Identity
-from fencepost_client.producer.preregistration import (
-    OFFSETS_TOPIC,
-    Registration,
-    offsets_partition,
-)
+from fencepost_client.producer.marker_waits import MarkerWaits
+from fencepost_client.producer.preregistration import Registration, what_was_written
 from fencepost_client.producer.producer_ids import was_ended_by_timeout
 from fencepost_client.producer.response_codes import (
     ABORT_IS_ENOUGH,
@@ -72,7 +70,6 @@ from fencepost_client.requests.procedures import (
     TRANSACTION,
     Ask,
     Coordinator,
-    PartitionCounts,
     Procedure,
     retry,
 )
@@ -135,6 +132,7 @@ class TransactionManager:
         self._groups: set[str] = set()
         self._written: set[TopicPartition] = set()
         self._groups_written: set[str] = set()
+        self.marker_waits = MarkerWaits()
         self._perhaps_begun = False
         """Something was to be added; what the coordinator made of it may not be known."""
         self._sequences_broke = False
@@ -164,6 +162,7 @@ class TransactionManager:
         self._is_end_open = self._is_end_lost = False
         for of_the_last in (self._added, self._groups, self._written, self._groups_written):
             of_the_last.clear()
+        self.marker_waits.begin()
         self.registration = registration
         self._want(registration)
 
@@ -221,11 +220,16 @@ class TransactionManager:
         where = TopicPartition(topic, partition)
         if where in self._added:
             return True
-        if self.version >= VERSION_2 and where not in self.wanted:
+        if self.version >= VERSION_2 and where not in self.wanted and not self._adds_first:
             self._added.add(where)  # the broker adds it with the first Produce
             return True
         self.wanted.add(where)
         return False
+
+    @property
+    def _adds_first(self) -> bool:
+        """Whether a request opens the transaction in version 2, too."""
+        return self.marker_waits.are_likely and not self._added and not self._groups
 
     def sending(self, topic: str, partition: int) -> None:
         """Note that records may be written to the partition from now on."""
@@ -304,7 +308,11 @@ class TransactionManager:
                 yield from self._add_group(group_id)
             return
 
+        attempts = 0
+
         def build(version: int) -> AddPartitionsToTxnRequest:
+            nonlocal attempts
+            attempts += 1
             request = AddPartitionsToTxnRequest(
                 v3_and_below_transactional_id=self.transactional_id,
                 v3_and_below_producer_id=self.identity.producer_id,
@@ -326,8 +334,9 @@ class TransactionManager:
         )
         self._perhaps_begun = True
         # The usual reason to repeat is the transaction before, whose markers are on their way.
-        answer = yield from retry(ask, worst_of_partitions, self._backoff(initial_ms=20))
+        answer = yield from retry(ask, worst_of_partitions, self._backoff(initial_ms=1))
         code = worst_of_partitions(answer)
+        self.marker_waits.added(attempts)
         if code:
             raise self._fail((yield from self._refused(code, "adding partitions")))
         self._added |= wanted
@@ -340,7 +349,7 @@ class TransactionManager:
         request = AddOffsetsToTxnRequest(self.transactional_id, *self.identity, group_id=group_id)
         ask = Ask(self._coordinator, ApiKey.ADD_OFFSETS_TO_TXN, lambda _: request)
         self._perhaps_begun = True
-        answer = yield from retry(ask, code_of, self._backoff(initial_ms=20))
+        answer = yield from retry(ask, code_of, self._backoff(initial_ms=1))
         if answer.error_code:
             raise self._fail((yield from self._refused(answer.error_code, "adding offsets")))
         self._group_wanted = None
@@ -432,7 +441,7 @@ class TransactionManager:
     def _end(self, *, commit: bool) -> Procedure[None]:
         request = EndTxnRequest(self.transactional_id, *self.identity, committed=commit)
         if commit and self.registration is not None:
-            request.topics = yield from self._what_was_written()
+            request.topics = yield from what_was_written(self._written, self._groups_written)
 
         def build(_: int) -> EndTxnRequest:
             self._is_end_lost |= self._is_end_open
@@ -460,17 +469,6 @@ class TransactionManager:
             raise self._fail(error)
         if self.version >= VERSION_2 and answer.producer_id >= 0:
             self.identity = Identity(answer.producer_id, answer.producer_epoch)
-
-    def _what_was_written(self) -> Procedure[list[EndTxnTopic] | None]:
-        """Every partition that a Produce or offsets left for (KIP-609); only these get markers."""
-        written = set(self._written)
-        if self._groups_written:
-            count = (yield PartitionCounts((OFFSETS_TOPIC,))).get(OFFSETS_TOPIC)
-            if not count:
-                return None  # all that is registered: too many markers hurt nobody
-            for group_id in self._groups_written:
-                written.add(TopicPartition(OFFSETS_TOPIC, offsets_partition(group_id, count)))
-        return [EndTxnTopic(topic, partitions) for topic, partitions in by_topic(written).items()]
 
     def _refused(self, code: int, state: str) -> Procedure[KafkaError]:
         """What to raise; an epoch that is old by the transaction's time-out alone is renewed."""
