@@ -43,7 +43,7 @@ def measure(row: Row, bootstrap: str, rounds: int, share: float = 1.0) -> Sample
     """All rounds of a row."""
     samples = Samples()
     filled = asyncio.run(_make_topic(bootstrap, row, share)) if row.filled_with else None
-    for number in range(rounds):
+    for number in range(-row.warms_up, rounds):
         turn = number % len(row.contenders)
         for contender in row.contenders[turn:] + row.contenders[:turn]:
             if contender.name in samples.troubles:
@@ -53,7 +53,8 @@ def measure(row: Row, bootstrap: str, rounds: int, share: float = 1.0) -> Sample
             except (JobFailedError, BuildError) as error:
                 samples.troubles[contender.name] = str(error)
             else:
-                samples.add(contender.name, told)
+                if number >= 0:
+                    samples.add(contender.name, told)
     return samples
 
 
