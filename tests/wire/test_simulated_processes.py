@@ -53,6 +53,7 @@ def written(random: Random, disk: SimDisk) -> tuple[bytes, bytes]:
         file.pwrite(file.size(), part)
         if number == 3:
             file.sync_later()()
+            disk.sync_folder_later("t-0")()
     return b"".join(parts[:4]), b"".join(parts)
 
 

@@ -2,7 +2,8 @@
 
 Each change of a file remembers how it is undone, until the file is synced. A power cut undoes some
 of the last ones, and may tear the first of those that are lost. Names (of new, renamed and removed
-files) are in order on the whole disk, as in the journal of a file system; a sync writes them all.
+files) are in order on the whole disk, as in the journal of a file system. The sync of a folder
+writes them all; that of a file writes none, as POSIX has it, though most file systems write more.
 
 After a failed sync, Linux takes the pages for written: they can be read, no later sync writes them,
 and a power cut leaves zeros in their place. Only what is written again is synced again.
@@ -96,7 +97,6 @@ class SimDisk(MemoryDisk):
             kept = [each for each in left if id(each) not in done]
             left.clear()
             left.extend(kept)
-        self._names.clear()
 
     def take_for_written(self, path: str) -> None:
         """Take what was appended to a file for written, though its sync has failed."""

@@ -30,6 +30,12 @@ from tests.machine.storage.harness import (
 )
 
 
+def flush(log: PartitionLog) -> None:
+    task = log.begin_flush()
+    task.run()
+    log.flushed(task, NOW)
+
+
 def names(log: PartitionLog, suffix: str = "") -> list[str]:
     return [name for name, _ in every_file(log.disk) if name.endswith(suffix)]
 
@@ -312,15 +318,14 @@ def test_truncation_leaves_the_log_as_it_was_then(offset: int) -> None:
     assert again.read(offset, 1000).size
 
 
+@pytest.mark.parametrize("segment_bytes", [1 << 20, 200])
 @pytest.mark.parametrize("seed", range(20))
-def test_a_power_cut_does_not_bring_back_what_was_truncated(seed: int) -> None:
+def test_a_power_cut_does_not_bring_back_what_was_truncated(seed: int, segment_bytes: int) -> None:
     disk = SimDisk()
     disk.make_folder(FOLDER)
-    log = open_log(disk)
+    log = open_log(disk, segment_bytes=segment_bytes)
     fill(log, 6)
-    task = log.begin_flush()
-    task.run()
-    log.flushed(task, NOW)
+    flush(log)
     log.truncate_to(3, NOW)
     for _ in range(3):
         append(log, batch([b"other"]), epoch=4)
