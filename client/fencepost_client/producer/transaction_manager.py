@@ -341,6 +341,8 @@ class TransactionManager:
             raise self._fail((yield from self._refused(code, "adding partitions")))
         self._added |= wanted
         self.wanted -= wanted
+        if self.version >= VERSION_2 and self.registration is None:
+            self.wanted.clear()  # the transaction is open: Produce adds the others
         if group_id is not None:
             self._group_wanted = None
             self._groups.add(group_id)

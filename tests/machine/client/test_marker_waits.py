@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import pytest
 from fencepost_client.producer.marker_waits import LONGER_MS, TRANSACTIONS, MarkerWaits
 from fencepost_client.producer.transaction_manager import TransactionManager
-from fencepost_protocol.errors import ErrorCode
+from fencepost_client.requests.procedures import Ask
 
 from tests.machine.client.harness.sender import Rig
 from tests.machine.client.harness.transaction_manager import (
@@ -86,12 +86,15 @@ def test_a_request_adds_what_is_wanted_first_and_produce_the_rest() -> None:
     manager.begin(IMPLICIT)
     assert not manager.may_send("t", 0)
     assert not manager.may_send("t", 1), "the other one is not added yet"
-    busy = added(*[ErrorCode.CONCURRENT_TRANSACTIONS] * 2)
-    script = Script([busy, added(0, 0)])
-    script.play(manager.add_partitions())
-    assert script.versions == [3, 3]
+    procedure = manager.add_partitions()
+    assert isinstance(next(procedure), Ask)
+    assert not manager.may_send("t", 2), "the request is under way"
+    with pytest.raises(StopIteration):
+        procedure.send(added(0, 0))
     assert manager.may_send("t", 0)
+    assert not manager.has_to_add
     assert manager.may_send("t", 2), "the transaction is open: Produce adds it"
+    assert manager.may_send("t", 3)
     script = Script([ended(0, 5, 1)])
     script.play(manager.end(commit=True))
     assert script.versions == [5], "it is of version 2 all the same"
