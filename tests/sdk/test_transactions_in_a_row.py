@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from fencepost_client import Producer
+from fencepost_client import Producer, RequestMetrics
 from fencepost_client.producer.marker_waits import MarkerWaits
+from fencepost_protocol.generated.index import ApiKey
 
 from tests.sdk.harness.producer import create, read
 
@@ -21,7 +22,10 @@ async def test_each_partition_is_added_and_each_transaction_ends(
     monkeypatch.setattr(MarkerWaits, "are_likely", by_a_request)
     await create(bootstrap, topic, 3)
     wanted: list[list[Any]] = [[], [], []]
-    async with Producer(bootstrap, transactional_id=topic, linger_ms=0) as producer:
+    metrics = RequestMetrics()
+    async with Producer(
+        bootstrap, transactional_id=topic, linger_ms=0, metrics=metrics
+    ) as producer:
         for number in range(TRANSACTIONS):
             value, end = b"%d" % number, "ABORT" if number % 3 == 0 else "COMMIT"
             producer.begin()
@@ -33,4 +37,6 @@ async def test_each_partition_is_added_and_each_transaction_ends(
             await (producer.abort() if end == "ABORT" else producer.commit())
             wanted[first] += [value, end]
             wanted[second] += [value, end]
+    asked = metrics.of(ApiKey.ADD_PARTITIONS_TO_TXN).times_us.count
+    assert asked >= TRANSACTIONS if by_a_request else not asked
     assert [await read(bootstrap, topic, partition) for partition in range(3)] == wanted

@@ -3,7 +3,8 @@
 Each change of a file remembers how it is undone, until the file is synced. A power cut undoes some
 of the last ones, and may tear the first of those that are lost. Names (of new, renamed and removed
 files) are in order on the whole disk, as in the journal of a file system. The sync of a folder
-writes them all; that of a file writes none, as POSIX has it, though most file systems write more.
+writes them all. The sync of a file writes none: POSIX promises no more, though most file systems do
+more.
 
 After a failed sync, Linux takes the pages for written: they can be read, no later sync writes them,
 and a power cut leaves zeros in their place. Only what is written again is synced again.

@@ -1,9 +1,10 @@
 """``MarkerWaits``: notices brokers that make a transaction wait for the one before it.
 
-A transaction that follows at once has to wait until the markers of the one before are written. From
-transaction version 2 on, Produce adds its partition itself (KIP-890). Apache Kafka's broker then
-looks again after 20 ms, while it refuses AddPartitionsToTxn at once, which can be repeated after
-1 ms. So a producer that has waited adds the first partitions of its next transactions by a request.
+A transaction that begins right after another one has to wait until the markers of that one are
+written. From transaction version 2 on, Produce adds its partition itself (KIP-890), and Apache
+Kafka's broker checks for the markers only every 20 ms. AddPartitionsToTxn is refused at once
+instead, and the client can repeat it after 1 ms. So once a producer has had to wait, it adds the
+first partitions of its next transactions by AddPartitionsToTxn.
 """
 
 from __future__ import annotations
@@ -11,14 +12,14 @@ from __future__ import annotations
 from typing import Final
 
 LONGER_MS: Final = 15
-"""A Produce that takes so much longer than the fastest has waited: Apache Kafka's
+"""A Produce that takes this much longer than the fastest one has waited for markers: Apache Kafka's
 ``add.partitions.to.txn.retry.backoff.ms`` is 20."""
 TRANSACTIONS: Final = 10
-"""So many transactions add by a request after one that had to wait."""
+"""How many transactions add their first partitions by a request after one that had to wait."""
 
 
 class MarkerWaits:
-    """What a producer has seen of its transactions' first requests."""
+    """How long the first requests of a producer's transactions took."""
 
     def __init__(self) -> None:
         self._left = 0
@@ -31,18 +32,18 @@ class MarkerWaits:
         return self._left > 0
 
     def begin(self) -> None:
-        """A transaction begins."""
+        """Note that a transaction begins."""
         self._is_first = True
 
     def produced(self, took_ms: int) -> None:
-        """A Produce was answered."""
+        """Note how long a Produce took."""
         fastest_ms = took_ms if self._fastest_ms is None else self._fastest_ms
         if self._is_first and took_ms >= fastest_ms + LONGER_MS:
             self._left = TRANSACTIONS
         self._is_first = False
         self._fastest_ms = min(took_ms, fastest_ms)
 
-    def added(self, attempts: int) -> None:
-        """Partitions were added by a request."""
-        self._is_first = False  # no Produce waits any more
-        self._left = TRANSACTIONS if attempts > 1 else max(0, self._left - 1)
+    def added(self, *, had_to_wait: bool) -> None:
+        """Note that a request has added partitions; Produce does not wait after it."""
+        self._is_first = False
+        self._left = TRANSACTIONS if had_to_wait else max(0, self._left - 1)

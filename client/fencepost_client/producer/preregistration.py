@@ -75,7 +75,7 @@ def what_was_written(
     if groups:
         count = (yield PartitionCounts((OFFSETS_TOPIC,))).get(OFFSETS_TOPIC)
         if not count:
-            return None  # all that is registered: too many markers hurt nobody
+            return None  # then every registered partition gets a marker, which does no harm
         for group_id in groups:
             written.add(TopicPartition(OFFSETS_TOPIC, offsets_partition(group_id, count)))
     return [EndTxnTopic(topic, numbers) for topic, numbers in by_topic(written).items()]

@@ -89,6 +89,7 @@ class TransactionPart(Protocol):
     """What the sender needs of a transaction."""
 
     marker_waits: MarkerWaits
+    """Told how long each Produce took."""
 
     def may_send(self, topic: str, partition: int) -> bool:
         """Whether the partition belongs to the transaction; if not, it is added."""

@@ -308,11 +308,7 @@ class TransactionManager:
                 yield from self._add_group(group_id)
             return
 
-        attempts = 0
-
         def build(version: int) -> AddPartitionsToTxnRequest:
-            nonlocal attempts
-            attempts += 1
             request = AddPartitionsToTxnRequest(
                 v3_and_below_transactional_id=self.transactional_id,
                 v3_and_below_producer_id=self.identity.producer_id,
@@ -334,9 +330,10 @@ class TransactionManager:
         )
         self._perhaps_begun = True
         # The usual reason to repeat is the transaction before, whose markers are on their way.
-        answer = yield from retry(ask, worst_of_partitions, self._backoff(initial_ms=1))
+        backoff = self._backoff(initial_ms=1)
+        answer = yield from retry(ask, worst_of_partitions, backoff)
         code = worst_of_partitions(answer)
-        self.marker_waits.added(attempts)
+        self.marker_waits.added(had_to_wait=backoff.attempts > 0)
         if code:
             raise self._fail((yield from self._refused(code, "adding partitions")))
         self._added |= wanted

@@ -65,8 +65,8 @@ class Row:
     partitions: int = 1
     filled_with: int = 0
     """Records a partition that are there before."""
-    warms_up: bool = False
-    """Whether a round comes first that does not count: Java compiles what is asked often."""
+    warm_up_rounds: int = 0
+    """Rounds that come first and do not count: a cold JVM still compiles."""
 
 
 ours, aiokafka, kafka_python, confluent, asyncio_alone = map(Contender, MODULES)
@@ -127,7 +127,7 @@ ROWS: Final = (
             Goal(ours, peer, metric, 1) for peer in (aiokafka, confluent) for metric in (P50, P99)
         ),
         {"size": 100, "seconds": 3.0},
-        warms_up=True,
+        warm_up_rounds=1,
     ),
     Row(
         "transactions",

@@ -43,7 +43,7 @@ def measure(row: Row, bootstrap: str, rounds: int, share: float = 1.0) -> Sample
     """All rounds of a row."""
     samples = Samples()
     filled = asyncio.run(_make_topic(bootstrap, row, share)) if row.filled_with else None
-    for number in range(-row.warms_up, rounds):
+    for number in range(-row.warm_up_rounds, rounds):
         turn = number % len(row.contenders)
         for contender in row.contenders[turn:] + row.contenders[:turn]:
             if contender.name in samples.troubles:

@@ -8,9 +8,11 @@ import pytest
 from fencepost_client.producer.marker_waits import LONGER_MS, TRANSACTIONS, MarkerWaits
 from fencepost_client.producer.transaction_manager import TransactionManager
 from fencepost_client.requests.procedures import Ask
+from fencepost_protocol.errors import ErrorCode
 
 from tests.machine.client.harness.sender import Rig
 from tests.machine.client.harness.transaction_manager import (
+    CLASSIC,
     IMPLICIT,
     added,
     ended,
@@ -40,7 +42,7 @@ def seen(*transactions: Sequence[int]) -> MarkerWaits:
         # The first one has nothing before it; nor is it known what is fast.
         ([[WAITED_MS]], False),
         ([[WAITED_MS], [FAST_MS]], False),
-        # Brokers that are far away answer late, and make nobody wait.
+        # A distant broker always takes this long: nothing waits for markers.
         ([[40], [40 + LONGER_MS - 1], [41]], False),
         # What comes later in a transaction does not wait for another one.
         ([[FAST_MS], [FAST_MS, WAITED_MS]], False),
@@ -57,19 +59,19 @@ def test_a_first_request_that_takes_longer_has_waited(
 def test_what_is_added_at_once_again_and_again_waits_for_nothing() -> None:
     waits = seen([FAST_MS], [WAITED_MS])
     for _ in range(TRANSACTIONS - 1):
-        waits.added(attempts=1)
+        waits.added(had_to_wait=False)
         assert waits.are_likely
-    waits.added(attempts=2)
+    waits.added(had_to_wait=True)
     for _ in range(TRANSACTIONS):
         assert waits.are_likely
-        waits.added(attempts=1)
+        waits.added(had_to_wait=False)
     assert not waits.are_likely
 
 
 def test_a_produce_behind_the_request_says_nothing() -> None:
     waits = seen([FAST_MS])
     waits.begin()
-    waits.added(attempts=1)
+    waits.added(had_to_wait=False)
     waits.produced(WAITED_MS)
     assert not waits.are_likely
 
@@ -82,7 +84,7 @@ def transactional() -> TransactionManager:
 
 def test_a_request_adds_what_is_wanted_first_and_produce_the_rest() -> None:
     manager = transactional()
-    manager.marker_waits.added(attempts=2)
+    manager.marker_waits.added(had_to_wait=True)
     manager.begin(IMPLICIT)
     assert not manager.may_send("t", 0)
     assert not manager.may_send("t", 1), "the other one is not added yet"
@@ -98,6 +100,16 @@ def test_a_request_adds_what_is_wanted_first_and_produce_the_rest() -> None:
     script = Script([ended(0, 5, 1)])
     script.play(manager.end(commit=True))
     assert script.versions == [5], "it is of version 2 all the same"
+
+
+@pytest.mark.parametrize("refusals", [0, 1])
+def test_a_request_that_had_to_be_repeated_has_waited(refusals: int) -> None:
+    manager = transactional()
+    manager.begin(CLASSIC)
+    assert not manager.may_send("t", 0)
+    answers = [added(ErrorCode.CONCURRENT_TRANSACTIONS)] * refusals + [added(0)]
+    Script(answers).play(manager.add_partitions())
+    assert manager.marker_waits.are_likely is bool(refusals)
 
 
 def test_a_sender_tells_how_long_its_requests_took() -> None:

@@ -106,6 +106,13 @@ def fill(
         append(log, batch([b"v" * size], time=time), now=time)
 
 
+def flush(log: PartitionLog) -> None:
+    """Make durable all that is in the log."""
+    task = log.begin_flush()
+    task.run()
+    log.flushed(task, NOW)
+
+
 def read_all(
     log: PartitionLog,
     offset: int | None = None,

@@ -19,6 +19,7 @@ from tests.machine.storage.harness import (
     batch,
     faulty_disk,
     fill,
+    flush,
     kinds,
     memory_disk,
     of_producer,
@@ -216,9 +217,7 @@ def test_what_a_failed_sync_has_left_is_written_again_after_a_restart() -> None:
     disk.take_for_written(log.segments.active.path(".log"))
     log = recovered(log)
     fill(log, 1)
-    task = log.begin_flush()
-    task.run()
-    log.flushed(task, NOW)
+    flush(log)
     expected = read_all(log)
     disk.cut_power(Random(0))
     assert read_all(recovered(log)) == expected

@@ -20,6 +20,7 @@ from tests.machine.storage.harness import (
     every_file,
     faulty_disk,
     fill,
+    flush,
     kinds,
     memory_disk,
     of_producer,
@@ -28,12 +29,6 @@ from tests.machine.storage.harness import (
     read_all,
     reopen,
 )
-
-
-def flush(log: PartitionLog) -> None:
-    task = log.begin_flush()
-    task.run()
-    log.flushed(task, NOW)
 
 
 def names(log: PartitionLog, suffix: str = "") -> list[str]:

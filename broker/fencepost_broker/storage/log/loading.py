@@ -90,6 +90,7 @@ def load_partition(
     if files.swapped or files.leftovers:
         files = _finish_what_was_begun(log, files, now_ms)
     written_epochs = log.epochs.entries()
+    # A killed process may have created files without syncing the folder.
     log.names_changed = not files.segments or not options.clean_stop
     log.snapshots = ProducerSnapshots(disk, folder, files.snapshots)
     log.cleaned_up_to = options.cleaned_up_to

@@ -262,7 +262,7 @@ def truncate_to(log: LogState, offset: int, now_ms: int) -> None:
             paths = _set_aside(log, segment)
             log.removals.add(now_ms + log.config.file_delete_delay_ms, paths)
             log.segments.drop_active()
-        # A power cut must not bring any of them back beside what comes.
+        # Otherwise, a power cut could bring these files back beside those of new records.
         log.disk.sync_folder_later(log.folder)()
         segment.truncate(segment.position_of(offset), offset)
     except StorageError as error:
