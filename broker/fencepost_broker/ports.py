@@ -5,8 +5,7 @@ from __future__ import annotations
 import re
 from collections import deque
 from collections.abc import Callable
-from dataclasses import dataclass, field
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 
 class Timer(Protocol):
@@ -40,8 +39,7 @@ class Chance(Protocol):
         """A number from 0 to ``stop - 1``."""
 
 
-@dataclass(frozen=True, slots=True)
-class Address:
+class Address(NamedTuple):
     """Where a listener is reached from outside."""
 
     listener: str
@@ -65,17 +63,19 @@ def is_of_broker(client_id: str | None) -> bool:
     return re.fullmatch(r"broker-[0-9]+-.+", client_id or "") is not None
 
 
-@dataclass(slots=True)
 class RemoteClient:
     """Who is at the other end of a connection."""
 
-    address: str = ""
-    """Host and port; empty where no socket is between."""
-    has_token: bool = False
-    """Whether the client has logged in with a delegation token."""
-    is_connected: bool = True
-    at_end: dict[object, Callable[[], None]] = field(default_factory=dict)
-    """What is called when the connection is lost, by the object that asked for it."""
+    __slots__ = ("address", "at_end", "has_token", "is_connected")
+
+    def __init__(self, address: str = "", *, has_token: bool = False) -> None:
+        self.address = address
+        """Host and port; empty where no socket is between."""
+        self.has_token = has_token
+        """Whether the client has logged in with a delegation token."""
+        self.is_connected = True
+        self.at_end: dict[object, Callable[[], None]] = {}
+        """What is called when the connection is lost, by the object that asked for it."""
 
     def disconnected(self) -> None:
         """Note that the connection is lost."""

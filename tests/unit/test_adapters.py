@@ -36,6 +36,7 @@ ADAPTERS: Final = {
     BROKER + "cli/commands/readiness.py": "os.fstat for fcntl",
     BROKER + "cli/machine.py": "no limit without resource",
     BROKER + "network/listeners.py": "listeners are closed at once where there are no readers",
+    BROKER + "network/tap/port.py": "all of the tap is made at the start",
     BROKER + "observability/tap/screen.py": "KeyboardInterrupt for handlers of signals",
     BROKER + "server/control/values/__main__.py": "no limit without resource",
     BROKER + "server/crash.py": "SIGTERM for SIGKILL",

@@ -83,8 +83,8 @@ def test_a_room_that_was_given_back_is_scribbled_over_in_tests() -> None:
 def test_a_receive_gets_little_while_more_is_held_than_may_be() -> None:
     shared = SharedBuffer(1000)
     shared.queued.hold(1000 + BEGINNINGS_BYTES)
-    assert len(shared.open) == len(shared.data)
+    assert len(shared.open) == len(shared.view)
     shared.queued.hold(1)
-    assert len(shared.open) < len(shared.data) // 10
+    assert len(shared.open) < len(shared.view) // 10
     shared.queued.hold(-1)
-    assert len(shared.open) == len(shared.data)
+    assert len(shared.open) == len(shared.view)

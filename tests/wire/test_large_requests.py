@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import gc
 from collections.abc import Callable
-from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -234,7 +233,7 @@ class Turns:
 
         def counted(settings: Settings) -> tuple[Served, ...]:
             return tuple(
-                api if api.key != key else replace(api, handler=partial(self._call, api.handler))
+                api if api.key != key else api._replace(handler=partial(self._call, api.handler))
                 for api in served(settings)
             )
 

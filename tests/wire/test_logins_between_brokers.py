@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -63,7 +62,7 @@ async def test_brokers_log_in_everywhere_and_others_are_who_they_are() -> None:
         for each in cluster.brokers:
             await log_in(each, *ALICE)
         with pytest.MonkeyPatch.context() as patch:
-            watched = replace(served, handler=noted)
+            watched = served._replace(handler=noted)
             patch.setitem(from_clients.IN_ENVELOPES, ApiKey.CREATE_TOPICS.value, watched)
             await cluster.create("t", 2, 2)
         assert users == ["alice"]

@@ -53,6 +53,7 @@ AUTHORIZER = {
 
 def tap_of(broker: RunningBroker) -> Tap:
     assert broker.process.tap is not None
+    assert broker.process.tap.tap is not None, "nobody has sent it a datagram"
     return broker.process.tap.tap
 
 

@@ -15,7 +15,6 @@ from __future__ import annotations
 import ipaddress
 import struct
 from collections.abc import Callable
-from dataclasses import replace
 from enum import Enum
 from typing import TYPE_CHECKING, Any, Final
 
@@ -69,8 +68,8 @@ def passed_on(api: Served) -> Served:
     if api.answers_part_here:
         from fencepost_broker.apis.cluster.configs import answered_here, with_own
 
-        return replace(api, handler=pass_on_rest, is_passed_on=True)
-    return replace(api, handler=pass_on, is_passed_on=True, decode=not_read)
+        return api._replace(handler=pass_on_rest, is_passed_on=True)
+    return api._replace(handler=pass_on, is_passed_on=True, decode=not_read)
 
 
 class _State(Enum):

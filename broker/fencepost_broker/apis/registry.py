@@ -6,7 +6,6 @@ of the docs lists them as served.
 
 from __future__ import annotations
 
-from dataclasses import replace
 from functools import cache
 from operator import attrgetter
 from typing import Final
@@ -484,7 +483,7 @@ def _served(
         apis = tuple(api for api in apis if api.key in release.versions)
         caps = {key: high for key, (_, high) in release.versions.items()} | caps
     if caps or unstable:
-        apis = tuple(replace(api, version_cap=caps.get(api.key), unstable=unstable) for api in apis)
+        apis = tuple(api._replace(version_cap=caps.get(api.key), unstable=unstable) for api in apis)
     if has_controller:
         return apis
     from fencepost_broker.apis.forwarding import passed_on

@@ -1,10 +1,7 @@
 """An API as the broker serves it: key, versions, handler, rights, limits."""
 
-from __future__ import annotations
-
 import importlib
 from collections.abc import Callable
-from dataclasses import dataclass, field
 from enum import Enum
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
@@ -46,7 +43,7 @@ class Later:
         self._name = name
         self._handler: Handler | None = None
 
-    def __call__(self, context: HandlerContext, request: Request, message: Any) -> Answer | None:
+    def __call__(self, context: "HandlerContext", request: Request, message: Any) -> Answer | None:
         """Answer a request."""
         return (self._handler or self.load())(context, request, message)
 
@@ -80,8 +77,7 @@ class Refusal(Enum):
     EACH_NAME = "as OUTERMOST, but elements with the same name are answered once"
 
 
-@dataclass(frozen=True, slots=True)
-class Served:
+class Served(NamedTuple):
     """One API, with all facts about it that any part of the broker uses."""
 
     key: ApiKey
@@ -118,12 +114,9 @@ class Served:
     is_passed_on: bool = False
     """Whether it is forwarded to a controller in another process."""
 
-    versions: tuple[int, int] = field(init=False)
-    """The lowest and the highest version that ApiVersions advertises."""
-    accepted: tuple[int, int] = field(init=False)
-    """The lowest and the highest version that its handler accepts; at least the schema's."""
-
-    def __post_init__(self) -> None:
+    @property
+    def versions(self) -> tuple[int, int]:
+        """The lowest and the highest version that ApiVersions advertises."""
         api = Api.of(self.key)
         assert api is not None
         low, high = api.advertised
@@ -131,8 +124,14 @@ class Served:
             high = api.max_version
         if self.version_cap is not None:
             high = min(high, self.version_cap)
-        object.__setattr__(self, "versions", (low, high))
-        object.__setattr__(self, "accepted", (api.min_version, high))
+        return low, high
+
+    @property
+    def accepted(self) -> tuple[int, int]:
+        """The lowest and the highest version that its handler accepts; at least the schema's."""
+        api = Api.of(self.key)
+        assert api is not None
+        return api.min_version, self.versions[1]
 
     @property
     def answers_any_version(self) -> bool:
@@ -154,7 +153,7 @@ def not_read(frame: memoryview, version: int, body: int) -> tuple[None, int]:
 def carry_out(
     steps: tuple[Step, ...],
     handler: Handler,
-    context: HandlerContext,
+    context: "HandlerContext",
     request: Request,
     message: Any,
 ) -> Answer | None:

@@ -1,17 +1,11 @@
 """Settings as in DescribeConfigs: value, source, and synonyms."""
 
-from __future__ import annotations
+from collections.abc import Sequence
+from typing import Final, NamedTuple
 
-from typing import TYPE_CHECKING, Final, NamedTuple
-
-from fencepost_broker.config.setting import Scope
+from fencepost_broker.config.setting import AnySetting, Kind, Scope, Value
 from fencepost_broker.config.settings import Settings
 from fencepost_broker.config.table import Origin, Table
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from fencepost_broker.config.setting import AnySetting, Kind, Value
 
 SOURCE_TOPIC: Final = 1
 SOURCE_BROKER: Final = 2

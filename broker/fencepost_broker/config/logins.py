@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
 from fencepost_client.config.jaas import read_jaas
@@ -16,13 +15,15 @@ from fencepost_broker.security.authentication.policy import PASSWORD_MECHANISMS
 _PLAINTEXT: Final = "PLAINTEXT"
 
 
-@dataclass(frozen=True, slots=True)
 class OwnLogin:
     """User and password with which this process logs in elsewhere."""
 
-    mechanism: str
-    username: str
-    password: str = field(repr=False)
+    __slots__ = ("mechanism", "password", "username")
+
+    def __init__(self, mechanism: str, username: str, password: str) -> None:
+        self.mechanism = mechanism
+        self.username = username
+        self.password = password
 
 
 class PeerListener(NamedTuple):

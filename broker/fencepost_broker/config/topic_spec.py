@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
-from typing import Final
+from types import MappingProxyType
+from typing import Final, NamedTuple
 
 from fencepost_broker.config import SettingsError, TopicSettings
 from fencepost_broker.config.table import Origin, Source
@@ -13,13 +13,12 @@ FORM: Final = "NAME[:PARTITIONS][:CONFIG=VALUE]..."
 PARTITIONS_MAX: Final = 100_000
 
 
-@dataclass(frozen=True, slots=True)
-class WantedTopic:
+class WantedTopic(NamedTuple):
     """A topic; without a number of partitions, the broker's settings apply."""
 
     name: str
     partitions: int = -1
-    configs: Mapping[str, str] = field(default_factory=dict)
+    configs: Mapping[str, str] = MappingProxyType({})
 
 
 def read_topic(text: str) -> WantedTopic:

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from fencepost_protocol.generated.error_code import ErrorCode
 from fencepost_protocol.primitives import uuid_text
@@ -57,8 +56,7 @@ def too_many_records(records_max: int) -> Refusal:
     )
 
 
-@dataclass(slots=True)
-class Context:
+class Context(NamedTuple):
     """The current image, the rules, and randomness."""
 
     image: MetadataImage

@@ -90,7 +90,7 @@ class Controller:
             permits = self._mutations.permits(self.image, command, now_ms)
             if permits is None:
                 return decide_topics(self._context, command.request)
-            decision = decide_topics(replace(self._context, permits=permits), command.request)
+            decision = decide_topics(self._context._replace(permits=permits), command.request)
             decision.answer.throttle_time_ms = permits.wait_ms
             return replace(decision, soft=(permits.charged(),))
         if isinstance(command, TokenCommand):

@@ -9,7 +9,6 @@ when there are not enough others, and never for the first replica, which leads.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 
 from fencepost_broker.metadata.image.model import Broker
 from fencepost_broker.ports import Chance
@@ -19,13 +18,13 @@ class PlacementError(Exception):
     """The replicas cannot be placed; the message is for the answer."""
 
 
-@dataclass(slots=True)
 class _Rack:
     """Brokers of one rack; ``turn`` says which of them is next."""
 
-    active: list[int]
-    fenced: list[int]
-    turn: int
+    def __init__(self, active: list[int], fenced: list[int], turn: int) -> None:
+        self.active = active
+        self.fenced = fenced
+        self.turn = turn
 
     def pick(self, taken: Sequence[int], *, fenced: bool) -> int | None:
         """Return the next broker without a replica of this partition."""

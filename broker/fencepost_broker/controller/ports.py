@@ -1,15 +1,12 @@
 """What the controller needs from outside: settings, rules about settings, and the user's name."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple, Protocol, TypeAlias
 
 from fencepost_protocol.apis import Message
+from fencepost_protocol.errors import ErrorCode
 
 if TYPE_CHECKING:
-    from fencepost_protocol.errors import ErrorCode
     from fencepost_protocol.generated.create_topics import CreatableTopicConfigs
 
 
@@ -48,7 +45,7 @@ class ConfigRules(Protocol):
         configs: Mapping[str, str],
         broker: Mapping[str, str],
         cluster: Mapping[str, str],
-    ) -> list[CreatableTopicConfigs]:
+    ) -> "list[CreatableTopicConfigs]":
         """Return all settings of a new topic, for the answer of CreateTopics.
 
         Its own settings override dynamic ones of the broker and the cluster, then static ones and
@@ -83,14 +80,18 @@ class TopicCommand(NamedTuple):
 ControllerCommand: TypeAlias = Message | TokenCommand | TopicCommand
 
 
-@dataclass(frozen=True, slots=True)
 class TokenSettings:
     """Settings of delegation tokens."""
 
-    secret_key: str = field(repr=False)
-    lifetime_max_ms: int
-    renewed_for_ms: int
-    check_interval_ms: int
+    __slots__ = ("check_interval_ms", "lifetime_max_ms", "renewed_for_ms", "secret_key")
+
+    def __init__(
+        self, secret_key: str, lifetime_max_ms: int, renewed_for_ms: int, check_interval_ms: int
+    ) -> None:
+        self.secret_key = secret_key
+        self.lifetime_max_ms = lifetime_max_ms
+        self.renewed_for_ms = renewed_for_ms
+        self.check_interval_ms = check_interval_ms
 
 
 class ControllerSettings(NamedTuple):

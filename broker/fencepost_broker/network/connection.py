@@ -205,7 +205,7 @@ class Connection(asyncio.BufferedProtocol):
                 told = (
                     f"a frame of {size} bytes was announced, but the limit is "
                     f"{dispatcher.frame_bytes_max} (socket.request.max.bytes)"
-                    f"{stranger(self._shared.data, pos)}"
+                    f"{stranger(self._shared.view, pos)}"
                 )
                 self.drop(RemoteProtocolError(told, path="frame size", offset=0))
                 return

@@ -1,17 +1,15 @@
 """The limits of one server's connections and requests."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import NamedTuple, Self
 
 from fencepost_broker.config import Settings
 from fencepost_broker.config.tables.network import parse_address_limits
 from fencepost_broker.network.queued_bytes import UNLIMITED
 
 
-@dataclass(frozen=True, slots=True)
-class Limits:
+class Limits(NamedTuple):
     """Limits of connections and requests, with Kafka's defaults where Kafka has them."""
 
     frame_bytes_max: int = 104_857_600
@@ -25,7 +23,7 @@ class Limits:
     """Per connection: reading stops when more bytes of answers are unsent."""
     idle_ms_max: int = 600_000
     """Negative means no limit."""
-    connections_max_of_address: Mapping[str, int] = field(default_factory=dict)
+    connections_max_of_address: Mapping[str, int] = MappingProxyType({})
     """By address, in place of ``connections_per_address_max``."""
     backlog: int = 1024
     receive_buffer_bytes: int = -1
@@ -37,7 +35,7 @@ class Limits:
     """For all connections together: bytes of requests that are not carried out yet."""
 
     @classmethod
-    def from_settings(cls, settings: Settings) -> Limits:
+    def from_settings(cls, settings: Settings) -> Self:
         """Return the limits that a broker's settings define."""
         return cls(
             settings.socket_request_max_bytes,

@@ -39,8 +39,7 @@ class SharedBuffer:
     """The buffer that all connections of an event loop receive into."""
 
     def __init__(self, queued_bytes_max: int = UNLIMITED) -> None:
-        self.data = bytearray(SHARED_BYTES)
-        self.view = memoryview(self.data)
+        self.view = memoryview(mmap.mmap(-1, SHARED_BYTES, **_PRIVATE))
         self.open = self.view
         """The part of the buffer for the next receive."""
         self.queued = QueuedBytes(queued_bytes_max, self._narrow)
@@ -85,9 +84,9 @@ class SharedBuffer:
         self._kept_bytes = 0
 
 
-def stranger(data: bytearray, pos: int) -> str:
+def stranger(data: memoryview, pos: int) -> str:
     """Return a hint, if the bytes look like another protocol, to append to an error message."""
     for beginning, hint in _STRANGERS.items():
-        if data.startswith(beginning, pos):
+        if data[pos : pos + len(beginning)] == beginning:
             return f"; {hint}"
     return ""

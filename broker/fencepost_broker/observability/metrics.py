@@ -26,7 +26,7 @@ _PARTS_BITS: Final = 3
 _PARTS: Final = 1 << _PARTS_BITS
 _BITS_MAX: Final = 42
 """Bits of the largest time, above an hour in nanoseconds; longer times count as this one."""
-_BUCKETS: Final = (_BITS_MAX - _PARTS_BITS + 1) * _PARTS
+_LAST_BUCKET: Final = (_BITS_MAX - _PARTS_BITS + 1) * _PARTS - 1
 _ERROR_CODES: Final = 256
 _LOWEST_ERROR: Final = -1
 
@@ -39,19 +39,20 @@ class Histogram:
     def __init__(self) -> None:
         self.count = 0
         self.sum_ns = 0
-        self._buckets = [0] * _BUCKETS
+        self._buckets: dict[int, int] = {}
+        """Those that are not empty: most APIs are never called."""
 
     def add(self, ns: int) -> None:
         """Count a time."""
         self.count += 1
         self.sum_ns += ns
-        self._buckets[_bucket(ns)] += 1
+        bucket = _bucket(ns)
+        self._buckets[bucket] = self._buckets.get(bucket, 0) + 1
 
     def buckets(self) -> Iterator[tuple[int, int]]:
         """Yield upper limit and count of each bucket that is not empty."""
-        for number, count in enumerate(self._buckets):
-            if count:
-                yield _end(number), count
+        for number, count in sorted(self._buckets.items()):
+            yield _end(number), count
 
     def quantile_ns(self, part: float) -> int:
         """Return an upper limit of this quantile, or 0 if the histogram is empty."""
@@ -70,7 +71,7 @@ def _bucket(ns: int) -> int:
         return max(ns, 0)
     bits = ns.bit_length()
     if bits > _BITS_MAX:
-        return _BUCKETS - 1
+        return _LAST_BUCKET
     shift = bits - _PARTS_BITS - 1
     return (shift << _PARTS_BITS) + (ns >> shift)
 

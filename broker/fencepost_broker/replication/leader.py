@@ -15,7 +15,6 @@ One proposal is in flight at a time; the next one is based on its answer.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import Final, NamedTuple, Protocol
 
 from fencepost_broker.metadata.image.model import Broker, Partition
@@ -65,24 +64,28 @@ class Proposal(NamedTuple):
         return tuple(each.broker_id for each in self.isr)
 
 
-@dataclass(slots=True)
 class Follower:
     """The state of one follower."""
 
-    log_end_offset: int = UNKNOWN_OFFSET
-    log_start_offset: int = UNKNOWN_OFFSET
-    broker_epoch: int = -1
-    """The broker epoch of its last fetch."""
-    caught_up_ms: int = 0
-    """The last time at which it had all of the leader's log."""
-    _fetched_ms: int = 0
-    _leader_end_then: int = 0
+    __slots__ = (
+        "_fetched_ms",
+        "_leader_end_then",
+        "broker_epoch",
+        "caught_up_ms",
+        "log_end_offset",
+        "log_start_offset",
+    )
+
+    def __init__(self) -> None:
+        self.begin(0, in_sync=False)
 
     def begin(self, now_ms: int, *, in_sync: bool) -> None:
         """Reset the state for a new leader; followers in the ISR get the full time to fetch."""
         self.log_end_offset = self.log_start_offset = UNKNOWN_OFFSET
         self.broker_epoch = -1
+        """The broker epoch of its last fetch."""
         self.caught_up_ms = now_ms if in_sync else 0
+        """The last time at which it had all of the leader's log."""
         self._fetched_ms = self._leader_end_then = 0
 
     def fetched(

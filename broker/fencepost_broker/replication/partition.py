@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable
-from dataclasses import dataclass, field
 from typing import Any, Final, NoReturn, Protocol
 
 from fencepost_protocol.errors import ErrorCode
@@ -40,42 +39,70 @@ class Waiter(Protocol):
         """Handle an exception of the other two methods, which is a bug; the wait is over."""
 
 
-@dataclass(slots=True, eq=False)
 class Partition:
     """One partition: its log, its leader epoch, and the requests that wait for it."""
 
-    topic: str
-    number: int
-    log: PartitionLog
-    leader_epoch: int = 0
-    ready: ReadyList = field(default_factory=ReadyList)
-    """The list through which waiters are woken."""
-    waiters: list[Waiter] = field(default_factory=list)
-    is_plain: bool = True
-    """Whether this broker leads it and is its only replica; the hot path checks only this."""
-    leads: bool = True
-    is_here: bool = True
-    """Whether this broker has a replica of it; otherwise the log is an empty placeholder."""
-    replication: LeaderState | None = None
-    """The state of its followers, if this broker leads it and it has any."""
-    bytes_in: int = 0
-    """The bytes that clients have produced since the broker got this partition."""
-    bytes_out: int = 0
-    """The bytes that clients have fetched."""
-    batches_in: int = 0
-    """The batches that clients have produced."""
-    batches_refused: int = 0
-    reads: int = 0
-    """The parts of Fetch answers that had records."""
-    reads_refused: int = 0
-    _records_before: int = 0
-    """The records appended while this broker led it before."""
-    _first_offset: int = field(init=False)
-    _has_moved: bool = False
-    """Whether it is in the ready list."""
+    __slots__ = (
+        "_first_offset",
+        "_has_moved",
+        "_records_before",
+        "batches_in",
+        "batches_refused",
+        "bytes_in",
+        "bytes_out",
+        "is_here",
+        "is_plain",
+        "leader_epoch",
+        "leads",
+        "log",
+        "number",
+        "reads",
+        "reads_refused",
+        "ready",
+        "replication",
+        "topic",
+        "waiters",
+    )
 
-    def __post_init__(self) -> None:
-        self._first_offset = self.log.log_end_offset
+    def __init__(
+        self,
+        topic: str,
+        number: int,
+        log: PartitionLog,
+        leader_epoch: int = 0,
+        ready: ReadyList | None = None,
+        *,
+        is_here: bool = True,
+    ) -> None:
+        self.topic = topic
+        self.number = number
+        self.log = log
+        self.leader_epoch = leader_epoch
+        self.ready = ready or ReadyList()
+        """The list through which waiters are woken."""
+        self.is_here = is_here
+        """Whether this broker has a replica of it; otherwise the log is an empty placeholder."""
+        self.waiters: list[Waiter] = []
+        self.leads = True
+        self.is_plain = True
+        """Whether this broker leads it and is its only replica; the hot path checks only this."""
+        self.replication: LeaderState | None = None
+        """The state of its followers, if this broker leads it and it has any."""
+        self.bytes_in = 0
+        """The bytes that clients have produced since the broker got this partition."""
+        self.bytes_out = 0
+        """The bytes that clients have fetched."""
+        self.batches_in = 0
+        """The batches that clients have produced."""
+        self.batches_refused = 0
+        self.reads = 0
+        """The parts of Fetch answers that had records."""
+        self.reads_refused = 0
+        self._records_before = 0
+        """The records appended while this broker led it before."""
+        self._first_offset = log.log_end_offset
+        self._has_moved = False
+        """Whether it is in the ready list."""
 
     @property
     def records_in(self) -> int:
@@ -150,14 +177,16 @@ class Partition:
                     self.waiters.remove(waiter)
 
 
-@dataclass(slots=True, eq=False)
 class Topic:
     """A topic with its partitions by number."""
 
-    name: str
-    topic_id: bytes
-    is_internal: bool = False
-    partitions: list[Partition] = field(default_factory=list)
+    __slots__ = ("is_internal", "name", "partitions", "topic_id")
+
+    def __init__(self, name: str, topic_id: bytes, *, is_internal: bool = False) -> None:
+        self.name = name
+        self.topic_id = topic_id
+        self.is_internal = is_internal
+        self.partitions: list[Partition] = []
 
     def sum_of(self, field: str) -> int:
         """Return the sum of what its partitions have counted in a field, one of ``TRAFFIC``."""

@@ -90,7 +90,7 @@ class ReplicaManager(MetadataPublisher):
                 self.log_manager.set_aside(name, number)
         for topic in self._image.topics.by_name.values():
             internal = internal_topics.is_internal(topic.name)
-            self.table.add(Topic(topic.name, topic.topic_id, internal))
+            self.table.add(Topic(topic.name, topic.topic_id, is_internal=internal))
             for partition in topic.in_order():
                 self._place(PartitionChanged(topic.topic_id, topic.name, None, partition))
         self._deleted.clear()
@@ -133,7 +133,7 @@ class ReplicaManager(MetadataPublisher):
         for change in changes:
             if isinstance(change, TopicCreated):
                 internal = internal_topics.is_internal(change.name)
-                self.table.add(Topic(change.name, change.topic_id, internal))
+                self.table.add(Topic(change.name, change.topic_id, is_internal=internal))
             elif isinstance(change, PartitionChanged):
                 self._place(change)
             elif isinstance(change, TopicDeleted):

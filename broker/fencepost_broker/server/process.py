@@ -383,9 +383,8 @@ class BrokerProcess:
         self.socket_server.finish()
         await self._close_links()
         self.server.release_waiting()
-        await self._stop_servers(
-            0 if self._is_cut_off else self.settings.shutdown_timeout_ms / 1000
-        )
+        wait_s = 0 if self._is_cut_off else self.settings.shutdown_timeout_ms / 1000
+        await self._stop_servers(wait_s)
         await self._close_tap()
         await self.server.flushes.close()
         is_clean = self.server.stop()
@@ -461,8 +460,9 @@ class BrokerProcess:
         }
 
     async def _close_tap(self) -> None:
-        if self.tap is not None:
-            await self.tap.stop()
+        tap, self.tap = self.tap, None  # a broker may be stopped twice
+        if tap is not None:
+            await tap.stop()
 
     def _maintain(self) -> None:
         """Do a part of the maintenance and repeat, unless time is moved by hand only."""

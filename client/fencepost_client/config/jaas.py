@@ -12,8 +12,8 @@ PLAIN_MODULE: Final = "org.apache.kafka.common.security.plain.PlainLoginModule"
 SCRAM_MODULE: Final = "org.apache.kafka.common.security.scram.ScramLoginModule"
 OAUTHBEARER_MODULE: Final = "org.apache.kafka.common.security.oauthbearer.OAuthBearerLoginModule"
 
-_WHOLE: Final = re.compile(r"\s*([\w.]+)\s+required\b(.*?)\s*;\s*", re.DOTALL)
-_OPTION: Final = re.compile(r'\s*([\w.$-]+)\s*=\s*"((?:[^"\\]|\\.)*)"\s*', re.DOTALL)
+_WHOLE: Final = r"(?s)\s*([\w.]+)\s+required\b(.*?)\s*;\s*"
+_OPTION: Final = r'(?s)\s*([\w.$-]+)\s*=\s*"((?:[^"\\]|\\.)*)"\s*'
 
 
 class LoginModule(NamedTuple):
@@ -28,13 +28,13 @@ class LoginModule(NamedTuple):
 
 def read_jaas(text: str) -> LoginModule:
     """Read the module and its options; a ``ValueError`` says what is wrong."""
-    whole = _WHOLE.fullmatch(text)
+    whole = re.fullmatch(_WHOLE, text)
     if whole is None:
         raise ValueError('the format is `MODULE required name="value" ...;`')
     options: dict[str, str] = {}
-    position = 0
+    form, position = re.compile(_OPTION), 0
     while position < len(whole[2]):
-        option = _OPTION.match(whole[2], position)
+        option = form.match(whole[2], position)
         if option is None:
             raise ValueError('options have the form name="value"')
         options[option[1]] = re.sub(r"\\(.)", r"\1", option[2], flags=re.DOTALL)

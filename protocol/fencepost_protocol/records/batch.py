@@ -28,9 +28,8 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Iterator
-from dataclasses import dataclass
 from enum import IntEnum
-from typing import Final, TypeAlias
+from typing import Final, NamedTuple, TypeAlias
 
 from fencepost_protocol.crc import crc32c
 from fencepost_protocol.exceptions import RemoteProtocolError
@@ -112,8 +111,7 @@ class TimestampType(IntEnum):
     LOG_APPEND_TIME = 1
 
 
-@dataclass(slots=True)
-class BatchHeader:
+class BatchHeader(NamedTuple):
     """A batch header by field name, for everybody who is not on the produce path."""
 
     base_offset: int
@@ -213,7 +211,7 @@ def unpack_header(buf: Buffer, pos: int = 0) -> RawHeader:
 
 def read_header(buf: Buffer, pos: int = 0) -> BatchHeader:
     """Check and unpack the header at ``pos``, as :func:`unpack_header` does."""
-    return BatchHeader(*unpack_header(buf, pos))
+    return BatchHeader._make(unpack_header(buf, pos))
 
 
 def split_batches(
@@ -226,7 +224,7 @@ def split_batches(
     where it is; the ones before it have been given out by then.
     """
     for fields, batch in split_raw(buf, tolerate_partial=tolerate_partial):
-        yield BatchHeader(*fields), batch
+        yield BatchHeader._make(fields), batch
 
 
 def split_raw(

@@ -8,9 +8,8 @@ quorum writes into its log and its snapshots, are messages and are given as thei
 from __future__ import annotations
 
 import struct
-from dataclasses import dataclass
 from enum import IntEnum
-from typing import Final
+from typing import Final, NamedTuple
 
 from fencepost_protocol import limits
 from fencepost_protocol.crc import crc32c
@@ -66,8 +65,7 @@ _ABORT: Final = ControlType.ABORT
 _COMMIT: Final = ControlType.COMMIT
 
 
-@dataclass(slots=True)
-class ControlRecord:
+class ControlRecord(NamedTuple):
     """One record of a control batch."""
 
     offset: int

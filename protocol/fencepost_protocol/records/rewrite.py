@@ -50,7 +50,7 @@ def rewrite_batch(
     choice. When all are left and no new horizon is given, the batch is copied as it is.
     """
     raw = unpack_header(batch)
-    header = BatchHeader(*raw)
+    header = BatchHeader._make(raw)
     body, shift = open_records(batch, raw, limit)
     view = memoryview(body)
     retained = []

@@ -8,11 +8,8 @@ Nothing here checks whether a batch makes sense (transactional without a produce
 batch from a client), because tests of a broker need such batches.
 """
 
-from __future__ import annotations
-
 import struct
 from collections.abc import Mapping, Sequence
-from functools import cache
 from itertools import repeat
 from typing import Final, TypeAlias, TypedDict, Unpack
 
@@ -46,6 +43,7 @@ _ATTRIBUTES: Final = b"\x00"
 _NO_HEADERS: Final = b"\x00"
 _NULL: Final = b"\x01"
 _TABLE_SIZE: Final = 1 << 13
+_FEW_RECORDS: Final = 16
 _pack_until_crc = struct.Struct(">qiibI").pack
 _pack_behind_crc = struct.Struct(">hiqqqhii").pack
 
@@ -300,7 +298,8 @@ def _encode_columns(
 
     Small numbers come out of a table as ready bytes, and records of one time share its encoding.
     """
-    table = _table()
+    table = _table() if len(values) > _FEW_RECORDS else _made
+    known = len(table)
     parts: list[Bytes] = []
     times = repeat(timestamps_ms) if isinstance(timestamps_ms, int) else timestamps_ms
     stamp = b""
@@ -313,7 +312,7 @@ def _encode_columns(
         if time != last_time:
             stamp = _ATTRIBUTES + _varlong(time - base_timestamp)
             last_time = time
-        head = stamp + (table[index] if index < _TABLE_SIZE else _varint(index))
+        head = stamp + (table[index] if index < known else _varint(index))
         if headers:
             header_bytes = encode_headers(headers[index]) if index in headers else _NO_HEADERS
         if key is None:
@@ -321,17 +320,17 @@ def _encode_columns(
             size = len(head) + len(header_bytes)
         else:
             size = len(key)
-            head += table[size] if size < _TABLE_SIZE else _varint(size)
+            head += table[size] if size < known else _varint(size)
             size += len(head) + len(header_bytes)
         if value is None:
             value = b""
             value_length = _NULL
         else:
             length = len(value)
-            value_length = table[length] if length < _TABLE_SIZE else _varint(length)
+            value_length = table[length] if length < known else _varint(length)
             size += length
         size += len(value_length)
-        length_bytes = table[size] if size < _TABLE_SIZE else _varint(size)
+        length_bytes = table[size] if size < known else _varint(size)
         if key is None:
             parts += (length_bytes, head, value_length, value, header_bytes)
         else:
@@ -440,15 +439,19 @@ def assemble(
 # --- encoded numbers --------------------------------------------------------------------------
 
 
-@cache
-def _table() -> list[bytes]:
-    """The varints 0 to 8191, those of one and two bytes, in zigzag: 0, 2, 4 and so on.
+_made: Final[list[bytes]] = []
 
-    Made when first needed, in less than 1 ms: a broker that starts needs it.
+
+def _table() -> list[bytes]:
+    """Return the varints 0 to 8191, those of one and two bytes, in zigzag: 0, 2, 4 and so on.
+
+    The table takes 1 ms and 0.4 MB, so only what encodes many records, or often, makes it.
     """
-    one = [bytes((number << 1,)) for number in range(64)]
-    low = [number << 1 & 0x7F | 0x80 for number in range(64)]
-    return one + [bytes((byte, high)) for high in range(1, _TABLE_SIZE >> 6) for byte in low]
+    if not _made:
+        low = [number << 1 & 0x7F | 0x80 for number in range(64)]
+        _made.extend(bytes((number << 1,)) for number in range(64))
+        _made.extend(bytes((byte, high)) for high in range(1, _TABLE_SIZE >> 6) for byte in low)
+    return _made
 
 
 def _encode_varint(number: int) -> bytes:
@@ -459,8 +462,8 @@ def _encode_varint(number: int) -> bytes:
 
 def _varint(number: int) -> bytes:
     """Encode a number that must fit into 32 bits."""
-    if 0 <= number < _TABLE_SIZE:
-        return _table()[number]
+    if 0 <= number < len(_made):
+        return _made[number]
     try:
         return _encode_varint(number)
     except ValueError as error:
@@ -469,8 +472,8 @@ def _varint(number: int) -> bytes:
 
 def _varlong(number: int) -> bytes:
     """Encode a number that must fit into 64 bits."""
-    if 0 <= number < _TABLE_SIZE:
-        return _table()[number]
+    if 0 <= number < len(_made):
+        return _made[number]
     out = bytearray()
     try:
         write_varlong(out, number)

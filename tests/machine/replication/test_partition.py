@@ -79,13 +79,12 @@ def test_records_count_while_it_leads_whatever_happens_to_its_log() -> None:
 
 def test_what_a_deleted_topic_has_counted_stays_in_the_sum() -> None:
     table = PartitionTable()
-    kept, deleted = (
-        Topic(name, name.encode(), partitions=[Partition(name, 0, open_log(), bytes_in=count)])
-        for name, count in (("kept", 2), ("deleted", 5))
-    )
-    table.add(kept)
-    table.add(deleted)
+    for name, count in (("kept", 2), ("deleted", 5)):
+        topic = Topic(name, name.encode())
+        topic.partitions.append(Partition(name, 0, open_log()))
+        topic.partitions[0].bytes_in = count
+        table.add(topic)
     assert table.sum_of("bytes_in") == 7
-    table.remove(deleted)
+    table.remove(table.by_name["deleted"])
     assert table.sum_of("bytes_in") == 7
-    assert kept.sum_of("bytes_in") == 2
+    assert table.by_name["kept"].sum_of("bytes_in") == 2

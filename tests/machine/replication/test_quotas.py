@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any, cast
 
@@ -40,7 +39,7 @@ class Throttling:
         for use in self.listeners:
             use(Settings().with_overrides({RATE_NAME: rate}))
         log = self.pair.log
-        log.configure(replace(log.config, follower_replication_throttled_replicas=replicas))
+        log.configure(log.config._replace(follower_replication_throttled_replicas=replicas))
 
 
 def test_a_rate_counts_from_the_first_window_on() -> None:

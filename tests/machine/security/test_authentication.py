@@ -61,7 +61,7 @@ class Known:
 
 
 POLICY: Final = Policy(
-    PASSWORD_MECHANISMS, {USER: PASSWORD, "bob": "b"}, {"SCRAM-SHA-512": SESSION_MS}
+    PASSWORD_MECHANISMS, {USER: PASSWORD, "bob": "b"}, {"SCRAM-SHA-512": SESSION_MS}, None
 )
 
 
@@ -228,7 +228,7 @@ def test_unknown_versions_are_told_a_few_times_alone() -> None:
 
 
 def test_a_mechanism_that_the_listener_does_not_have() -> None:
-    login = new_login(policy=Policy(("SCRAM-SHA-256",)))
+    login = new_login(policy=Policy(("SCRAM-SHA-256",), {}, {}, None))
     step, answer = send(login, SaslHandshakeRequest("PLAIN"), 1)
     assert step.act is Act.REFUSE
     assert answer.error_code == ErrorCode.UNSUPPORTED_SASL_MECHANISM

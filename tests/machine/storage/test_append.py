@@ -316,9 +316,12 @@ def test_what_unpacks_to_much_is_believed_unless_all_are_looked_at() -> None:
         assert read_all(log)[0][0].max_timestamp == stored
 
 
+@pytest.mark.parametrize("codec", [None, Compression.LZ4])
 @pytest.mark.parametrize("claimed", [NOW - 1, NOW + 1])
-def test_a_header_with_another_largest_timestamp_is_put_right(claimed: int) -> None:
-    log = open_log()
+def test_a_header_with_another_largest_timestamp_is_put_right(
+    claimed: int, codec: Compression | None
+) -> None:
+    log = open_log(compression_type=codec)
     append(log, changed(batch(2), 35, claimed.to_bytes(8, "big")))
     [(header, data)] = read_all(log)
     assert header.max_timestamp == NOW

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
 from fencepost_broker.storage import flush_scheduler as module
 from fencepost_broker.storage.flush_scheduler import FlushScheduler, InlineWorker
@@ -107,7 +105,7 @@ def test_a_sync_that_fails_ends_appending_there_and_nowhere_else(
 
     def begin(log: PartitionLog) -> FlushTask:
         task = begin_flush(log)
-        return replace(task, syncs=[fail]) if log is bad else task
+        return task._replace(syncs=[fail]) if log is bad else task
 
     begin_flush = upkeep.begin_flush
     monkeypatch.setattr(upkeep, "begin_flush", begin)

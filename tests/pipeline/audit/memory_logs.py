@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 import struct
 from collections.abc import Iterable, Iterator
-from dataclasses import astuple, dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final, TypeAlias
 
@@ -183,10 +183,9 @@ class MemoryLogs:
 
 
 def patched(batch: bytes, **fields: int) -> bytes:
-    header = replace(read_header(batch), **fields)
-    values = astuple(header)
+    header = read_header(batch)._replace(**fields)
     out = bytearray(batch)
-    HEADER.pack_into(out, 0, *values)
+    HEADER.pack_into(out, 0, *header)
     struct.pack_into(">I", out, 17, crc32c(memoryview(out)[21:]))
     return bytes(out)
 

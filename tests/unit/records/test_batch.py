@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 import struct
-from dataclasses import replace
 
 import pytest
 from fencepost_protocol.records.batch import (
@@ -79,7 +78,7 @@ PLAIN = BatchHeader(0, 49, -1, 2, 0, 0, 0, 1000, 1000, -1, -1, -1, 1)
 
 def header_with(**changes: int) -> BatchHeader:
     """The header of an ordinary batch, apart from some fields."""
-    return replace(PLAIN, **changes)
+    return PLAIN._replace(**changes)
 
 
 def test_golden_header() -> None:

@@ -12,7 +12,6 @@ listener that the client used.
 
 from __future__ import annotations
 
-from dataclasses import astuple
 from typing import TYPE_CHECKING, Final
 
 from fencepost_protocol.errors import ErrorCode
@@ -56,7 +55,7 @@ def describe_quorum(
     if version >= _TIMES_FROM:
         voter.last_fetch_timestamp = voter.last_caught_up_timestamp = context.clock.now_ms()
     if version >= _DIRECTORIES_FROM:
-        found = [Listener(*astuple(each)) for each in context.controller_addresses]
+        found = [Listener(*each) for each in context.controller_addresses]
         if not found:  # a single process: the controller has the broker's address
             listener = request.peer.listener
             found = [

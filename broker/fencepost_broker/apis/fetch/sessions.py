@@ -26,7 +26,6 @@ are soft state: they are not logged, and a client whose session is gone opens an
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
 from typing import Any, Final, NamedTuple, TypeAlias
 
 from fencepost_protocol.errors import ErrorCode
@@ -63,15 +62,17 @@ class Asked(NamedTuple):
     entry: FetchPartition
 
 
-@dataclass(slots=True)
 class _Told:
     """One partition of a session: what the client asks for, and the offsets that it was sent."""
 
-    asked: Asked
-    high_watermark: int = _UNTOLD
-    log_start_offset: int = _UNTOLD
-    quiet: Any = None
-    """Used in followers' sessions only: see ``apis/fetch/followers.py``."""
+    __slots__ = ("asked", "high_watermark", "log_start_offset", "quiet")
+
+    def __init__(self, asked: Asked) -> None:
+        self.asked = asked
+        self.high_watermark = _UNTOLD
+        self.log_start_offset = _UNTOLD
+        self.quiet: Any = None
+        """Used in followers' sessions only: see ``apis/fetch/followers.py``."""
 
     def tell(self, data: PartitionData) -> bool:
         """Note what the client is sent; return whether any of it is new."""
@@ -89,17 +90,18 @@ class _Told:
         return is_new
 
 
-@dataclass(slots=True, eq=False)
 class FetchSession:
     """A client's session: its partitions, in the order in which they are read."""
 
-    session_id: int
-    by_id: bool
-    created_ms: int
-    used_ms: int
-    epoch: int = 1
-    """The epoch that the next request has to have."""
-    partitions: dict[Key, _Told] = field(default_factory=dict)
+    __slots__ = ("by_id", "created_ms", "epoch", "partitions", "session_id", "used_ms")
+
+    def __init__(self, now_ms: int, *, by_id: bool) -> None:
+        self.session_id = NO_SESSION
+        self.by_id = by_id
+        self.created_ms = self.used_ms = now_ms
+        self.epoch = 1
+        """The epoch that the next request has to have."""
+        self.partitions: dict[Key, _Told] = {}
 
     def asked(self) -> list[Asked]:
         """Return all partitions to read."""
@@ -237,7 +239,7 @@ class FetchSessions:
     def _begin(self, now_ms: int, message: FetchRequest, *, by_id: bool) -> FetchSession | None:
         if _count(message) > OF_ONE_MAX:
             return None
-        session = FetchSession(NO_SESSION, by_id, now_ms, now_ms)
+        session = FetchSession(now_ms, by_id=by_id)
         session.add(message.topics)
         size = len(session.partitions)
         if not (self._make_room(now_ms, size) and self._fits(now_ms, size)):

@@ -14,7 +14,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
 from functools import partial
 from typing import Final
 
@@ -28,17 +27,25 @@ FINAL_EPOCH: Final = -1
 EPOCH_MAX: Final = (1 << 31) - 1
 
 
-@dataclass(slots=True, eq=False)
 class ShareSession:
     """A member's session."""
 
-    group_id: str
-    member_id: str
-    client: RemoteClient
-    epoch: int = 1
-    """The epoch that the next request has to have."""
-    partitions: dict[SharePartitionKey, None] = field(default_factory=dict)
-    """In the order in which they are read."""
+    __slots__ = ("client", "epoch", "group_id", "member_id", "partitions")
+
+    def __init__(
+        self,
+        group_id: str,
+        member_id: str,
+        client: RemoteClient,
+        keys: Iterable[SharePartitionKey],
+    ) -> None:
+        self.group_id = group_id
+        self.member_id = member_id
+        self.client = client
+        self.epoch = 1
+        """The epoch that the next request has to have."""
+        self.partitions = dict.fromkeys(keys)
+        """In the order in which they are read."""
 
     def to_the_end(self, keys: Iterable[SharePartitionKey]) -> None:
         """Read these partitions last the next time, since they have had their turn."""
@@ -82,7 +89,7 @@ class ShareSessions:
             self._remove(former)
         if len(self._sessions) >= limit:
             return ErrorCode.SHARE_SESSION_LIMIT_REACHED
-        session = ShareSession(group_id, member_id, client, partitions=dict.fromkeys(keys))
+        session = ShareSession(group_id, member_id, client, keys)
         self._sessions[group_id, member_id] = session
         self._of_group[group_id] += 1
         client.at_end[session] = partial(self.end, session)

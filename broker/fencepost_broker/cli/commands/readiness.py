@@ -7,7 +7,6 @@ import json
 import os
 import sys
 from argparse import ArgumentTypeError
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from fencepost_protocol.commands import number
@@ -53,6 +52,8 @@ def _mode_of(descriptor: int) -> int:
 
 def check_pid_file(pid_file: str) -> None:
     """Raise ValueError if the file cannot be written later."""
+    from pathlib import Path
+
     folder = Path(pid_file).parent
     if not folder.is_dir():
         raise ValueError(f"--pid-file {pid_file}: there is no directory {folder}")
@@ -65,6 +66,8 @@ def announce(options: argparse.Namespace, told: dict[str, Any], line: str) -> No
     words = json.dumps(told)
     try:
         if options.pid_file:
+            from pathlib import Path
+
             Path(options.pid_file).write_text(f"{os.getpid()}\n", encoding="ascii")
         if options.ready_fd is not None:
             with open(options.ready_fd, "w", encoding="utf-8") as ready:  # noqa: PTH123 (no path)
@@ -79,6 +82,8 @@ def forget_pid(pid_file: str | None) -> None:
     """Remove the file, unless another broker has written it since."""
     if pid_file is None:
         return
+    from pathlib import Path
+
     with contextlib.suppress(OSError, ValueError):
         path = Path(pid_file)
         if path.read_text(encoding="ascii").strip() == str(os.getpid()):

@@ -9,7 +9,6 @@ import argparse
 import gc
 import os
 import sys
-from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from fencepost_protocol.commands import Command, help_as_written, number
@@ -233,17 +232,22 @@ def _check_given(options: argparse.Namespace) -> None:
         from fencepost_broker.faults.plan import read_plan
 
         read_plan(options.faults)
-    begins = options.record is not None and options.record_part is None
-    if begins and Path(options.record).exists():
-        raise ValueError(f"--record {options.record}: the file exists already")
+    if options.record is not None and options.record_part is None:
+        from pathlib import Path
+
+        if Path(options.record).exists():
+            raise ValueError(f"--record {options.record}: the file exists already")
     if options.pid_file is not None:
         check_pid_file(options.pid_file)
     for topic in read_topics(options.topic):
         if wrong := name_problem(topic.name):
             raise ValueError(f"--topic {topic.name}: {wrong}")
     block = options.import_producer_id_block
-    if block is not None and not Path(block).is_file():
-        raise ValueError(f"--import-producer-id-block {block}: there is no such file")
+    if block is not None:
+        from pathlib import Path
+
+        if not Path(block).is_file():
+            raise ValueError(f"--import-producer-id-block {block}: there is no such file")
 
 
 def _overrides(options: argparse.Namespace) -> dict[str, Value]:
@@ -291,6 +295,8 @@ def _port(options: argparse.Namespace, settings: Settings) -> int | None:
 
 def _begin(options: argparse.Namespace, broker: Broker) -> None:
     if options.counted_at is not None:
+        from pathlib import Path
+
         from fencepost_broker.cli.cluster.counting import counter_at
 
         broker.fault_rules().counter = counter_at(Path(options.counted_at))

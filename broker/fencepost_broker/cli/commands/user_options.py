@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import os
 import re
-from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
     import argparse
     from collections.abc import Iterable, Iterator, Mapping
+    from pathlib import Path
 
     from fencepost_broker.config import Settings
 
@@ -73,6 +73,8 @@ def _from_options(
 def _from_file(path: str | None) -> Iterator[tuple[str, str, str]]:
     if path is None:
         return
+    from pathlib import Path
+
     try:
         with Path(path).open("rb") as file:
             content = file.read(_FILE_BYTES_MAX + 1)

@@ -7,8 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from fencepost_broker.config.errors import SettingsError
 from fencepost_broker.config.setting import Value
@@ -16,6 +15,9 @@ from fencepost_broker.config.settings import Settings
 from fencepost_broker.config.sources import kafka_environment
 from fencepost_broker.config.sources.properties import Entry, read_properties
 from fencepost_broker.config.table import CODE, DEFAULT, Origin, Source
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 ENVIRONMENT_PREFIX: Final = "FENCEPOST_"
 FILE_BYTES_MAX: Final = 1 << 20
@@ -71,6 +73,8 @@ def load(
 def _from_file(config_file: str | Path | None) -> Iterator[tuple[str, Value, Source]]:
     if config_file is None:
         return
+    from pathlib import Path
+
     path = str(config_file)
     try:
         with Path(config_file).open("rb") as file:

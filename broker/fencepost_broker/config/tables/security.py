@@ -25,7 +25,6 @@ from fencepost_broker.config.setting import (
 )
 from fencepost_broker.config.tables.without_effect import UnusedSecuritySettings
 from fencepost_broker.config.values.units import DAY_MS, HOUR_MS
-from fencepost_broker.security.authentication.principal_mapping import check_rules
 
 PLAIN: Final = "PLAIN"
 LISTENER_PREFIX: Final = "listener.name."
@@ -52,6 +51,12 @@ HOW_TO_CONVERT: Final = (
     "`keytool -importkeystore -srckeystore FILE.jks -destkeystore FILE.p12 -deststoretype PKCS12` "
     "PKCS12 of JKS"
 )
+
+
+def _check_mapping(given: str) -> str | None:
+    from fencepost_broker.security.authentication.principal_mapping import check_rules
+
+    return check_rules(given)
 
 
 def _check_store_type(given: str) -> str | None:
@@ -140,7 +145,7 @@ class SecuritySettings:
         "DEFAULT",
         "how the name of a user is derived from the one in a certificate: the first rule counts;"
         " DEFAULT is the whole name",
-        check=check_rules,
+        check=_check_mapping,
         range_text="DEFAULT or RULE:PATTERN/REPLACEMENT/ with L or U after it, in a list",
     )
 

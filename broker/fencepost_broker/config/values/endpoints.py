@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 from typing import Final, NamedTuple
-from urllib.parse import urlsplit
 
 PORT_MAX: Final = 65_535
 PROTOCOLS: Final = ("PLAINTEXT", "SSL", "SASL_PLAINTEXT", "SASL_SSL")
@@ -77,6 +76,8 @@ def check_control_address(given: str) -> str | None:
 
 def check_http_url(given: str) -> str | None:
     """Return what is wrong with the base of HTTP addresses, or ``None``; it has no password."""
+    from urllib.parse import urlsplit
+
     try:
         parts = urlsplit(given)
         is_right = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0

@@ -7,7 +7,6 @@ is sent, so that a client sees the effect of what it asked for.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
 from fencepost_protocol.apis import Message
@@ -32,14 +31,16 @@ if TYPE_CHECKING:
     from fencepost_broker.ports import Chance
 
 
-@dataclass(slots=True)
 class Observer:
     """How far a broker has read the metadata log, by its fetches."""
 
-    end_offset: int = -1
-    fetched_ms: int = -1
-    caught_up_ms: int = -1
-    directory_id: bytes = ZERO_UUID
+    __slots__ = ("caught_up_ms", "directory_id", "end_offset", "fetched_ms")
+
+    def __init__(self) -> None:
+        self.end_offset = -1
+        self.fetched_ms = -1
+        self.caught_up_ms = -1
+        self.directory_id = ZERO_UUID
 
     def fetched(self, offset: int, end_offset: int, now_ms: int, directory_id: bytes) -> None:
         """Note a fetch at an offset: the broker has everything before it."""

@@ -1,7 +1,5 @@
 """What applying records to the metadata image changed, one entry for each thing."""
 
-from __future__ import annotations
-
 from enum import Enum
 from typing import NamedTuple, TypeAlias
 

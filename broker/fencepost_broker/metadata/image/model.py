@@ -4,9 +4,6 @@ All but ``Topic`` are tuples. A record that changes one puts another in its plac
 was looked up stays as it was.
 """
 
-from __future__ import annotations
-
-from dataclasses import dataclass, field
 from enum import IntEnum
 from typing import Final, NamedTuple
 
@@ -49,13 +46,12 @@ class Partition(NamedTuple):
     last_known_elr: tuple[int, ...] = ()
 
 
-@dataclass(slots=True)
-class Topic:
+class Topic(NamedTuple):
     """One topic; only the image adds partitions to it and exchanges them."""
 
     name: str
     topic_id: bytes
-    partitions: dict[int, Partition] = field(default_factory=dict)
+    partitions: dict[int, Partition]
 
     def in_order(self) -> list[Partition]:
         """Return the partitions in the order of their numbers."""

@@ -62,7 +62,7 @@ class TopicsImage:
             raise InconsistentMetadataError(f"topic {record.name} exists already")
         if record.topic_id in self.by_id:
             raise InconsistentMetadataError(f"topic id {uuid_text(record.topic_id)} is taken")
-        topic = Topic(record.name, record.topic_id)
+        topic = Topic(record.name, record.topic_id, {})
         self.by_name[record.name] = self.by_id[record.topic_id] = topic
         if "." in record.name or "_" in record.name:
             self._names_by_metric.setdefault(metric_name(record.name), []).append(record.name)

@@ -14,7 +14,6 @@ being told to, and fetches the rest from the controller again before it opens an
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 from itertools import count
 from typing import Final, NamedTuple
 
@@ -84,12 +83,12 @@ def check_metadata_log(disk: Disk, *, recover: bool, is_copy: bool) -> list[LogE
     return check.events
 
 
-@dataclass(slots=True)
 class _Check:
-    disk: Disk
-    recover: bool
-    is_copy: bool
-    events: list[LogEvent] = field(default_factory=list)
+    def __init__(self, disk: Disk, *, recover: bool, is_copy: bool) -> None:
+        self.disk = disk
+        self.recover = recover
+        self.is_copy = is_copy
+        self.events: list[LogEvent] = []
 
     def run(self) -> None:
         self._check_id()

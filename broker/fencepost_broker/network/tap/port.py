@@ -1,7 +1,7 @@
 """The tap's UDP port, which is bound when a broker starts.
 
-The rest of the tap is loaded with the first datagram: importing it takes a twentieth of a broker's
-start, which a broker without subscribers saves.
+All else of the tap is imported and made when the first datagram comes: that takes more than a
+twentieth of a broker's start, which a broker without subscribers saves.
 """
 
 from __future__ import annotations
@@ -10,9 +10,8 @@ import asyncio
 import socket
 from typing import TYPE_CHECKING, Any, cast
 
-import asyncio_dgram
-
 from fencepost_broker.config import Settings
+from fencepost_broker.network.listeners import family_of, is_address
 from fencepost_broker.network.socket_server import SocketServer
 from fencepost_broker.network.tap.facts import Facts
 
@@ -28,60 +27,74 @@ class TapPort:
         self._settings = settings
         self._facts = facts
         self._log = log
-        self._tap: Tap | None = None
+        self._loop = asyncio.get_running_loop()
+        self._receiving: asyncio.Task[None] | None = None
+        self.tap: Tap | None = None
+        """``None`` until the first datagram."""
 
     async def open(self, host: str, port: int) -> None:
-        """Bind the socket to this address, and receive datagrams."""
-        loop = asyncio.get_running_loop()
-        # Bound here, because uvloop logs an error if it cannot bind a socket itself.
-        found = await loop.getaddrinfo(host, port, type=socket.SOCK_DGRAM)
-        bound = socket.socket(*found[0][:3])
+        """Bind the socket to this address, and wait for the first datagram."""
+        family: int = family_of(host)
+        address: tuple[Any, ...] = (host, port)
+        if not is_address(host):
+            found = await self._loop.getaddrinfo(host, port, type=socket.SOCK_DGRAM)
+            family, _, _, _, address = found[0]
+        self._socket = socket.socket(family, socket.SOCK_DGRAM)
         try:
-            bound.setblocking(False)
-            bound.bind(found[0][4])
+            self._socket.setblocking(False)
+            self._socket.bind(address)
         except OSError:
-            bound.close()
+            self._socket.close()
             raise
-        stream = await asyncio_dgram.from_socket(bound)
-        self._stream = cast("asyncio_dgram.DatagramServer", stream)
-        self._receiving = loop.create_task(self._receive())
+        try:
+            self._loop.add_reader(self._socket, self._begin)
+        except NotImplementedError:  # asyncio's loop on Windows
+            self._receiving = self._loop.create_task(self._receive())
+
+    def _begin(self) -> None:
+        self._loop.remove_reader(self._socket)
+        self._receiving = self._loop.create_task(self._receive())
+
+    async def _receive(self) -> None:
+        import asyncio_dgram
+
+        from fencepost_broker.network.tap.publisher import Tap
+
+        made = await asyncio_dgram.from_socket(self._socket)
+        stream = cast("asyncio_dgram.DatagramServer", made)
+        self.tap = Tap(stream, self._server, self._settings, self._facts, self._log)
+        try:
+            while True:
+                try:
+                    data, source = await stream.recv()
+                except OSError:
+                    continue  # the error is about an earlier datagram, whose receiver is gone
+                await self.tap.take(data, cast("tuple[Any, ...]", source))
+        except asyncio_dgram.TransportClosed:
+            return
+        finally:
+            await self.tap.stop()
+            stream.close()
 
     async def stop(self) -> None:
         """Tell subscribers that the broker stops, and close the socket."""
-        self._receiving.cancel()
-        await asyncio.gather(self._receiving, return_exceptions=True)
-        if self._tap is not None:
-            await self._tap.stop()
-        self._stream.close()
-        await asyncio.sleep(0)  # the loop closes the socket in its next turn
-
-    @property
-    def tap(self) -> Tap:
-        """The tap, which answers datagrams and watches the server."""
-        if self._tap is None:
-            from fencepost_broker.network.tap.publisher import Tap
-
-            self._tap = Tap(self._stream, self._server, self._settings, self._facts, self._log)
-        return self._tap
+        if self._receiving is None:
+            self._loop.remove_reader(self._socket)
+        else:
+            self._receiving.cancel()
+            await asyncio.gather(self._receiving, return_exceptions=True)
+        if self.tap is None:
+            self._socket.close()
+        await asyncio.sleep(0)  # the loop closes the stream's socket in its next turn
 
     def stats(self) -> dict[str, int]:
         """Return the counts of subscribers, events and losses."""
-        leases = None if self._tap is None else self._tap.leases
+        leases = None if self.tap is None else self.tap.leases
         return {
             "subscribers": 0 if leases is None else len(leases.active),
             "events_lost": self._server.metrics.tap_events_lost,
             "datagrams_ignored": 0 if leases is None else leases.ignored,
         }
-
-    async def _receive(self) -> None:
-        while True:
-            try:
-                data, source = await self._stream.recv()
-            except asyncio_dgram.TransportClosed:
-                return
-            except OSError:
-                continue  # the error is about an earlier datagram, whose receiver is gone
-            await self.tap.take(data, cast("tuple[Any, ...]", source))
 
 
 async def open_tap(

@@ -7,7 +7,6 @@ given each change; see ``Persister``.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
 from functools import lru_cache, partial
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol
 
@@ -83,22 +82,35 @@ class Persister(Protocol):
         """Write changes of the state of a share partition."""
 
 
-@dataclass(slots=True, eq=False)
 class LedSharePartition:
     """A share partition, and what waits for it."""
 
-    key: SharePartitionKey
-    partition: Partition
-    settings: ShareGroupSettings
-    state: SharePartition | None = None
-    """``None`` until it is loaded."""
-    state_epoch: int = 0
-    error: ErrorCode = ErrorCode.NONE
-    """Why it is no longer used."""
-    waiting: list[Then] = field(default_factory=list)
-    """Called after the next write."""
-    is_used: bool = True
-    """Whether the group has a session here; if not, it is forgotten after the last write."""
+    __slots__ = (
+        "error",
+        "is_used",
+        "key",
+        "partition",
+        "settings",
+        "state",
+        "state_epoch",
+        "waiting",
+    )
+
+    def __init__(
+        self, key: SharePartitionKey, partition: Partition, settings: ShareGroupSettings
+    ) -> None:
+        self.key = key
+        self.partition = partition
+        self.settings = settings
+        self.state: SharePartition | None = None
+        """``None`` until it is loaded."""
+        self.state_epoch = 0
+        self.error = ErrorCode.NONE
+        """Why it is no longer used."""
+        self.waiting: list[Then] = []
+        """Called after the next write."""
+        self.is_used = True
+        """Whether the group has a session here; if not, it is forgotten after the last write."""
 
 
 class SharePartitions(MetadataPublisher):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final, NamedTuple, Protocol
 
 if TYPE_CHECKING:
@@ -41,17 +40,25 @@ class TokenValidator(Protocol):
         """The keys that have to be fetched for it."""
 
 
-@dataclass(frozen=True, slots=True)
 class Policy:
     """A listener's mechanisms and their settings."""
 
-    mechanisms: tuple[str, ...]
-    plain_users: Mapping[str, str] = field(default_factory=dict, repr=False)
-    """Passwords of the PLAIN users."""
-    session_ms: Mapping[str, int] = field(default_factory=dict)
-    """How long a login is valid, by mechanism; without a limit if it is missing (KIP-368)."""
-    tokens: TokenValidator | None = None
-    """Decides about the tokens of OAUTHBEARER."""
+    __slots__ = ("mechanisms", "plain_users", "session_ms", "tokens")
+
+    def __init__(
+        self,
+        mechanisms: tuple[str, ...],
+        plain_users: Mapping[str, str],
+        session_ms: Mapping[str, int],
+        tokens: TokenValidator | None,
+    ) -> None:
+        self.mechanisms = mechanisms
+        self.plain_users = plain_users
+        """Passwords of the PLAIN users."""
+        self.session_ms = session_ms
+        """How long a login is valid, by mechanism; without a limit if it is missing (KIP-368)."""
+        self.tokens = tokens
+        """Decides about the tokens of OAUTHBEARER."""
 
 
 class TokenLogin(NamedTuple):

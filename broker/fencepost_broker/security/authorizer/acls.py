@@ -4,8 +4,6 @@ An entry allows or denies a principal at a host an operation on the resources th
 one name (LITERAL; ``*`` is every name), or all names with a prefix (PREFIXED, KIP-290).
 """
 
-from __future__ import annotations
-
 from enum import IntEnum
 from typing import Final, NamedTuple, Protocol
 

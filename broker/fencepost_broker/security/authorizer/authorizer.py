@@ -11,7 +11,6 @@ implies describing configs. A denial implies nothing else.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from ipaddress import IPv6Address
 from typing import Final, TypeAlias
 
 from fencepost_broker.security.authorizer.acls import (
@@ -169,6 +168,8 @@ def _begins_with_any(name: str, prefixes: set[str]) -> bool:
 
 def _as_java_has_it(address: str) -> str:
     """Return an IPv6 address with all eight numbers, as ACLs for Kafka write it."""
+    from ipaddress import IPv6Address
+
     try:
         parsed = IPv6Address(address.partition("%")[0])
     except ValueError:

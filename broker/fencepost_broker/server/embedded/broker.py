@@ -9,7 +9,6 @@ It runs in the event loop in which it was started; several brokers can share a l
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Coroutine, Iterable, Mapping
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Literal, Self, TypeVar
 
 from fencepost_broker.config import Settings, Value
@@ -35,6 +34,7 @@ from fencepost_broker.storage.disk.memory_chunks import MemoryBudget, SpillFile
 from fencepost_broker.storage.log import Disk
 
 if TYPE_CHECKING:
+    from pathlib import Path
     from types import TracebackType
 
     from fencepost_broker.coordinator.runtime.explaining import Explaining

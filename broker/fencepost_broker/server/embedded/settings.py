@@ -5,8 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Mapping
-from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from fencepost_broker.config import Settings, Value
 from fencepost_broker.config.table import CODE, Origin, Source
@@ -14,6 +13,9 @@ from fencepost_broker.config.values.endpoints import NO_HOST, PORT_MAX, Endpoint
 from fencepost_broker.observability.log_levels import LogLevels
 from fencepost_broker.observability.logging import LazyLogs, Logs
 from fencepost_broker.server.clock import StateClock, wall_ms
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 DEFAULT_HOST: Final = "127.0.0.1"
 DEFAULT_CONTROLLER_LISTENER: Final = "CONTROLLER"

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from os import PathLike
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from fencepost_broker.server.clock import ClockPosition, wall_ms
@@ -71,6 +70,8 @@ class Snapshot:
 
     def save(self, path: str | PathLike[str]) -> None:
         """Write the snapshot to one file, which ``load`` reads, on any machine."""
+        from pathlib import Path
+
         from fencepost_broker.server.embedded import snapshot_file
 
         snapshot_file.write(Path(path), self.manifest(), self._disk)
@@ -97,6 +98,8 @@ class Snapshot:
         Raises SnapshotError for every other file, for a damaged one, and for one that unpacks to
         more than ``bytes_max``.
         """
+        from pathlib import Path
+
         from fencepost_broker.server.embedded import snapshot_file
 
         return cls.read(*snapshot_file.read(Path(path), bytes_max))
@@ -113,6 +116,8 @@ class Snapshot:
         If its broker was killed, one that continues from the snapshot recovers first. The state
         time is now. Raises SnapshotError or StorageError.
         """
+        from pathlib import Path
+
         from fencepost_broker.server.embedded.snapshot_file import SnapshotError, check_path
 
         root = Path(path)
@@ -138,6 +143,8 @@ class Snapshot:
 
     def write_data_dir(self, path: str | PathLike[str]) -> None:
         """Write the files to a new or empty folder: a data directory as of a clean stop."""
+        from pathlib import Path
+
         from fencepost_broker.server.embedded.snapshot_file import SnapshotError
 
         root = Path(path)

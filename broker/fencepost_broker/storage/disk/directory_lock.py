@@ -9,7 +9,6 @@ from __future__ import annotations
 import errno
 import os
 import sys
-from pathlib import Path
 from typing import Final
 
 from fencepost_broker.storage.log.disk import LockedError
@@ -36,7 +35,7 @@ class FileLock:
         self._descriptor = -1
         try:
             # Closing any descriptor of a file frees the process's lock, so look before opening.
-            known = Path(path).stat()
+            known = os.stat(path)
         except FileNotFoundError:
             pass
         else:

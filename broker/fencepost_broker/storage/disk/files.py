@@ -15,7 +15,6 @@ import errno
 import os
 import sys
 from collections import deque
-from pathlib import Path
 from typing import Final
 
 from fencepost_broker.storage.disk.directory_lock import FileLock
@@ -48,7 +47,7 @@ _CLOSED: Final = -1
 _datasync = getattr(os, "fdatasync", os.fsync)
 
 
-def storage_error(operation: str, path: str | Path, error: OSError) -> StorageError:
+def storage_error(operation: str, path: str | os.PathLike[str], error: OSError) -> StorageError:
     """What the operating system said, as the log's error."""
     reason = error.strerror or str(error)
     return StorageError(operation, str(path), reason, no_space=error.errno in _NO_SPACE)
@@ -98,7 +97,7 @@ class RealFile:
         try:
             if self._descriptor != _CLOSED:
                 return os.fstat(self._descriptor).st_size
-            return Path(self._path).stat().st_size
+            return os.stat(self._path).st_size
         except FileNotFoundError:
             return 0
         except OSError as error:
@@ -252,14 +251,14 @@ class FileDisk:
         open_files_max: int = 512,
         positional: bool = HAS_POSITIONAL,
     ) -> None:
-        self._root = os.path.abspath(root)  # noqa: PTH100 (a str is what every path here is made of)
+        self._root = os.path.abspath(root)
         self._open_files_max = open_files_max
         self._open: deque[RealFile] = deque()
         self.positional = positional
         self.reuses_memory = positional and CAN_REUSE
         self.read_memory = ReadMemory()
         try:
-            Path(self._root).mkdir(_FOLDER_MODE, parents=True, exist_ok=True)
+            os.makedirs(self._root, _FOLDER_MODE, exist_ok=True)
         except OSError as error:
             raise storage_error("make the data directory", self._root, error) from error
 
@@ -324,9 +323,9 @@ class FileDisk:
     def make_folder(self, path: str) -> None:
         full = self._full(path)
         try:
-            os.mkdir(full, _FOLDER_MODE)  # noqa: PTH102 (see write)
+            os.mkdir(full, _FOLDER_MODE)
         except OSError as error:
-            if not (isinstance(error, FileExistsError) and os.path.isdir(full)):  # noqa: PTH112
+            if not (isinstance(error, FileExistsError) and os.path.isdir(full)):
                 raise storage_error("make the folder", full, error) from error
 
     def read(self, path: str) -> bytes | None:
@@ -363,23 +362,25 @@ class FileDisk:
                     _datasync(descriptor)
             finally:
                 os.close(descriptor)
-            os.replace(aside, full)  # noqa: PTH105 (see above)
+            os.replace(aside, full)
             if durable:
                 self.sync_folder_later(path.rpartition("/")[0])()
         except OSError as error:
             with contextlib.suppress(OSError):
-                Path(aside).unlink(missing_ok=True)
+                os.unlink(aside)
             raise storage_error("write", full, error) from error
 
     def rename(self, source: str, target: str) -> None:
         try:
-            Path(self._full(source)).replace(self._full(target))
+            os.replace(self._full(source), self._full(target))
         except OSError as error:
             raise storage_error("rename", self._full(source), error) from error
 
     def remove(self, path: str) -> None:
         try:
-            Path(self._full(path)).unlink(missing_ok=True)
+            os.unlink(self._full(path))
+        except FileNotFoundError:
+            pass
         except OSError as error:
             raise storage_error("remove", self._full(path), error) from error
 

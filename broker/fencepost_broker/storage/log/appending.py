@@ -152,7 +152,7 @@ def append_built(
     the topic wants it changed.
     """
     header: RawHeader = _unpack(batch)
-    if header[5] not in log.config.built_attributes or len(batch) > log.size_max:
+    if header[5] not in log.built_attributes or len(batch) > log.size_max:
         records = memoryview(batch)
         result = append_as_leader(log, records, leader_epoch, now_ms, Origin.COORDINATOR, guard)
         return result if result.error else None

@@ -166,7 +166,7 @@ class Compaction:
         file = segment.open()
         since_pause = 0
         for position, raw in segment.headers(segment.position_of(from_offset)):
-            header = BatchHeader(*raw)
+            header = BatchHeader._make(raw)
             size = header.size_in_bytes
             yield _Batch(header, raw, memoryview(file.pread(position, size)))
             self._read_bytes += size

@@ -3,11 +3,9 @@
 The fields are Kafka's names with underscores. The values were checked when the settings were read.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields
-from typing import Final
+from functools import cache
+from typing import Final, NamedTuple, Self
 
 from fencepost_protocol import limits
 from fencepost_protocol.crc import crc32c
@@ -29,8 +27,7 @@ _WALKED: Final = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class LogConfig:
+class LogConfig(NamedTuple):
     """Settings of one topic; one object serves all its partitions."""
 
     segment_bytes: int = 1 << 30
@@ -73,20 +70,35 @@ class LogConfig:
     """Batches of so many records or fewer are walked record by record before they are appended,"""
     walked_bytes_max: int = UNPACKED_FEW_BYTES
     """unless they unpack to more than so many bytes."""
-    plain_attributes: frozenset[int] = field(init=False, compare=False, repr=False)
-    """The batch attributes that a leader takes without a look at more than the header."""
-    built_attributes: frozenset[int] = field(init=False, compare=False, repr=False)
-    """The attributes with which a batch that this broker has made stays as it is."""
-    counted_codecs: int = field(init=False, compare=False, repr=False)
-    """Batches with one of these attributes are unpacked, and their records counted."""
-    size_max: int = field(init=False, compare=False, repr=False)
-    """Larger batches are refused, for one reason or another."""
 
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "plain_attributes", self._plain_attributes())
-        object.__setattr__(self, "built_attributes", self._built_attributes())
-        object.__setattr__(self, "counted_codecs", CODEC_MASK if self.walked_records_max else 0)
-        object.__setattr__(self, "size_max", min(self.max_message_bytes, self.segment_bytes))
+    @property
+    def plain_attributes(self) -> frozenset[int]:
+        """The batch attributes that a leader takes without a look at more than the header."""
+        if (
+            self.compact
+            or self.message_timestamp_type is TimestampType.LOG_APPEND_TIME
+            or self.message_timestamp_before_max_ms < MAX_INT64
+        ):
+            return frozenset()
+        return _attributes(self.compression_type)
+
+    @property
+    def built_attributes(self) -> frozenset[int]:
+        """The attributes with which a batch that this broker has made stays as it is."""
+        compresses = self.compression_type not in (None, Compression.NONE)
+        if compresses or self.message_timestamp_type is TimestampType.LOG_APPEND_TIME:
+            return frozenset()
+        return _attributes(Compression.NONE)
+
+    @property
+    def counted_codecs(self) -> int:
+        """Batches with one of these attributes are unpacked, and their records counted."""
+        return CODEC_MASK if self.walked_records_max else 0
+
+    @property
+    def size_max(self) -> int:
+        """Larger batches are refused, for one reason or another."""
+        return min(self.max_message_bytes, self.segment_bytes)
 
     def jitter_ms(self, folder: str, base_offset: int) -> int:
         """How much earlier than ``segment.ms`` a segment ends, the same whenever it is asked."""
@@ -96,34 +108,17 @@ class LogConfig:
         checksum = crc32c(f"{self.jitter_seed} {folder} {base_offset}".encode())
         return (checksum * _SPREAD & _MASK) % most_ms
 
-    def _plain_attributes(self) -> frozenset[int]:
-        if (
-            self.compact
-            or self.message_timestamp_type is TimestampType.LOG_APPEND_TIME
-            or self.message_timestamp_before_max_ms < MAX_INT64
-        ):
-            return frozenset()
-        codecs = list(Compression) if self.compression_type is None else [self.compression_type]
-        return frozenset(int(codec) | flag for codec in codecs for flag in (0, TRANSACTIONAL_FLAG))
-
-    def _built_attributes(self) -> frozenset[int]:
-        compresses = self.compression_type not in (None, Compression.NONE)
-        if compresses or self.message_timestamp_type is TimestampType.LOG_APPEND_TIME:
-            return frozenset()
-        return frozenset((0, TRANSACTIONAL_FLAG))
-
     @classmethod
-    def from_settings(cls, settings: Mapping[str, object]) -> LogConfig:
+    def from_settings(cls, settings: Mapping[str, object]) -> Self:
         """Make one of Kafka's names and values that have their types already.
 
         Settings that are not a log's are left out; ``cleanup.policy`` and ``compression.type`` are
         Kafka's words, ``compression.<codec>.level`` is that of the codec in use.
         """
-        known = {each.name for each in fields(cls) if each.init}
         values: dict[str, object] = {}
         for name, value in settings.items():
             field_name = name.replace(".", "_").replace("-", "_")
-            if field_name in known and name != "compression.type":
+            if field_name in cls._fields and name != "compression.type":
                 values[field_name] = value
         if settings.get("internal.segment.bytes") is not None:
             values["segment_bytes"] = settings["internal.segment.bytes"]
@@ -146,6 +141,13 @@ class LogConfig:
             if level is not None:
                 values["compression_level"] = level
         return cls(**values)  # type: ignore[arg-type]  # types are the caller's promise
+
+
+@cache
+def _attributes(codec: Compression | None) -> frozenset[int]:
+    """Return those of a batch in this codec, or in any; one object for all topics."""
+    codecs = list(Compression) if codec is None else [codec]
+    return frozenset(int(each) | flag for each in codecs for flag in (0, TRANSACTIONAL_FLAG))
 
 
 _TIMESTAMP_TYPES: Final = {

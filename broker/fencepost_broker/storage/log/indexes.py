@@ -15,8 +15,6 @@ Reads go to the tail in memory first. For what is on disk, a binary search reads
 until the range is small, then reads that range at once; no map and no copy of the file is kept.
 """
 
-from __future__ import annotations
-
 import contextlib
 import struct
 from typing import Final, NamedTuple

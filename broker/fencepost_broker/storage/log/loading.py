@@ -12,7 +12,6 @@ index that is missing or does not fit its segment is made anew. Events tell what
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
 from fencepost_protocol.records.batch import BatchHeader, crc_is_valid
@@ -51,8 +50,7 @@ _OFFSET_ENTRY_SIZE: Final = 8
 _TIME_ENTRY_SIZE: Final = 12
 
 
-@dataclass(slots=True)
-class LoadOptions:
+class LoadOptions(NamedTuple):
     """What the checkpoints of the data directory say of a partition when it is opened."""
 
     clean_stop: bool = True
@@ -63,15 +61,15 @@ class LoadOptions:
     cleaned_up_to: int | None = None
 
 
-@dataclass(slots=True)
 class _Files:
     """The files of a partition's folder by what they are."""
 
-    segments: dict[int, dict[str, int]] = field(default_factory=dict)
-    snapshots: list[int] = field(default_factory=list)
-    swapped: dict[int, list[SegmentFile]] = field(default_factory=dict)
-    leftovers: list[str] = field(default_factory=list)
-    names: set[str] = field(default_factory=set)
+    def __init__(self) -> None:
+        self.segments: dict[int, dict[str, int]] = {}
+        self.snapshots: list[int] = []
+        self.swapped: dict[int, list[SegmentFile]] = {}
+        self.leftovers: list[str] = []
+        self.names: set[str] = set()
 
 
 def load_partition(
@@ -326,7 +324,7 @@ def _read_again(
     position = 0
     complaint = None
     for at, raw in segment.headers(0, end):
-        header = BatchHeader(*raw)
+        header = BatchHeader._make(raw)
         offset, last_offset, size = header.base_offset, header.last_offset, header.size_in_bytes
         batch = memoryview(file.pread(at, size))
         if len(batch) < size or not crc_is_valid(batch):
@@ -413,7 +411,7 @@ def _remove_segments_after(log: LogState, kept: Segment, reason: str) -> None:
     for segment in log.segments.drop_after(kept):
         first, last = segment.base_offset, segment.base_offset - 1
         for _, header in segment.headers(0):
-            last = BatchHeader(*header).last_offset
+            last = BatchHeader._make(header).last_offset
         offsets = f"offsets {first} to {last}" if last >= first else "no whole batch"
         log.tell(
             "tail-truncated",

@@ -25,7 +25,7 @@ def offset_for_timestamp(log: LogState, timestamp_ms: int) -> FoundOffset | None
             continue
         from_offset = max(segment.times.lookup(timestamp_ms), start_offset)
         for position, raw in segment.headers(segment.position_of(from_offset)):
-            header = BatchHeader(*raw)
+            header = BatchHeader._make(raw)
             if header.max_timestamp < timestamp_ms:
                 continue
             found = _first_record(segment, position, header, timestamp_ms, start_offset)
@@ -44,7 +44,7 @@ def offset_of_max_timestamp(log: LogState) -> FoundOffset | None:
         return None
     wanted = best.max_timestamp
     for position, raw in best.headers(best.position_of(best.offset_of_max_timestamp)):
-        header = BatchHeader(*raw)
+        header = BatchHeader._make(raw)
         if header.max_timestamp >= wanted:
             return _first_record(best, position, header, wanted, 0)
     return None

@@ -60,7 +60,7 @@ def _replay(
         if segment.base_offset >= end_offset:
             break
         for position, raw in segment.headers(segment.position_of(from_offset)):
-            header = BatchHeader(*raw)
+            header = BatchHeader._make(raw)
             if header.base_offset >= end_offset:
                 break
             if header.producer_id < 0 or header.last_offset < from_offset:
@@ -96,7 +96,7 @@ def note_control(
     producers: ProducerState, batch: memoryview, index: TransactionIndex | None
 ) -> None:
     """Learn what a marker in the log ended."""
-    header = BatchHeader(*unpack_header(batch))
+    header = BatchHeader._make(unpack_header(batch))
     try:
         records = read_control_records(batch)
     except ProtocolError:

@@ -22,7 +22,6 @@ Sequence numbers wrap: after 2147483647 comes 0.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Final, NamedTuple
 
 from fencepost_protocol.crc import crc32c
@@ -73,13 +72,17 @@ class VerificationGuard:
     __slots__ = ()
 
 
-@dataclass(slots=True)
 class _Verification:
-    guard: VerificationGuard
-    lowest_sequence: int
-    epoch: int
-    supports_epoch_bump: bool
-    since_ms: int
+    __slots__ = ("epoch", "guard", "lowest_sequence", "since_ms", "supports_epoch_bump")
+
+    def __init__(
+        self, epoch: int, lowest_sequence: int, since_ms: int, *, supports_epoch_bump: bool
+    ) -> None:
+        self.guard = VerificationGuard()
+        self.epoch = epoch
+        self.lowest_sequence = lowest_sequence
+        self.since_ms = since_ms
+        self.supports_epoch_bump = supports_epoch_bump
 
 
 class Producer:
@@ -318,7 +321,7 @@ class ProducerState:
         entry = self.verifications.get(producer_id)
         if entry is None:
             entry = self.verifications[producer_id] = _Verification(
-                VerificationGuard(), sequence, epoch, supports_epoch_bump, now_ms
+                epoch, sequence, now_ms, supports_epoch_bump=supports_epoch_bump
             )
         elif epoch > entry.epoch:
             entry.epoch, entry.lowest_sequence = epoch, sequence

@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from fencepost_broker.storage.log.segment import Segment
     from fencepost_broker.storage.log.state import LogState
 
-_NO_ERROR: Final = ErrorCode.NONE
 _LAST_STABLE: Final = UpperBound.LAST_STABLE
 
 
@@ -38,9 +37,6 @@ def read(
     ``min_one_batch`` gives the first batch whole even if it is larger than ``max_bytes``.
     """
     result = ReadResult(
-        _NO_ERROR,
-        [],
-        0,
         [] if bound is _LAST_STABLE else None,
         log.high_watermark,
         log.last_stable_offset,

@@ -4,9 +4,6 @@ An ``error`` is an error code that travels in a reply; ``ErrorCode.NONE`` is zer
 ``if result.error`` reads well. Events are what a person should hear; the server logs them.
 """
 
-from __future__ import annotations
-
-from dataclasses import dataclass
 from enum import Enum, IntEnum
 from typing import Final, NamedTuple
 
@@ -15,6 +12,7 @@ from fencepost_protocol.records.batch import NO_TIMESTAMP
 
 UNKNOWN_OFFSET: Final = -1
 UNKNOWN_EPOCH: Final = -1
+_NO_ERROR: Final = ErrorCode.NONE
 
 
 class Origin(IntEnum):
@@ -43,20 +41,43 @@ class RecordError(NamedTuple):
     message: str
 
 
-@dataclass(slots=True)
 class AppendResult:
     """What became of an append: its offsets, or why there are none."""
 
-    error: ErrorCode = ErrorCode.NONE
-    base_offset: int = UNKNOWN_OFFSET
-    last_offset: int = UNKNOWN_OFFSET
-    log_append_time_ms: int = NO_TIMESTAMP
-    """Set with LogAppendTime, and for duplicates, where it is when the first copy was appended."""
-    log_start_offset: int = UNKNOWN_OFFSET
-    duplicate: bool = False
-    """The batch was in the log already: nothing was written, the offsets are the first copy's."""
-    message: str | None = None
-    record_errors: tuple[RecordError, ...] = ()
+    __slots__ = (
+        "base_offset",
+        "duplicate",
+        "error",
+        "last_offset",
+        "log_append_time_ms",
+        "log_start_offset",
+        "message",
+        "record_errors",
+    )
+
+    def __init__(
+        self,
+        error: ErrorCode = ErrorCode.NONE,
+        base_offset: int = UNKNOWN_OFFSET,
+        last_offset: int = UNKNOWN_OFFSET,
+        log_append_time_ms: int = NO_TIMESTAMP,
+        log_start_offset: int = UNKNOWN_OFFSET,
+        *,
+        duplicate: bool = False,
+        message: str | None = None,
+        record_errors: tuple[RecordError, ...] = (),
+    ) -> None:
+        self.error = error
+        self.base_offset = base_offset
+        self.last_offset = last_offset
+        self.log_append_time_ms = log_append_time_ms
+        """Set with LogAppendTime, and for duplicates, when the first copy was appended."""
+        self.log_start_offset = log_start_offset
+        self.duplicate = duplicate
+        """The batch was in the log already: nothing was written, the offsets are the first copy's.
+        """
+        self.message = message
+        self.record_errors = record_errors
 
 
 class AbortedTransaction(NamedTuple):
@@ -66,7 +87,6 @@ class AbortedTransaction(NamedTuple):
     first_offset: int
 
 
-@dataclass(slots=True)
 class ReadResult:
     """Records that were read, or why there are none.
 
@@ -74,15 +94,33 @@ class ReadResult:
     begins with it.
     """
 
-    error: ErrorCode = ErrorCode.NONE
-    pieces: list[memoryview] | None = None
-    size: int = 0
-    aborted: list[AbortedTransaction] | None = None
-    """``None`` unless the read was bounded by the last stable offset."""
-    high_watermark: int = UNKNOWN_OFFSET
-    last_stable_offset: int = UNKNOWN_OFFSET
-    log_start_offset: int = UNKNOWN_OFFSET
-    message: str | None = None
+    __slots__ = (
+        "aborted",
+        "error",
+        "high_watermark",
+        "last_stable_offset",
+        "log_start_offset",
+        "message",
+        "pieces",
+        "size",
+    )
+
+    def __init__(
+        self,
+        aborted: list[AbortedTransaction] | None,
+        high_watermark: int,
+        last_stable_offset: int,
+        log_start_offset: int,
+    ) -> None:
+        self.error = _NO_ERROR
+        self.pieces: list[memoryview] | None = []
+        self.size = 0
+        self.aborted = aborted
+        """``None`` unless the read was bounded by the last stable offset."""
+        self.high_watermark = high_watermark
+        self.last_stable_offset = last_stable_offset
+        self.log_start_offset = log_start_offset
+        self.message: str | None = None
 
 
 class FoundOffset(NamedTuple):

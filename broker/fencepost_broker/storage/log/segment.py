@@ -267,7 +267,7 @@ class Segment:
     def _scan_max_timestamp(self, position: int) -> tuple[int, int]:
         best, offset = NO_TIMESTAMP, self.base_offset
         for _, raw in self.headers(position):
-            header = BatchHeader(*raw)
+            header = BatchHeader._make(raw)
             if header.max_timestamp > best:
                 best, offset = header.max_timestamp, header.last_offset
         return best, offset
@@ -279,7 +279,7 @@ class Segment:
         block = self.open().pread(position, HEADER_SIZE)
         if len(block) < HEADER_SIZE:
             return None
-        header = BatchHeader(*_unpack_header(block))
+        header = BatchHeader._make(_unpack_header(block))
         room = self.size - position - LOG_OVERHEAD
         if header.magic != MAGIC or not MIN_BATCH_LENGTH <= header.batch_length <= room:
             return None
@@ -364,7 +364,7 @@ class Segment:
         position = self.offsets.entry(count - 1).position if count else 0
         offset = self.base_offset
         for at, raw in self.headers(position):
-            header = BatchHeader(*raw)
+            header = BatchHeader._make(raw)
             if header.last_offset >= limit:
                 break
             offset = header.next_offset

@@ -41,6 +41,7 @@ class LogState:
 
     __slots__ = (
         "_recovery_point",
+        "built_attributes",
         "cleaned_up_to",
         "compaction",
         "config",
@@ -120,6 +121,7 @@ class LogState:
         """Use other settings from now on."""
         self.config = config
         self.plain_attributes = config.plain_attributes
+        self.built_attributes = config.built_attributes
         self.size_max = config.size_max
         self.walked_records_max = config.walked_records_max
         self.counted_codecs = config.counted_codecs

@@ -8,8 +8,7 @@ has left: they are below the log's start by then.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from fencepost_broker.storage.log.config import NO_LIMIT
 from fencepost_broker.storage.log.disk import StorageError, Sync
@@ -22,8 +21,7 @@ if TYPE_CHECKING:
     from fencepost_broker.storage.log.state import LogState
 
 
-@dataclass(slots=True)
-class FlushTask:
+class FlushTask(NamedTuple):
     """What a flush has to make durable. ``run`` may be called in another thread."""
 
     up_to_offset: int

@@ -37,6 +37,7 @@ from fencepost_protocol.records.batch import (
     RawHeader,
     TimestampType,
     crc_is_valid,
+    read_header,
     set_max_timestamp,
     unpack_header,
 )
@@ -104,7 +105,7 @@ def examine(
         raw = unpack_header(records)
     except InvalidBatchError as error:
         return _refuse(ErrorCode[error.error], str(error))
-    header = BatchHeader(*raw)
+    header = BatchHeader._make(raw)
     refusal = _check_alone(records, header.size_in_bytes)
     if refusal is not None:
         return refusal
@@ -118,6 +119,7 @@ def examine(
         refusal = _check_records(batch, header, config, now_ms)
         if refusal is not None:
             return refusal
+        header = read_header(batch)  # its largest timestamp may be another one now
     return _change(batch, header, config, now_ms)
 
 
@@ -260,7 +262,7 @@ def _check_count(batch: memoryview, header: BatchHeader, config: LogConfig) -> A
 def _walk(
     batch: memoryview, header: BatchHeader, config: LogConfig, now_ms: int, unpacked_max: int
 ) -> AppendResult | None:
-    """Look at each record; the header learns the largest timestamp, if it has another."""
+    """Look at each record; the batch gets the largest timestamp, if its header has another."""
     create_time = config.message_timestamp_type is TimestampType.CREATE_TIME
     latest = now_ms + config.message_timestamp_after_max_ms
     earliest = now_ms - config.message_timestamp_before_max_ms
@@ -285,7 +287,6 @@ def _walk(
     if found:
         return _refuse(code, _summary(tuple(found)), tuple(found))
     if create_time and largest != header.max_timestamp:
-        header.max_timestamp = largest
         set_max_timestamp(batch, TimestampType.CREATE_TIME, largest)
     return None
 
