@@ -17,20 +17,14 @@ nothing, or with one codec, starts without the others.
 
 from __future__ import annotations
 
-import zlib
 from enum import IntEnum
-from typing import Final, TypeAlias
+from typing import TypeAlias
 
 from fencepost_protocol import limits
 from fencepost_protocol.exceptions import LocalProtocolError
-from fencepost_protocol.records.bounds import corrupt, too_large
+from fencepost_protocol.records.bounds import too_large
 
 Buffer: TypeAlias = bytes | bytearray | memoryview
-
-_GZIP_FORMAT: Final = 16 + zlib.MAX_WBITS
-_OUTPUT_CHUNK: Final = 1 << 20
-_FIRST_INPUT_CHUNK: Final = 256
-_INPUT_CHUNK_MAX: Final = 1 << 16
 
 
 class Compression(IntEnum):
@@ -52,7 +46,9 @@ def compress(codec: Compression, data: Buffer, level: int | None = None) -> byte
         return bytes(data)
     try:
         if codec == Compression.GZIP:
-            return zlib.compress(data, -1 if level is None else level, _GZIP_FORMAT)
+            from fencepost_protocol.records import gzip
+
+            return gzip.compress(data, level)
         if codec == Compression.SNAPPY:
             from fencepost_protocol.records import snappy
 
@@ -64,7 +60,7 @@ def compress(codec: Compression, data: Buffer, level: int | None = None) -> byte
         from fencepost_protocol.records import zstd
 
         return zstd.compress(data, level)
-    except (ValueError, zlib.error) as error:
+    except ValueError as error:
         raise LocalProtocolError(f"{codec.name} has no level {level}: {error}") from error
 
 
@@ -77,7 +73,9 @@ def decompress(
             raise too_large(limit)
         return bytes(data)
     if codec == Compression.GZIP:
-        return _decompress_gzip(data, limit)
+        from fencepost_protocol.records import gzip
+
+        return gzip.decompress(data, limit)
     if codec == Compression.SNAPPY:
         from fencepost_protocol.records import snappy
 
@@ -89,48 +87,3 @@ def decompress(
     from fencepost_protocol.records import zstd
 
     return zstd.decompress(data, limit)
-
-
-def _decompress_gzip(data: Buffer, limit: int) -> bytes | bytearray:
-    """Decompress one gzip member or several; the usual small one in a single call."""
-    if not data:
-        raise corrupt("gzip", "no stream", 0)
-    try:
-        first = zlib.decompressobj(_GZIP_FORMAT)
-        whole = first.decompress(data, min(_OUTPUT_CHUNK, limit + 1))
-        if len(whole) > limit:
-            raise too_large(limit)
-        if first.eof and not first.unused_data:
-            return whole
-        del first, whole
-        out = bytearray()
-        view = memoryview(data)
-        pos = 0
-        while pos < len(view):
-            pos = _decompress_gzip_member(view, pos, out, limit)
-    except zlib.error as error:
-        raise corrupt("gzip", str(error)) from error
-    return out
-
-
-def _decompress_gzip_member(view: memoryview, pos: int, out: bytearray, limit: int) -> int:
-    """Append what the member at ``pos`` holds to ``out``; give the position after it.
-
-    zlib copies the input that it did not use, at every call. So input goes in by pieces that grow
-    with the member, or a megabyte of 20-byte members would be copied 50,000 times.
-    """
-    member = zlib.decompressobj(_GZIP_FORMAT)
-    step = _FIRST_INPUT_CHUNK
-    while not member.eof:
-        piece: Buffer = view[pos : pos + step]
-        if not piece:
-            raise corrupt("gzip", "the stream ends too early", pos)
-        pos += len(piece)
-        step = min(step * 2, _INPUT_CHUNK_MAX)
-        while piece:
-            produced = member.decompress(piece, _OUTPUT_CHUNK)
-            if len(out) + len(produced) > limit:
-                raise too_large(limit)
-            out += produced
-            piece = member.unconsumed_tail
-    return pos - len(member.unused_data)
