@@ -6,6 +6,8 @@ import ast
 import importlib
 import os
 import runpy
+import subprocess
+import sys
 from importlib.machinery import EXTENSION_SUFFIXES
 from pathlib import Path
 from typing import Any
@@ -17,6 +19,7 @@ from fencepost_broker.simulation.invariants import wrapped_functions
 
 ROOT = Path(__file__).parents[2]
 MODULES: tuple[str, ...] = runpy.run_path(str(ROOT / "broker/hatch_compile.py"))["MODULES"]
+ROOTS = ("protocol", "client", "broker")
 IS_COMPILED = os.environ.get("FENCEPOST_TEST_COMPILED") == "1"
 
 
@@ -24,6 +27,17 @@ IS_COMPILED = os.environ.get("FENCEPOST_TEST_COMPILED") == "1"
 def test_a_listed_module_is_a_shared_object_in_a_compiled_build_only(name: str) -> None:
     file = str(importlib.import_module(name).__file__)
     assert file.endswith(tuple(EXTENSION_SUFFIXES) if IS_COMPILED else ".py")
+
+
+def test_newer_versions_of_python_compile_it_too(tmp_path: Path) -> None:
+    """The build goes by the types that its own version's libraries have."""
+    files = [f"{root}/{name.replace('.', '/')}.py" for name in MODULES for root in ROOTS
+             if name.startswith(f"fencepost_{root}.")]  # fmt: skip
+    options = ["--python-version=3.14", "--follow-imports=silent", f"--cache-dir={tmp_path}"]
+    found = subprocess.run(
+        [sys.executable, "-m", "mypy", *options, *files], cwd=ROOT, capture_output=True, text=True
+    )
+    assert not found.returncode, found.stdout + found.stderr
 
 
 def test_the_version_says_which_build_this_is(capsys: pytest.CaptureFixture[str]) -> None:

@@ -13,6 +13,7 @@ for it.
 from __future__ import annotations
 
 import mmap
+import sys
 from typing import Any, Final
 
 from fencepost_broker.network.queued_bytes import UNLIMITED, QueuedBytes
@@ -28,18 +29,23 @@ _STRANGERS: Final = {
     b"GET ": "this looks like HTTP, but this is the port of a Kafka broker",
 }
 """Hints about other protocols that clients use by mistake, by their first bytes."""
-_PRIVATE: Final[dict[str, int]] = (
-    {"flags": mmap.MAP_PRIVATE} if hasattr(mmap, "MAP_PRIVATE") else {}
-)
 SCRIBBLES = False
 """Whether dispatched frames are overwritten; the tests do so to detect views that were kept."""
+
+
+def _memory(size: int) -> mmap.mmap:
+    if sys.platform == "win32":
+        made = mmap.mmap(-1, size)
+    else:
+        made = mmap.mmap(-1, size, mmap.MAP_PRIVATE)
+    return made
 
 
 class SharedBuffer:
     """The buffer that all connections of an event loop receive into."""
 
     def __init__(self, queued_bytes_max: int = UNLIMITED) -> None:
-        self.view = memoryview(mmap.mmap(-1, SHARED_BYTES, **_PRIVATE))
+        self.view = memoryview(_memory(SHARED_BYTES))
         self.open = self.view
         """The part of the buffer for the next receive."""
         self.queued = QueuedBytes(queued_bytes_max, self._narrow)
@@ -64,7 +70,7 @@ class SharedBuffer:
             if len(kept[at]) == rounded:
                 self._kept_bytes -= rounded
                 return kept.pop(at)
-        return mmap.mmap(-1, rounded, **_PRIVATE)
+        return _memory(rounded)
 
     def give_back(self, room: Any) -> None:
         """Take back a room that is not used any more; ignore the memory of small frames."""
