@@ -120,7 +120,7 @@ class Inside:
         self.node.controller.command(CreateTopicsRequest(topics=topics))
         self.topic_id = self.node.image.topics.by_name["t"].topic_id
         self.sink = Sink()
-        self.connection = Connection(self.server, self.server._shared, "PLAINTEXT")
+        self.connection = Connection(self.server, self.server.shared, "PLAINTEXT")
         self.connection.connection_made(cast("asyncio.BaseTransport", self.sink))
 
     def push(self, frame: bytes | bytearray) -> None:

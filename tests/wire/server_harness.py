@@ -14,6 +14,7 @@ from fencepost_broker.apis.cluster.api_versions import api_versions, read_api_ve
 from fencepost_broker.apis.request import Request
 from fencepost_broker.apis.served import Served
 from fencepost_broker.config import Settings
+from fencepost_broker.network import serving
 from fencepost_broker.network.limits import Limits
 from fencepost_broker.network.socket_server import SocketServer
 from fencepost_broker.observability.metrics import Metrics
@@ -113,14 +114,14 @@ async def running(**limits: Any) -> AsyncIterator[Running]:
         Served(ApiKey.PRODUCE, lambda *_: None, _FREE),
     )
     server = SocketServer(cast("Any", broker), served, log, Limits(**limits), ready)
-    made = Running(server, broker, log, await server.listen("PLAIN", "127.0.0.1", 0))
-    await server.serve()
+    made = Running(server, broker, log, await serving.add_listener(server, "PLAIN", "127.0.0.1", 0))
+    await serving.serve(server)
     try:
         yield made
     finally:  # or a loop that is closed waits for ever: uvloop's does
         for client in made.clients:
             client.writer.close()
-        await server.stop(1.0)
+        await serving.stop(server, 1.0)
 
 
 def end_txn(correlation_id: int, *, park: bool = False, name: str = "txn") -> bytes:

@@ -79,7 +79,7 @@ async def test_a_connection_that_breaks_is_made_anew() -> None:
         both.place(both.follower.server)
         await until(both.are_equal)
         server = both.leader.process.socket_server
-        for connection in list(server._connections):
+        for connection in list(server.connections):
             assert connection.transport is not None
             connection.transport.abort()
         await both.leader.disconnect()

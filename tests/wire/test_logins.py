@@ -133,7 +133,7 @@ async def test_a_renewed_login_takes_no_longer_than_a_first_one() -> None:
 async def test_who_takes_no_answers_is_let_go_as_well() -> None:
     async with secured(connections_login_timeout_ms=300) as broker:
         assert broker._process is not None
-        connections = broker._process.socket_server._connections
+        connections = broker._process.socket_server.connections
         host, _, port = broker.bootstrap.rpartition(":")
         with socket.create_connection((host, int(port))):
             await until(lambda: len(connections) == 1)

@@ -9,6 +9,7 @@ from contextlib import suppress
 
 import pytest
 from fencepost_broker.metadata.features import SUPPORTED_RANGES
+from fencepost_broker.network import serving
 from fencepost_protocol.framing import encode_request
 from fencepost_protocol.generated.api_versions import ApiVersionsRequest, ApiVersionsResponse
 from fencepost_protocol.generated.end_txn import EndTxnRequest
@@ -149,7 +150,7 @@ async def test_stopping_lets_the_parked_answer_leave() -> None:
         client = await it.connect()
         client.writer.write(end_txn(1, park=True))
         await it.broker.arrived.wait()
-        stopping = asyncio.ensure_future(it.server.stop(10.0))
+        stopping = asyncio.ensure_future(serving.stop(it.server, 10.0))
         await asyncio.sleep(0)
         it.broker.let_go()
         assert (await client.end_txn_answer())[0] == 1
@@ -163,7 +164,7 @@ async def test_a_connection_that_comes_while_the_server_stops_is_closed(turns: i
         with socket.create_connection(it.address) as client:
             for _ in range(turns):  # the loop accepts it in one, and makes its transport in another
                 await asyncio.sleep(0)
-            await it.server.stop(10.0)
+            await serving.stop(it.server, 10.0)
             client.setblocking(False)
             with suppress(ConnectionResetError):
                 assert await asyncio.get_running_loop().sock_recv(client, 1) == b""

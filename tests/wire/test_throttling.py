@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from fencepost_broker.apis.served import Served, Step
 from fencepost_broker.config import Value
-from fencepost_broker.network import throttling
+from fencepost_broker.network import serving, throttling
 from fencepost_broker.network.quota_manager import QuotaManager
 from fencepost_broker.network.throttling import quota_step
 from fencepost_broker.server.clock import StateClock
@@ -238,7 +238,7 @@ async def test_a_broker_that_stops_answers_what_waits_behind_the_muted() -> None
         for number in (1, 2):
             writer.write(encode_request(produce(15_000), 9, number, "test"))
         await until(lambda: broker.process.socket_server.parked_count == 1)
-        broker.process.socket_server.finish()
+        serving.finish(broker.process.socket_server)
         assert broker.process.socket_server.parked_count == 0
         for number in (1, 2):
             frame = await reader.readexactly(int.from_bytes(await reader.readexactly(4), "big"))

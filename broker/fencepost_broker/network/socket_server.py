@@ -1,4 +1,4 @@
-"""The server behind the listeners: it accepts connections, dispatches requests, closes idle ones.
+"""The server behind the listeners: it dispatches requests and closes idle connections.
 
 A process has one event loop. Handlers are plain functions; there is no task per request.
 """
@@ -12,10 +12,10 @@ from functools import partial
 from time import perf_counter_ns
 from typing import TYPE_CHECKING, Any, Final, cast
 
-from fencepost_protocol.apis import FLEXIBLE_FROM
+from fencepost_protocol.apis import FLEXIBLE_FROM, WITHOUT_SCHEMA
 from fencepost_protocol.exceptions import RemoteProtocolError
 from fencepost_protocol.framing import read_request_head
-from fencepost_protocol.generated.index import ApiKey
+from fencepost_protocol.generated.index import APIS, ApiKey
 
 from fencepost_broker.apis.context import HandlerContext
 from fencepost_broker.apis.request import Answer, CompletedRequest, Pieces, Request
@@ -25,14 +25,12 @@ from fencepost_broker.config import Settings
 from fencepost_broker.metadata.image.metadata_image import MetadataImage
 from fencepost_broker.network.connection import Connection, Ending
 from fencepost_broker.network.connection_quotas import ConnectionQuotas
-from fencepost_broker.network.dispatcher import Dispatcher, Watcher
+from fencepost_broker.network.dispatcher import Watcher
 from fencepost_broker.network.large_requests.runner import LargeRequests
 from fencepost_broker.network.limits import Limits
-from fencepost_broker.network.listeners import close, listen, set_buffers
 from fencepost_broker.network.queued_bytes import QueuedBytes
 from fencepost_broker.network.quota_manager import QuotaManager
 from fencepost_broker.network.receive_buffer import SharedBuffer
-from fencepost_broker.network.refusals import log_of, unserved
 from fencepost_broker.observability.metrics import TIMED_MASK, Histogram
 from fencepost_broker.ports import ReadyList
 
@@ -53,7 +51,6 @@ _HEAD_BYTES: Final = 10
 if TYPE_CHECKING:
     from fencepost_broker.network.faulted_request import Faults
     from fencepost_broker.network.tls import TlsListener
-    from fencepost_broker.network.watched_context import WatchedContext
 
 
 class SocketServer:
@@ -71,7 +68,7 @@ class SocketServer:
         """Pass ``context`` to the handlers, and hold clients to ``quotas`` if any are given."""
         self.ready = ready
         self.served = tuple(served)
-        self._log_of: Callable[[Connection], Any] = partial(log_of, log)
+        self._log_of: Callable[[Connection], Any] = partial(_log_of, log)
         self.connection_quotas = ConnectionQuotas(limits, context.metrics, self._log_of)
         self._go_by(limits)
         self.parked_count = 0
@@ -85,23 +82,24 @@ class SocketServer:
         self._context = context
         self._image = context.image
         self.metrics = context.metrics
-        self._large = LargeRequests()
+        self.large = LargeRequests()
         self.apis: dict[int, tuple[Served, tuple[Step, ...], int]] = {}
         self._routes: dict[int, Route] = {}
         self.make_routes()
-        self._log = log
-        self._shared = SharedBuffer(limits.queued_bytes_max)
-        self._listeners: list[asyncio.Server | TlsListener] = []
-        self._connections: dict[Connection, None] = {}
-        self._names_users_by_certificate: set[str] = set()
+        self.log = log
+        self.shared = SharedBuffer(limits.queued_bytes_max)
+        self.listeners: list[asyncio.Server | TlsListener] = []
+        self.connections: dict[Connection, None] = {}
+        self.names_users_by_certificate: set[str] = set()
         """Listeners without SASL, whose users are named by their TLS certificates."""
         self._reaper: asyncio.TimerHandle | None = None
-        self._idle: asyncio.Event | None = None
+        self.ended: asyncio.Event | None = None
+        """Set when the last connection is closed; ``None`` unless the server stops."""
         if quotas is not None:
             quotas.listen(self.make_routes)
 
     def _go_by(self, limits: Limits) -> None:
-        self._limits = self.connection_quotas.limits = limits
+        self.limits = self.connection_quotas.limits = limits
         self.frame_bytes_max = limits.frame_bytes_max
         if any(api.key == ApiKey.ENVELOPE for api in self.served):
             self.frame_bytes_max += ENVELOPE_BYTES
@@ -113,80 +111,17 @@ class SocketServer:
         """Apply other settings; open connections stay open."""
         self._go_by(Limits.from_settings(settings))
 
-    async def listen(
-        self, name: str, host: str, port: int,
-        front: Callable[[], Dispatcher[Connection]] | None = None,
-        tls: WatchedContext | None = None,
-    ) -> tuple[str, int]:  # fmt: skip
-        """Bind one listener and return its address; ``serve`` starts to accept.
-
-        ``front`` makes the dispatcher of a login. With TLS alone, the certificate names the user.
-        """
-        limits = self._limits
-        if tls is not None and front is None:
-            self._names_users_by_certificate.add(name)
-
-        def connection() -> Connection:
-            return Connection(self if front is None else front(), self._shared, name)
-
-        listener: asyncio.Server | TlsListener
-        if tls is None:
-            listener = await listen(host, port, limits.backlog, connection)
-        else:
-            from fencepost_broker.network.tls import listen_with_tls
-
-            listener = await listen_with_tls(
-                host, port, limits.backlog, connection, self.connection_quotas, tls.current,
-                limits.login_ms_max, self._log,
-            )  # fmt: skip
-        set_buffers(listener, limits.receive_buffer_bytes, limits.send_buffer_bytes)
-        self._listeners.append(listener)
-        address = listener.sockets[0].getsockname()
-        return address[0], address[1]
-
-    async def serve(self) -> None:
-        """Start to accept connections."""
-        for listener in self._listeners:
-            await listener.start_serving()
-        self._schedule_reaping(asyncio.get_running_loop())
-
     def finish(self) -> None:
-        """Accept no more connections and requests; each connection closes after its last answer."""
-        if self._idle is not None:
+        """Take no more requests; each connection closes after its last answer."""
+        if self.ended is not None:
             return
-        self._idle = asyncio.Event()
+        self.ended = asyncio.Event()
         if self.faults is not None:
             self.faults.stop()
-        for listener in self._listeners:
-            close(listener)
         if self._reaper is not None:
             self._reaper.cancel()
-        for connection in list(self._connections):
+        for connection in list(self.connections):
             connection.end(Ending.AFTER_ANSWERING)
-
-    async def stop(self, grace_s: float) -> None:
-        """Finish, wait at most ``grace_s`` for the last answers, then close the rest."""
-        self.finish()
-        if self._connections:
-            assert self._idle is not None
-            try:
-                await asyncio.wait_for(self._idle.wait(), grace_s)
-            except TimeoutError:
-                for connection in list(self._connections):
-                    connection.end(Ending.AT_ONCE)
-        await self._large.close()
-        for listener in self._listeners:
-            if ended := getattr(listener, "ended", None):
-                await ended()
-
-    async def close_connections(self, *, keep_idle: bool = False) -> bool:
-        """Close connections, all or those with a request; return whether it was not stopped."""
-        while closed := [each for each in self._connections if not (keep_idle and each.is_idle)]:
-            for connection in closed:
-                connection.end(Ending.AT_ONCE)
-            await asyncio.sleep(0)  # the loop reports a loss in a later turn
-        await self._large.close()
-        return self._idle is None
 
     def exchange(
         self, context: HandlerContext, ready: ReadyList, quotas: QuotaManager | None
@@ -195,10 +130,10 @@ class SocketServer:
         self.ready, self._quotas = ready, quotas
         self._context, self._image = context, context.image
         self.metrics = self.connection_quotas.metrics = context.metrics
-        for connection in self._connections:
+        for connection in self.connections:
             assert connection.is_idle, "it waits for the old machines"
             connection.metrics = context.metrics
-        self._large = LargeRequests()
+        self.large = LargeRequests()
         self.make_routes()
         if quotas is not None:
             quotas.listen(self.make_routes)
@@ -265,7 +200,7 @@ class SocketServer:
         api_key, version, *_ = read_request_head(frame)
         if api_key not in self.apis or not self.apis[api_key][0].answers_any_version:
             accepted = self.apis[api_key][0].accepted if api_key in self.apis else None
-            raise unserved(api_key, version, accepted) from None
+            raise _unserved(api_key, version, accepted) from None
         metrics = self.metrics.apis[api_key]
         metrics.unknown += 1
         return metrics.unknown
@@ -281,8 +216,8 @@ class SocketServer:
         if faults is not None and faults.fire(api, request, self._handle, self.encode):
             self.park(connection, request)
             return None
-        if len(request.frame) >= large_from and self._large.takes(request):
-            self._large.start(self._context, request, api, steps)
+        if len(request.frame) >= large_from and self.large.takes(request):
+            self.large.start(self._context, request, api, steps)
             answer = None
         else:
             answer = self._handle(request)
@@ -336,7 +271,7 @@ class SocketServer:
     @property
     def queued(self) -> QueuedBytes:
         """The count of the bytes of requests that are not carried out yet."""
-        return self._shared.queued
+        return self.shared.queued
 
     @property
     def image(self) -> MetadataImage:
@@ -394,7 +329,7 @@ class SocketServer:
         if self.faults is not None and self.faults.takes(key):
             is_remembered, is_watched = False, is_watched or not self.faults.only_topics(api)
             handler = self.faults.guard(api, self._handle, self.encode)
-        steps, large_from = self._steps(api), self._large.bytes_from(api)
+        steps, large_from = self._steps(api), self.large.bytes_from(api)
         self.apis[key] = api, steps, large_from
         return (
             self._first_decode(key, api) if api.decode is None else api.decode,
@@ -409,9 +344,9 @@ class SocketServer:
 
     def opened(self, connection: Connection) -> bool:
         """Count a connection, unless there are too many, or the server stops."""
-        if self._idle is not None:
+        if self.ended is not None:
             return False  # the loop had accepted it already
-        if connection.listener in self._names_users_by_certificate:
+        if connection.listener in self.names_users_by_certificate:
             from fencepost_broker.network.tls import name_user
 
             name_user(connection, self._context.config.settings)
@@ -419,7 +354,7 @@ class SocketServer:
             if self._watcher is not None:
                 self._watcher.dropped(connection, excess)
             return False
-        self._connections[connection] = None
+        self.connections[connection] = None
         self.metrics.connections_opened += 1
         if self._quotas is not None:
             self._quotas.opened(connection)
@@ -436,16 +371,16 @@ class SocketServer:
             self._watcher.closed(connection, "" if error is None else str(error))
         if self.faults is not None:
             self.faults.forget(connection)
-        if connection not in self._connections:
+        if connection not in self.connections:
             return  # it was refused
-        del self._connections[connection]
+        del self.connections[connection]
         self.connection_quotas.close(connection)
         self.metrics.bytes_in += connection.bytes_in
         self.metrics.bytes_out += connection.bytes_out
-        if not self._connections:
-            self._shared.forget()
-            if self._idle is not None:
-                self._idle.set()
+        if not self.connections:
+            self.shared.forget()
+            if self.ended is not None:
+                self.ended.set()
 
     def dropped(self, connection: Connection, error: Exception, frame: memoryview) -> None:
         """Log why a connection is closed: the peer's violation, or a bug and its request."""
@@ -471,30 +406,56 @@ class SocketServer:
     def stats(self) -> dict[str, int]:
         """Return the counts of connections and bytes, for closed and open connections together."""
         return {
-            "open": len(self._connections),
+            "open": len(self.connections),
             "in_handshake": self.connection_quotas.handshakes,
             "opened": self.metrics.connections_opened,
             "dropped": self.metrics.connections_dropped,
-            "queued_bytes": self._shared.queued.count,
-            "waiting_frames": self._shared.queued.waiting,
-            "parked_requests": sum(each.is_parked for each in self._connections),
-            "bytes_in": self.metrics.bytes_in + sum(each.bytes_in for each in self._connections),
-            "bytes_out": self.metrics.bytes_out + sum(each.bytes_out for each in self._connections),
+            "queued_bytes": self.shared.queued.count,
+            "waiting_frames": self.shared.queued.waiting,
+            "parked_requests": sum(each.is_parked for each in self.connections),
+            "bytes_in": self.metrics.bytes_in + sum(each.bytes_in for each in self.connections),
+            "bytes_out": self.metrics.bytes_out + sum(each.bytes_out for each in self.connections),
         }
 
     # -- idle connections ----------------------------------------------------------------------
 
-    def _schedule_reaping(self, loop: asyncio.AbstractEventLoop) -> None:
-        if self._limits.idle_ms_max >= 0:
-            self._reaper = loop.call_later(self._limits.idle_ms_max / 1_000, self._reap, loop)
+    def schedule_reaping(self, loop: asyncio.AbstractEventLoop) -> None:
+        """Close idle connections from now on."""
+        if self.limits.idle_ms_max >= 0:
+            self._reaper = loop.call_later(self.limits.idle_ms_max / 1_000, self._reap, loop)
 
     def _reap(self, loop: asyncio.AbstractEventLoop) -> None:
         self.reap()
-        self._schedule_reaping(loop)
+        self.schedule_reaping(loop)
 
     def reap(self) -> None:
         """Close connections that have received nothing for one to two periods."""
-        self._shared.forget()
-        for connection in list(self._connections):
+        self.shared.forget()
+        for connection in list(self.connections):
             if connection.reap():
                 self._tell_dropped(connection, "idle for connections.max.idle.ms")
+
+
+def _unserved(api_key: int, version: int, accepted: tuple[int, int] | None) -> RemoteProtocolError:
+    """Return the error for an API, or a version of it, that is not among the accepted ones."""
+    entry = APIS.get(api_key)
+    if entry is None and api_key not in WITHOUT_SCHEMA:
+        return RemoteProtocolError("there is no such API", api=f"API key {api_key}")
+    name = WITHOUT_SCHEMA[api_key] if entry is None else entry[0]
+    reason = "this broker does not serve this API, and ApiVersions does not list it"
+    if accepted is not None:
+        lowest, highest = accepted
+        age = "too old" if version < lowest else "newer and did not use ApiVersions"
+        reason = f"only versions {lowest} to {highest} are served; the client is {age}"
+    return RemoteProtocolError(reason, api=name, version=version)
+
+
+def _log_of(log: Any, connection: Connection) -> Any:
+    """Return a logger whose lines name the connection."""
+    bound = {"client": connection.client_host}
+    transport = connection.transport
+    if transport is not None and (peer := transport.get_extra_info("peername")):
+        bound["client"] = f"{connection.client_host}:{peer[1]}"
+    if connection.client_software_name:
+        bound["software"] = connection.client_software_name
+    return log.bind(**bound)

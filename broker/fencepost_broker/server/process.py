@@ -13,6 +13,7 @@ from fencepost_broker.apis.registry import served
 from fencepost_broker.config import Settings
 from fencepost_broker.config.tables.security import read_own_name
 from fencepost_broker.controller.channel.local import LocalController
+from fencepost_broker.network import serving
 from fencepost_broker.network.connection import Connection
 from fencepost_broker.network.dispatcher import Dispatcher
 from fencepost_broker.network.limits import Limits
@@ -115,9 +116,8 @@ class BrokerProcess:
                 settings = await self._join(settings)
             self.links = OtherProcessLinks(settings, logs.area, self._fail)
             self.server = broker = self._make_broker(settings, self._disk)
-            apis = served(settings)
             self.socket_server = SocketServer(
-                broker.context, apis, log, limits, broker.ready, broker.quotas
+                broker.context, served(settings), log, limits, broker.ready, broker.quotas
             )
             if settings.controller_endpoints and broker.has_controller:
                 self._open_to_brokers(broker)
@@ -129,9 +129,8 @@ class BrokerProcess:
             self.server = ControllerServer(
                 settings, self._disk, clock, chance, self._worker, self._log_levels
             )
-            apis = SERVED_BY_CONTROLLER
             context, ready = self.server.context, self.server.ready
-            self.socket_server = SocketServer(context, apis, log, limits, ready)
+            self.socket_server = SocketServer(context, SERVED_BY_CONTROLLER, log, limits, ready)
         self.server.config.listen(self.socket_server.use)
         if isinstance(self._disk, FaultyDisk):
             follow_faults(self._disk.faults, lambda: self.server, threads)
@@ -142,22 +141,19 @@ class BrokerProcess:
             self._tell_events()
             if isinstance(self.server, BrokerServer) and not self.server.has_controller:
                 await self._follow_controller(self.server)
-            port = self._first_port
-            identity = self.server.identity
-            self._facts = facts = Facts(
-                identity.node_id, identity.cluster_id, self.server.table, self.stats
-            )
-            in_force, tap_log = self.server.config.settings, logs.area("tap")
-            self.tap = await open_tap(self.socket_server, in_force, facts, port, tap_log)
-            await self.socket_server.serve()
-            if self._controller_server is not None:
-                await self._controller_server.serve()
+            node_id, cluster_id, _ = self.server.identity
+            self._facts = Facts(node_id, cluster_id, self.server.table, self.stats)
+            in_force, log = self.server.config.settings, logs.area("tap")
+            port, facts = self._first_port, self._facts
+            self.tap = await open_tap(self.socket_server, in_force, facts, port, log)
+            for each in self._socket_servers():
+                await serving.serve(each)
             if self.links is not None and self.links.controller is not None:
                 await self.links.controller.wait_until_unfenced()
             self._check()
         except BaseException:
             # The caller may try again in this process: nothing stays bound or locked.
-            self.socket_server.finish()
+            serving.finish(self.socket_server)
             await self._close_links()
             await self._stop_servers(0)
             await self._close_tap()
@@ -184,7 +180,7 @@ class BrokerProcess:
         of a start, the broker continues with the state that it had. This is for a broker that is a
         cluster by itself.
         """
-        if not await self.socket_server.close_connections(keep_idle=keep_idle):
+        if not await serving.close_connections(self.socket_server, keep_idle=keep_idle):
             raise RuntimeError("this broker was stopped")
         # From here on to the end, the loop has no turn: no request meets half of the exchange.
         old, before = self.broker, self.clock.position
@@ -322,7 +318,7 @@ class BrokerProcess:
             if not is_clients and self._controller_server is not None:
                 server = self._controller_server
             front, tls = await self._front(server, endpoint.name), self._tls(endpoint.name)
-            _, port = await server.listen(endpoint.name, endpoint.host, endpoint.port, front, tls)
+            _, port = await serving.add_listener(server, *endpoint, front, tls)
             listening.append(str(endpoint._replace(port=port)))
             advertised = told.get(endpoint.name, endpoint)
             host = advertised.host or name_of_this_machine()
@@ -380,7 +376,7 @@ class BrokerProcess:
             self._maintenance.cancel()
         if self.settings.controlled_shutdown_enable and not self._is_cut_off:
             await self._hand_over()
-        self.socket_server.finish()
+        serving.finish(self.socket_server)
         await self._close_links()
         self.server.release_waiting()
         wait_s = 0 if self._is_cut_off else self.settings.shutdown_timeout_ms / 1000
@@ -396,7 +392,7 @@ class BrokerProcess:
         """Close all connections without answers; the stop after this is as sudden as a kill."""
         self._is_cut_off = True
         await self._close_links()
-        await self.socket_server.close_connections()
+        await serving.close_connections(self.socket_server)
 
     async def _hand_over(self) -> None:
         """Let other brokers take over this one's leaderships."""
@@ -413,11 +409,14 @@ class BrokerProcess:
                 self.log.warning(text)
 
     async def _stop_servers(self, grace_s: float) -> None:
-        stopping = [self.socket_server.stop(grace_s)]
-        if self._controller_server is not None:
-            self._controller_server.finish()
-            stopping.append(self._controller_server.stop(grace_s))
-        await asyncio.gather(*stopping)
+        servers = self._socket_servers()
+        for each in servers:
+            serving.finish(each)
+        await asyncio.gather(*(serving.stop(each, grace_s) for each in servers))
+
+    def _socket_servers(self) -> list[SocketServer]:
+        second = self._controller_server
+        return [self.socket_server] if second is None else [self.socket_server, second]
 
     # -- state time ----------------------------------------------------------------------------
 

@@ -135,7 +135,7 @@ async def measure(
 ) -> Measured:
     """Push one frame into a connection of its own; wait until it is answered and let go of."""
     server = broker.process.socket_server
-    connection = Connection(server, server._shared, "PLAINTEXT")
+    connection = Connection(server, server.shared, "PLAINTEXT")
     transport = NoSocket()
     connection.connection_made(transport)
     view = memoryview(frame)
@@ -152,7 +152,7 @@ async def measure(
     if is_answered:
         await asyncio.wait_for(transport.is_done.wait(), ANSWER_SECONDS)
     connection.connection_lost(None)
-    while server._large._under_way:  # noqa: ASYNC110 (what it was made of is let go)
+    while server.large._under_way:  # noqa: ASYNC110 (what it was made of is let go)
         await asyncio.sleep(0.01)
     collections.close()
     longest_ns = max(turns.longest_ns, collections.longest_ns)
