@@ -39,8 +39,9 @@ async def listen(host: str, port: int, backlog: int, make: Any) -> asyncio.Serve
     """
     loop = asyncio.get_running_loop()
     try:
-        if not host or (is_address(host) and _is_of_uvloop(loop)):
-            sock = _bound_to(host, port) if host else _on_every_address(port)
+        family = family_of(host) if _is_of_uvloop(loop) else None
+        if not host or family is not None:
+            sock = _on_every_address(port) if family is None else _bound_to(host, port, family)
             try:
                 return await loop.create_server(
                     make, sock=sock, backlog=backlog, start_serving=False
@@ -48,7 +49,7 @@ async def listen(host: str, port: int, backlog: int, make: Any) -> asyncio.Serve
             except BaseException:
                 sock.close()
                 raise
-        if port == 0 and not is_address(host):
+        if port == 0 and not _is_address(host):
             host = await _one_address_of(host)
         return await loop.create_server(make, host, port, backlog=backlog, start_serving=False)
     except OSError as error:
@@ -78,7 +79,7 @@ async def bound_sockets(host: str, port: int, backlog: int) -> list[socket.socke
         if not host:
             found.append(_on_every_address(port))
         else:
-            if port == 0 and not is_address(host):
+            if port == 0 and not _is_address(host):
                 host = await _one_address_of(host)
             for family, _, _, _, address in await loop.getaddrinfo(
                 host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
@@ -114,11 +115,11 @@ def _is_of_uvloop(loop: asyncio.AbstractEventLoop) -> bool:
     return type(loop).__module__.partition(".")[0] == "uvloop"
 
 
-def _bound_to(address: str, port: int) -> socket.socket:
-    sock = socket.socket(family_of(address))
+def _bound_to(address: str, port: int, family: int) -> socket.socket:
+    sock = socket.socket(family)
     try:
         sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)  # uvloop is for POSIX only
-        if sock.family == socket.AF_INET6:
+        if family == socket.AF_INET6:
             sock.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 1)
         sock.bind((address, port))
     except BaseException:
@@ -127,12 +128,17 @@ def _bound_to(address: str, port: int) -> socket.socket:
     return sock
 
 
-def family_of(address: str) -> socket.AddressFamily:
-    """Return the family of an IP address."""
-    return socket.AF_INET6 if ":" in address else socket.AF_INET
+def family_of(host: str) -> socket.AddressFamily | None:
+    """Return the family of an address; ``None`` for a name, and for an address with a scope.
+
+    Those have to be looked up. A scope is a number for ``bind``, and stands apart from the address.
+    """
+    if not _is_address(host) or "%" in host:
+        return None
+    return socket.AF_INET6 if ":" in host else socket.AF_INET
 
 
-def is_address(host: str) -> bool:
+def _is_address(host: str) -> bool:
     """Whether the host is an IP address; a name needs a lookup, which imports for 5 ms."""
     return ":" in host or host.replace(".", "").isdigit()
 

@@ -1,6 +1,6 @@
 """The memory that connections receive into: one shared buffer, and rooms for incomplete frames.
 
-A frame that has not arrived completely gets a room until it is carried out. Rooms are anonymous
+A frame that has not arrived completely gets a room until it is carried out. All of it is anonymous
 memory maps: the system provides memory as bytes arrive, and gets it back when the map is dropped. A
 ``bytearray`` would come from the heap, where glibc keeps blocks of up to 32 MB once larger ones
 were freed: after a burst the process would not shrink.
@@ -76,7 +76,7 @@ class SharedBuffer:
         """Take back a room that is not used any more; ignore the memory of small frames."""
         if self.scribbles and not isinstance(room, bytes):
             room[:] = b"\xa5" * len(room)
-        if not isinstance(room, mmap.mmap) or len(room) > KEPT_BYTES_MAX:
+        if not isinstance(room, mmap.mmap) or len(room) > KEPT_BYTES_MAX or room is self.view.obj:
             return
         kept = self._kept
         kept.append(room)

@@ -64,7 +64,7 @@ def finish(server: SocketServer) -> None:
     if server.ended is None:
         for listener in server.listeners:
             close(listener)
-        server.finish()
+        server.end_requests()
 
 
 async def stop(server: SocketServer, grace_s: float) -> None:

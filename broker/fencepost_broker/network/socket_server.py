@@ -111,7 +111,7 @@ class SocketServer:
         """Apply other settings; open connections stay open."""
         self._go_by(Limits.from_settings(settings))
 
-    def finish(self) -> None:
+    def end_requests(self) -> None:
         """Take no more requests; each connection closes after its last answer."""
         if self.ended is not None:
             return

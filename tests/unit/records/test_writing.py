@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import random
+import subprocess
+import sys
 
 import pytest
 from fencepost_protocol.exceptions import LocalProtocolError
@@ -237,3 +239,43 @@ def test_bulk_and_one_by_one_agree() -> None:
 def test_one_time_for_all_and_no_keys() -> None:
     values = [b"%d" % number for number in range(100)]
     assert build_batch(None, values, 77) == build_batch([None] * 100, values, [77] * 100)
+
+
+# --- the table of encoded numbers ---------------------------------------------------------------
+
+FRESH = """
+import importlib, sys
+from concurrent.futures import ThreadPoolExecutor
+from fencepost_protocol.records import writer
+
+build_batch = writer.build_batch
+SIZES = (0, 63, 64, 100, 4096, 8150, 8191, 8192, 9000)
+
+def batches(count):
+    keys = [b"k" * 70] * count
+    return [build_batch(keys, [bytes(size)] * count, 1000) for size in SIZES]
+"""
+
+
+def in_a_fresh_process(code: str) -> None:
+    """Run code where nothing has made the table yet."""
+    subprocess.run([sys.executable, "-c", FRESH + code], check=True)
+
+
+def test_a_batch_is_the_same_before_the_table_is_made() -> None:
+    in_a_fresh_process("""
+before = batches(16)
+assert batches(17)
+assert batches(16) == before
+""")
+
+
+def test_threads_may_make_the_table_at_once() -> None:
+    in_a_fresh_process("""
+sys.setswitchinterval(1e-6)
+right = batches(17)
+with ThreadPoolExecutor(8) as threads:
+    for _ in range(30):
+        build_batch = importlib.reload(writer).build_batch
+        assert [*threads.map(batches, [17] * 8)] == [right] * 8
+""")

@@ -1,7 +1,8 @@
 """The tap's UDP port, which is bound when a broker starts.
 
 All else of the tap is imported and made when the first datagram comes: that takes more than a
-twentieth of a broker's start, which a broker without subscribers saves.
+twentieth of a broker's start, which a broker without subscribers saves. (On Windows, whose loop
+cannot tell when it comes, it is made right after the start.)
 """
 
 from __future__ import annotations
@@ -11,11 +12,13 @@ import socket
 from typing import TYPE_CHECKING, Any, cast
 
 from fencepost_broker.config import Settings
-from fencepost_broker.network.listeners import family_of, is_address
+from fencepost_broker.network.listeners import family_of
 from fencepost_broker.network.socket_server import SocketServer
 from fencepost_broker.network.tap.facts import Facts
 
 if TYPE_CHECKING:
+    import asyncio_dgram
+
     from fencepost_broker.network.tap.publisher import Tap
 
 
@@ -34,9 +37,9 @@ class TapPort:
 
     async def open(self, host: str, port: int) -> None:
         """Bind the socket to this address, and wait for the first datagram."""
-        family: int = family_of(host)
+        family: int | None = family_of(host)
         address: tuple[Any, ...] = (host, port)
-        if not is_address(host):
+        if family is None:
             found = await self._loop.getaddrinfo(host, port, type=socket.SOCK_DGRAM)
             family, _, _, _, address = found[0]
         self._socket = socket.socket(family, socket.SOCK_DGRAM)
@@ -48,21 +51,34 @@ class TapPort:
             raise
         try:
             self._loop.add_reader(self._socket, self._begin)
-        except NotImplementedError:  # asyncio's loop on Windows
+        except NotImplementedError:  # Windows' loop has no readers
             self._receiving = self._loop.create_task(self._receive())
 
     def _begin(self) -> None:
         self._loop.remove_reader(self._socket)
         self._receiving = self._loop.create_task(self._receive())
 
-    async def _receive(self) -> None:
+    async def _stream(self) -> asyncio_dgram.DatagramServer:
         import asyncio_dgram
 
-        from fencepost_broker.network.tap.publisher import Tap
+        making = asyncio.ensure_future(asyncio_dgram.from_socket(self._socket))
+        try:
+            return cast("asyncio_dgram.DatagramServer", await asyncio.shield(making))
+        except asyncio.CancelledError:
+            (await making).close()  # uvloop would leave it open
+            raise
 
-        made = await asyncio_dgram.from_socket(self._socket)
-        stream = cast("asyncio_dgram.DatagramServer", made)
-        self.tap = Tap(stream, self._server, self._settings, self._facts, self._log)
+    async def _receive(self) -> None:
+        try:
+            stream = await self._stream()
+            import asyncio_dgram
+
+            from fencepost_broker.network.tap.publisher import Tap
+
+            self.tap = Tap(stream, self._server, self._settings, self._facts, self._log)
+        except Exception:  # noqa: BLE001 (whatever an import may raise)
+            self._log.exception("the tap could not be made: please report this")
+            return
         try:
             while True:
                 try:

@@ -145,7 +145,7 @@ class LogConfig(NamedTuple):
 
 @cache
 def _attributes(codec: Compression | None) -> frozenset[int]:
-    """Return those of a batch in this codec, or in any; one object for all topics."""
+    """Return the attributes of a batch in a codec, or in any (``None``); topics share the sets."""
     codecs = list(Compression) if codec is None else [codec]
     return frozenset(int(each) | flag for each in codecs for flag in (0, TRANSACTIONAL_FLAG))
 
