@@ -6,13 +6,14 @@ What each API answers is compared with Apache Kafka (`test_authorizer_differenti
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 import pytest_asyncio
 from fencepost_broker import Broker
+from fencepost_broker.network.worker_threads import WorkerThreads
 from fencepost_client import (
     AuthorizationError,
     Producer,
@@ -134,6 +135,23 @@ async def test_a_large_request_is_held_to_it_too(broker: RunningBroker) -> None:
     assert len(codes) == 2003
     denied = {name for name, code in codes.items() if code == ErrorCode.GROUP_AUTHORIZATION_FAILED}
     assert denied == set(names[:2000])
+
+
+async def test_a_large_answer_is_encoded_before_it_is_let_go(
+    broker: RunningBroker, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The thread that empties it would leave out what the loop has not come to yet."""
+
+    def run(_: WorkerThreads, work: Callable[[], None], done: Callable[[], None]) -> None:
+        work()
+        asyncio.get_running_loop().call_soon(done)
+
+    mine = [f"mine-{number}" for number in range(300)]
+    allow(broker, *(rule(GROUP, name, DELETE) for name in mine))
+    monkeypatch.setattr(WorkerThreads, "run", run)
+    names = [*mine, *(f"shut-{number}" for number in range(2000))]
+    answer = await broker.ask(DeleteGroupsRequest(names), 2)
+    assert {each.group_id for each in answer.results} == set(names)
 
 
 async def test_acks_0_and_no_right_close_the_connection(broker: RunningBroker) -> None:

@@ -204,10 +204,11 @@ class _Large:
         self._connection.drop(reason, self._request.frame)
 
     def _answer(self, answer: Answer) -> None:
-        self._end()
+        self._is_over = True  # even if the answer makes the connection end
         if isinstance(self._request, CompletedRequest):
             self._request.take_over(self._whole)
         self._request.release(answer)
+        self._end()  # not before: the loop may encode the response, which the thread empties now
 
     # -- in the thread -------------------------------------------------------------------------
 
