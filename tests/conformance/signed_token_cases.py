@@ -114,8 +114,9 @@ def cases(now_s: int) -> dict[str, bytes]:
     public = RSA_KEY.public_key().public_numbers().n.to_bytes(256, "big")
     fine = signed()
     [head, body, signature] = fine.split(b"Bearer ")[1].rstrip(b"\1").split(b".")
-    tampered = base64.urlsafe_b64encode(b"\0" + base64.urlsafe_b64decode(signature + b"==")[1:])
-    forged = b".".join((head, body, tampered.rstrip(b"=")))
+    signed_by = bytearray(base64.urlsafe_b64decode(signature + b"=="))
+    signed_by[-1] ^= 1
+    forged = b".".join((head, body, base64.urlsafe_b64encode(signed_by).rstrip(b"=")))
     return {
         "by RSA": fine,
         "by RSA with another hash": signed(algorithm="RS512"),
