@@ -53,7 +53,7 @@ AUTHORIZER = {
 
 def tap_of(broker: RunningBroker) -> Tap:
     assert broker.process.tap is not None
-    assert broker.process.tap.tap is not None, "nobody has sent it a datagram"
+    assert broker.process.tap.tap is not None, "it has not received a datagram yet"
     return broker.process.tap.tap
 
 

@@ -118,7 +118,8 @@ def _is_of_uvloop(loop: asyncio.AbstractEventLoop) -> bool:
 def _bound_to(address: str, port: int, family: int) -> socket.socket:
     sock = socket.socket(family)
     try:
-        sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)  # uvloop is for POSIX only
+        # Windows means something else by it, and has no uvloop.
+        sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         if family == socket.AF_INET6:
             sock.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 1)
         sock.bind((address, port))

@@ -1,4 +1,4 @@
-"""The server behind the listeners: it dispatches requests and closes idle connections.
+"""The server behind the listeners. It dispatches requests and closes idle connections.
 
 A process has one event loop. Handlers are plain functions; there is no task per request.
 """

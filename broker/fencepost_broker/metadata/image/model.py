@@ -1,7 +1,7 @@
 """Brokers, topics, partitions: the parts of the metadata image.
 
-All but ``Topic`` are tuples. A record that changes one puts another in its place, so a tuple that
-was looked up stays as it was.
+All are tuples. A record that changes one puts another in its place, so a tuple that was looked up
+stays as it was; only a topic's partitions change with the image.
 """
 
 from enum import IntEnum
