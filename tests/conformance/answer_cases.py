@@ -7,8 +7,12 @@ from dataclasses import fields, is_dataclass
 from typing import Any, TypeAlias
 
 from fencepost_protocol.apis import Message
+from fencepost_protocol.generated import add_partitions_to_txn as added
 from fencepost_protocol.generated import alter_replica_log_dirs as log_dirs
 from fencepost_protocol.generated import describe_topic_partitions as described
+from fencepost_protocol.generated import offset_commit as committed
+from fencepost_protocol.generated import offset_delete as offset_deleted
+from fencepost_protocol.generated import txn_offset_commit as txn_committed
 from fencepost_protocol.generated.create_topics import (
     CreatableTopic,
     CreatableTopicConfig,
@@ -83,6 +87,7 @@ PLACES = (("t", 0), ("t", 9), ("t", -1), ("nope", 0), ("a b", 0), ("", 0), ("c",
 def cases() -> Iterator[Case]:
     yield from administrators()
     yield from repetitions()
+    yield from repetitions_of_offsets()
     for topic, partition in PLACES:
         at = f"{topic!r}, {partition}"
         for offset in (0, -1, 5, -2):
@@ -152,6 +157,65 @@ def repetitions() -> Iterator[Case]:
         yield f"DeleteRecords {offsets} apart", DeleteRecordsRequest(apart, 5000), 2
 
 
+GROUP_ID, TRANSACTIONAL_ID = "g", "x"
+ORDERS: tuple[tuple[tuple[str, tuple[int, ...]], ...], ...] = (
+    (),
+    (("t", ()),),
+    (("t", ()), ("nope", ())),
+    (("t", (0, 0)),),
+    (("t", (0,)), ("t", (0,))),
+    (("t", (0, 9, 0, -1)),),
+    (("t", (0,)), ("nope", (0,)), ("c", (0,))),
+    (("nope", (1, 0)), ("t", (0,)), ("nope", (1,))),
+    (("t", (9,)), ("t", (0,)), ("c", (0,)), ("t", (0,))),
+    (("t", (0,)), ("c", (0, 9)), ("t", (9,)), ("t", (0,)), ("", (0,))),
+    (("c", (0, 9)), ("t", (0,)), ("t", (0,))),
+)
+"""Topics and partitions, of which some do not exist and some stand there twice."""
+
+
+def repetitions_of_offsets() -> Iterator[Case]:
+    for order in ORDERS:
+        topics = [
+            committed.OffsetCommitRequestTopic(
+                name, partitions=[committed.OffsetCommitRequestPartition(n, 5) for n in numbers]
+            )
+            for name, numbers in order
+        ]
+        for version in (2, 9):
+            commit = committed.OffsetCommitRequest(GROUP_ID, topics=topics)
+            yield f"OffsetCommit v{version} {order}", commit, version
+        deleted = [
+            offset_deleted.OffsetDeleteRequestTopic(
+                name, [offset_deleted.OffsetDeleteRequestPartition(n) for n in numbers]
+            )
+            for name, numbers in order
+        ]
+        for group_id in (GROUP_ID, "nobody", ""):
+            delete = offset_deleted.OffsetDeleteRequest(group_id, deleted)
+            yield f"OffsetDelete {group_id!r} {order}", delete, 0
+        pending = [
+            txn_committed.TxnOffsetCommitRequestTopic(
+                name, [txn_committed.TxnOffsetCommitRequestPartition(n, 5) for n in numbers]
+            )
+            for name, numbers in order
+        ]
+        for version in (2, 5):
+            in_transaction = txn_committed.TxnOffsetCommitRequest(
+                TRANSACTIONAL_ID, GROUP_ID, 5, 0, topics=pending
+            )
+            yield f"TxnOffsetCommit v{version} {order}", in_transaction, version
+        wanted = [added.AddPartitionsToTxnTopic(name, list(numbers)) for name, numbers in order]
+        for version in (0, 3):
+            add = added.AddPartitionsToTxnRequest(
+                v3_and_below_transactional_id=TRANSACTIONAL_ID,
+                v3_and_below_producer_id=5,
+                v3_and_below_producer_epoch=0,
+                v3_and_below_topics=wanted,
+            )
+            yield f"AddPartitionsToTxn v{version} {order}", add, version
+
+
 def administrators() -> Iterator[Case]:
     for version in (1, 4):
         for kind, names in (
@@ -193,6 +257,10 @@ def administrators() -> Iterator[Case]:
         yield label, described.DescribeTopicPartitionsRequest(asked_for, 5, cursor), 0
 
 
+IN_ANY_ORDER = {"results_by_topic_v3_and_below", "results_by_partition"}
+"""Kafka's order is the one of hashes."""
+
+
 def plain(value: Any) -> Any:
     """An answer as dictionaries and lists, without what its side made up."""
     if not is_dataclass(value):
@@ -204,6 +272,8 @@ def plain(value: Any) -> Any:
             found[field.name] = ErrorCode(content).name
         elif field.name == "error_message":
             found[field.name] = presence(content)
+        elif field.name in IN_ANY_ORDER:
+            found[field.name] = sorted(plain(content), key=str)
         elif field.name not in MADE_UP:
             found[field.name] = plain(content)
     return found

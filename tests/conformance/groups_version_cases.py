@@ -28,7 +28,7 @@ from fencepost_protocol.generated.offset_fetch import (
 from fencepost_protocol.generated.sync_group import SyncGroupRequest
 from fencepost_protocol.primitives import ZERO_UUID
 
-from tests.conformance.groups_cases import beat, commit, first_beat, join, join_stable, sync
+from tests.conformance.groups_cases import beat, commit, delete, first_beat, join, join_stable, sync
 from tests.conformance.groups_peer import Case, Side
 
 NOWHERE = bytes(range(16))
@@ -259,7 +259,18 @@ def descriptions(side: Side, group: str) -> Iterator[Any]:
         yield sorted((each.group_id, ErrorCode(each.error_code).name) for each in answer.results)
 
 
+def offsets_of_unknown_partitions(side: Side, group: str) -> Iterator[Any]:
+    yield side.ask(commit(group, 3, "m"), 10)  # the id of no topic
+    for generation in (-1, 3):
+        yield side.ask(commit(group, generation, topic="nowhere"), 9)
+    yield side.ask(delete(group, "nowhere"))
+    yield side.ask(commit(group), 9)
+    for topic, partition in (("t", 9), ("nowhere", 0), ("t", 0)):
+        yield side.ask(delete(group, topic, partition))
+
+
 VERSION_CASES: tuple[Case, ...] = (
+    offsets_of_unknown_partitions,
     commits,
     fetches,
     each_version_of_members,

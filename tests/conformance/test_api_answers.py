@@ -7,14 +7,21 @@ by itself. Both have the same two topics, and are node 1.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterator
+from collections.abc import Awaitable, Callable, Iterator
+from functools import partial
 from typing import Any
 
 import pytest
 from fencepost_protocol.errors import ErrorCode
+from fencepost_protocol.generated.end_txn import EndTxnRequest
 from fencepost_protocol.generated.find_coordinator import FindCoordinatorRequest
+from fencepost_protocol.generated.offset_commit import (
+    OffsetCommitRequest,
+    OffsetCommitRequestPartition,
+    OffsetCommitRequestTopic,
+)
 
-from tests.conformance.answer_cases import TOPICS, cases, plain
+from tests.conformance.answer_cases import GROUP_ID, TOPICS, TRANSACTIONAL_ID, cases, plain
 from tests.conformance.controller_peer import ask
 from tests.support.apache_kafka import ApacheKafka, KafkaUnavailableError
 from tests.support.broker import running_broker
@@ -28,9 +35,35 @@ def kafka() -> Iterator[ApacheKafka]:
     try:
         with ApacheKafka() as running:
             ask(running.port, TOPICS, 7)
+            asyncio.run(have_coordinators(asker(running)))
             yield running
     except KafkaUnavailableError as error:
         pytest.skip(str(error))
+
+
+def asker(kafka: ApacheKafka) -> Callable[[Any, int], Awaitable[Any]]:
+    return lambda message, version: asyncio.to_thread(ask, kafka.port, message, version)
+
+
+async def have_coordinators(ask: Callable[[Any, int], Awaitable[Any]]) -> None:
+    """Wait for the coordinators of the cases' group, which exists then, and transactional id."""
+
+    async def has(request: FindCoordinatorRequest) -> bool:
+        return not (await ask(request, 4)).coordinators[0].error_code
+
+    async def commits() -> bool:
+        answer = await ask(OffsetCommitRequest(GROUP_ID, topics=topics), 9)
+        return not answer.topics[0].partitions[0].error_code
+
+    async def ends() -> bool:
+        answer = await ask(EndTxnRequest(TRANSACTIONAL_ID, 5, 0), 3)
+        return bool(answer.error_code == ErrorCode.INVALID_PRODUCER_ID_MAPPING)
+
+    topics = [OffsetCommitRequestTopic("t", partitions=[OffsetCommitRequestPartition(0, 5)])]
+    for kind, key in enumerate((GROUP_ID, TRANSACTIONAL_ID)):
+        await asked_until(partial(has, FindCoordinatorRequest("", kind, [key])))
+    await asked_until(commits)
+    await asked_until(ends)
 
 
 @pytest.mark.asyncio
@@ -39,9 +72,10 @@ async def test_the_same_answers(kafka: ApacheKafka) -> None:
     asked = 0
     async with running_broker() as ours:
         await ours.ask(TOPICS, 7)
+        await have_coordinators(ours.ask)
         for label, message, version in cases():
             asked += 1
-            theirs = plain(await asyncio.to_thread(ask, kafka.port, message, version))
+            theirs = plain(await asker(kafka)(message, version))
             mine = plain(await ours.ask(message, version))
             if theirs != mine:
                 different.append(f"{label}:\n  Kafka {theirs}\n  ours  {mine}")

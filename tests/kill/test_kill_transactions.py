@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 
 import pytest
+from fencepost_broker.cli.machine import build_name
 
 from tests.conformance.clients.clients import ClientUnavailableError
 from tests.kill.attempts import Attempts, Outcome
@@ -18,9 +19,13 @@ from tests.kill.transaction_rounds import (
 )
 
 POINTS = deck("ci", all_whens=False)
+needs_pure_python = pytest.mark.skipif(
+    build_name() != "pure Python", reason="compiled code goes past the functions that kill it"
+)
 
 
 @pytest.mark.slow
+@needs_pure_python
 @pytest.mark.parametrize("first", range(0, len(POINTS), POINTS_PER_ROUND))
 def test_transactions_are_whole_whenever_the_broker_dies(first: int) -> None:
     points = POINTS[first : first + POINTS_PER_ROUND]
@@ -40,6 +45,7 @@ def test_transactions_are_whole_whenever_the_broker_dies(first: int) -> None:
 
 @pytest.mark.slow
 @pytest.mark.conformance
+@needs_pure_python
 def test_an_application_with_librdkafka_is_none_the_wiser() -> None:
     try:
         command = librdkafka_command()

@@ -26,6 +26,7 @@ from fencepost_protocol.generated.offset_fetch import (
 
 from fencepost_broker.apis.coordinator_requests import answer_when_durable
 from fencepost_broker.apis.groups.requests import ask, ask_one, refusal
+from fencepost_broker.apis.groups.unknown_partitions import put_first, take_unknown
 from fencepost_broker.apis.request import Answer, Request
 from fencepost_broker.coordinator.group.offsets.fetch import failed_fetch
 
@@ -33,13 +34,18 @@ if TYPE_CHECKING:
     from fencepost_broker.apis.context import BrokerContext
 
 _SEVERAL_GROUPS_FROM: Final = 8
+_TOPIC_IDS_FROM: Final = 10
+"""Of OffsetCommit."""
 
 
 def offset_commit(
     context: BrokerContext, request: Request, message: OffsetCommitRequest
 ) -> Answer | None:
     """Answer OffsetCommit, versions 2 to 10."""
-    return ask(context, request, message.group_id, message, _commit_refused)
+    unknown = take_unknown(context, message, by_id=request.version >= _TOPIC_IDS_FROM)
+    if not message.topics:
+        return put_first(unknown, OffsetCommitResponse())
+    return ask(context, request, message.group_id, message, _commit_refused, unknown)
 
 
 def _commit_refused(message: OffsetCommitRequest, code: ErrorCode) -> OffsetCommitResponse:
@@ -88,7 +94,8 @@ def offset_delete(
     context: BrokerContext, request: Request, message: OffsetDeleteRequest
 ) -> Answer | None:
     """Answer OffsetDelete, version 0."""
-    return ask(context, request, message.group_id, message, _delete_refused)
+    unknown = take_unknown(context, message)
+    return ask(context, request, message.group_id, message, _delete_refused, unknown)
 
 
 def _delete_refused(_message: OffsetDeleteRequest, code: ErrorCode) -> OffsetDeleteResponse:

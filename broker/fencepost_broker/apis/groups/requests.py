@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from fencepost_protocol.apis import Message
@@ -15,6 +15,7 @@ from fencepost_broker.apis.coordinator_requests import (
     error_or,
     submit,
 )
+from fencepost_broker.apis.groups.unknown_partitions import put_first
 from fencepost_broker.coordinator.group.commands import Ask
 from fencepost_broker.coordinator.records import RecordFamily
 
@@ -113,16 +114,26 @@ class ParkedGroupRequest:
 
 
 def ask(
-    context: BrokerContext, request: Request, group_id: str, message: Message, refused: Refused
+    context: BrokerContext,
+    request: Request,
+    group_id: str,
+    message: Message,
+    refused: Refused,
+    unknown: Sequence[Any] = (),
 ) -> Answer | None:
-    """Answer with the result of the group's machine; ``None`` if that has to wait for the disk."""
+    """Answer with the result of the group's machine; ``None`` if that has to wait for the disk.
+
+    The ``unknown`` topics come first in the answer: see ``take_unknown``.
+    """
+
+    def answer(told: Any) -> Message:
+        return put_first(unknown, _answer(message, refused, told))
+
     shard = context.coordinators.runtime.shard(RecordFamily.GROUPS, group_id)
     if shard is None:
-        return _answer(message, refused, _nobody(context, group_id))
-    told = shard.carry_out(
-        _asked(request, message), lambda told: request.release(_answer(message, refused, told))
-    )
-    return None if told is None else _answer(message, refused, told)
+        return answer(_nobody(context, group_id))
+    told = shard.carry_out(_asked(request, message), lambda told: request.release(answer(told)))
+    return None if told is None else answer(told)
 
 
 def ask_one(context: BrokerContext, request: Request, group_id: str, message: Message) -> Part:
@@ -146,9 +157,10 @@ def refusal(told: Any) -> ErrorCode:
     return told if isinstance(told, ErrorCode) else error_or(told)
 
 
-def _answer(message: Message, refused: Refused, told: Any) -> Answer:
+def _answer(message: Message, refused: Refused, told: Any) -> Message:
     code = refusal(told)
-    return refused(message, code) if code else told
+    answer: Message = refused(message, code) if code else told
+    return answer
 
 
 def _nobody(context: BrokerContext, group_id: str) -> ErrorCode:

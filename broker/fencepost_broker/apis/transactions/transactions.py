@@ -176,13 +176,16 @@ def _missing(context: BrokerContext, topics: Sequence[tuple[str, Sequence[int]]]
 def _results(topics: Topics, outcome: Any) -> list[AddPartitionsToTxnTopicResult]:
     error = error_or(outcome)
     found = Outcome(error) if error else outcome
+    if found.each is not None:  # as in Kafka, each partition once
+        by_topic: dict[str, list[AddPartitionsToTxnPartitionResult]] = {}
+        for (name, number), code in found.each.items():
+            result = AddPartitionsToTxnPartitionResult(number, code)
+            by_topic.setdefault(name, []).append(result)
+        return [AddPartitionsToTxnTopicResult(*each) for each in by_topic.items()]
     return [
         AddPartitionsToTxnTopicResult(
             topic.name,
-            [
-                AddPartitionsToTxnPartitionResult(number, found.of(topic.name, number))
-                for number in topic.partitions
-            ],
+            [AddPartitionsToTxnPartitionResult(number, found.error) for number in topic.partitions],
         )
         for topic in topics
     ]

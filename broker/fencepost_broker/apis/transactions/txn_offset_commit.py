@@ -19,12 +19,12 @@ from typing import TYPE_CHECKING, Any, Final
 from fencepost_protocol.errors import ErrorCode
 from fencepost_protocol.generated.txn_offset_commit import (
     TxnOffsetCommitRequest,
-    TxnOffsetCommitRequestPartition,
     TxnOffsetCommitResponse,
     TxnOffsetCommitResponsePartition,
     TxnOffsetCommitResponseTopic,
 )
 
+from fencepost_broker.apis.groups.unknown_partitions import put_first, take_unknown
 from fencepost_broker.apis.produce.partition_verification import StillHolds, enter, verify
 from fencepost_broker.apis.request import Answer, Request
 from fencepost_broker.coordinator.group.commands import Ask
@@ -49,25 +49,22 @@ def txn_offset_commit(
 ) -> Answer | None:
     """Answer TxnOffsetCommit, versions 0 to 5."""
     version = request.version
-    if not any(
-        _exists(context, topic.name, partition)
-        for topic in message.topics
-        for partition in topic.partitions
-    ):
-        return _refused(context, message, ErrorCode.NONE)
+    unknown = take_unknown(context, message)
+    if not message.topics:
+        return put_first(unknown, TxnOffsetCommitResponse())
     if not message.group_id:
-        return _refused(context, message, ErrorCode.INVALID_GROUP_ID)
+        return _refused(message, unknown, ErrorCode.INVALID_GROUP_ID)
     shard = context.coordinators.runtime.shard(RecordFamily.GROUPS, message.group_id)
     if shard is None:
         refusal = context.coordinators.runtime.refusal(RecordFamily.GROUPS, message.group_id)
-        return _refused(context, message, refusal)
+        return _refused(message, unknown, refusal)
     producer = message.producer_id, message.producer_epoch
     log = shard.partition.log
     if log.has_ongoing_transaction(*producer):
-        return _commit(context, request, message, shard, None)
+        return _commit(request, message, unknown, shard, None)
     is_asked = version >= _ENTERS_FROM or context.config.settings[_VERIFICATION]
     if is_asked and log.is_fenced(*producer):
-        return _refused(context, message, ErrorCode.INVALID_PRODUCER_EPOCH)
+        return _refused(message, unknown, ErrorCode.INVALID_PRODUCER_EPOCH)
 
     guards: list[VerificationGuard | None] = []
 
@@ -83,13 +80,13 @@ def txn_offset_commit(
 
     def go_on(outcome: Outcome) -> Answer | None:
         if outcome.error:
-            return _refused(context, message, offset_commit_error(outcome.error, version))
+            return _refused(message, unknown, offset_commit_error(outcome.error, version))
         if not shard.is_loaded:
             refusal = context.coordinators.runtime.refusal(RecordFamily.GROUPS, message.group_id)
-            return _refused(context, message, refusal)  # another broker coordinates the group now
+            return _refused(message, unknown, refusal)  # another broker coordinates the group now
         if not guards:
             begin()
-        return _commit(context, request, message, shard, guards[0])
+        return _commit(request, message, unknown, shard, guards[0])
 
     name = message.transactional_id
     partitions = [(shard.partition.topic, [shard.partition.number])]
@@ -100,47 +97,38 @@ def txn_offset_commit(
     return verify(context, request, name, producer, partitions, go_on, begin)
 
 
-def _exists(context: BrokerContext, topic: str, partition: TxnOffsetCommitRequestPartition) -> bool:
-    return context.replicas.table.find(topic, partition.partition_index) is not None
-
-
 def _commit(
-    context: BrokerContext,
     request: Request,
     message: TxnOffsetCommitRequest,
+    unknown: list[Any],
     shard: Shard,
     guard: VerificationGuard | None,
 ) -> Answer | None:
     peer = request.peer
     ask = Ask(message, request.version, request.client_id or "", peer.client_host)
     told = shard.carry_out(
-        ask, lambda told: request.release(_answer(context, message, told)), guard
+        ask, lambda told: request.release(_answer(message, unknown, told)), guard
     )
-    return None if told is None else _answer(context, message, told)
+    return None if told is None else _answer(message, unknown, told)
 
 
-def _answer(context: BrokerContext, message: TxnOffsetCommitRequest, told: Any) -> Answer:
+def _answer(message: TxnOffsetCommitRequest, unknown: list[Any], told: Any) -> Answer:
     if not isinstance(told, AppendRefusedError):
-        answer: TxnOffsetCommitResponse = told
-        return answer
+        return put_first(unknown, told)
     error = told.log_error if told.log_error in _OF_THE_LOG else told.error
-    return _refused(context, message, error)
+    return _refused(message, unknown, error)
 
 
-def _refused(context: BrokerContext, message: TxnOffsetCommitRequest, error: ErrorCode) -> Answer:
-    """Return the error for all partitions that exist; the others are unknown."""
-    unknown = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
+def _refused(message: TxnOffsetCommitRequest, unknown: list[Any], error: ErrorCode) -> Answer:
+    """Return the error for all partitions that exist."""
     topics = [
         TxnOffsetCommitResponseTopic(
             topic.name,
             [
-                TxnOffsetCommitResponsePartition(
-                    partition.partition_index,
-                    error if _exists(context, topic.name, partition) else unknown,
-                )
+                TxnOffsetCommitResponsePartition(partition.partition_index, error)
                 for partition in topic.partitions
             ],
         )
         for topic in message.topics
     ]
-    return TxnOffsetCommitResponse(topics=topics)
+    return put_first(unknown, TxnOffsetCommitResponse(topics=topics))

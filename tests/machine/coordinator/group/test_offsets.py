@@ -76,32 +76,6 @@ class TestCommit:
         (found,) = fetch(partition, "g", ("t", 0))
         assert (found.committed_leader_epoch, found.metadata) == (4, "m")
 
-    def test_unknown_topics_and_partitions_are_refused_by_themselves(
-        self, partition: Partition
-    ) -> None:
-        offsets = {("t", 0): 1, ("t", 4): 1, ("nowhere", 0): 1, ("t", -1): 1}
-        unknown = "UNKNOWN_TOPIC_OR_PARTITION"
-        assert commit(partition, "g", offsets) == ["NONE", unknown, unknown, unknown]
-        assert len(partition.written) == 1
-
-    def test_topics_by_id(self, partition: Partition) -> None:
-        topics = [
-            OffsetCommitRequestTopic(topic_id=partition.topics.ids["t"]),
-            OffsetCommitRequestTopic(topic_id=b"?" * 16),
-        ]
-        for topic in topics:
-            topic.partitions = [
-                OffsetCommitRequestPartition(0, 7),
-                OffsetCommitRequestPartition(9, 7),
-            ]
-        answer = partition.ask(OffsetCommitRequest("g", topics=topics), 10)
-        codes = [[code(each.error_code) for each in topic.partitions] for topic in answer.topics]
-        assert codes == [
-            ["NONE", "UNKNOWN_TOPIC_OR_PARTITION"],
-            ["UNKNOWN_TOPIC_ID", "UNKNOWN_TOPIC_ID"],
-        ]
-        assert [topic.topic_id for topic in answer.topics] == [each.topic_id for each in topics]
-
     def test_metadata_has_a_limit(self) -> None:
         partition = Partition(offset_metadata_max_bytes=3)
         topic = OffsetCommitRequestTopic("t")
@@ -121,10 +95,6 @@ class TestCommit:
     ) -> None:
         assert commit(partition, "g", {("t", 0): 1}, 3, "m", version=version) == [expected]
         assert partition.group("g") is None
-
-    def test_nobody_asks_the_group_when_no_partition_exists(self, partition: Partition) -> None:
-        codes = commit(partition, "g", {("nowhere", 0): 1}, 3, "m")
-        assert codes == ["UNKNOWN_TOPIC_OR_PARTITION"]
 
     @pytest.mark.parametrize(
         ("generation", "member", "instance", "expected"),
@@ -265,9 +235,6 @@ class TestDelete:
     def test_what_does_not_exist(self, partition: Partition) -> None:
         assert delete(partition, "g", [("t", 0)]) == ["GROUP_ID_NOT_FOUND"]
         assert delete(partition, "", [("t", 0)]) == ["INVALID_GROUP_ID"]
-        commit(partition, "g", {("t", 0): 1})
-        unknown = "UNKNOWN_TOPIC_OR_PARTITION"
-        assert delete(partition, "g", [("t", 9), ("nowhere", 0)]) == [unknown, unknown]
 
     def test_a_topic_that_members_read_is_left_alone(self, partition: Partition) -> None:
         stable_group(partition, "g", 1, {"m": None}, topics=["t"])

@@ -108,12 +108,6 @@ class TestWhoMay:
         codes = commit_in_transaction(partition, "g", {("t", 0): 1}, generation, member, instance)
         assert codes == [expected]
 
-    def test_partitions_are_looked_at_first(self, partition: Partition) -> None:
-        offsets = {("nowhere", 0): 1, ("t", 9): 1, ("t", 0): 1}
-        codes = commit_in_transaction(partition, "g", offsets, 3, "m")
-        unknown = "UNKNOWN_TOPIC_OR_PARTITION"
-        assert codes == [unknown, unknown, "ILLEGAL_GENERATION"]
-
     def test_an_offset_of_minus_one_is_as_good_as_any(self, partition: Partition) -> None:
         assert commit_in_transaction(partition, "g", {("t", 0): -1}) == ["NONE"]
 

@@ -1,12 +1,10 @@
 """Decisions on OffsetCommit and TxnOffsetCommit.
 
-One partition may be refused (unknown topic, too much metadata), or all of them because of the
-member. The group checks the member only if at least one of the partitions exists.
+All partitions exist: the broker has answered for the others. One partition may be refused (too much
+metadata), or all of them because of the member.
 """
 
 from __future__ import annotations
-
-from typing import TypeVar
 
 from fencepost_protocol.generated.error_code import ErrorCode
 from fencepost_protocol.generated.offset_commit import (
@@ -32,54 +30,33 @@ from fencepost_broker.coordinator.group.offsets.store import CommittedOffset
 from fencepost_broker.coordinator.records import LogRecord
 from fencepost_broker.metadata.decision import Decision
 
-TOPIC_IDS_SINCE = 10
 EPOCHS_SINCE = 9
-"""OffsetCommit versions with topic ids, and with the errors for members that use KIP-848."""
-
-AnyPartition = TypeVar(
-    "AnyPartition", OffsetCommitRequestPartition, TxnOffsetCommitRequestPartition
-)
+"""OffsetCommit versions with the errors for members that use KIP-848."""
 
 
 def commit_offsets(ctx: Context, now_ms: int, ask: Ask) -> Decision[OffsetCommitResponse]:
     """Commit the offsets of a consumer or an administrator."""
     request = ask.request
     assert isinstance(request, OffsetCommitRequest)
-    topics = [
-        (topic, _topic_name(ctx, topic.name, topic.topic_id, ask.version))
-        for topic in request.topics
-    ]
-    existing = [
-        (ctx.topics.topic_id(name) or ZERO_UUID, partition.partition_index)
-        for topic, name in topics
-        for partition in topic.partitions
-        if name is not None and _exists(ctx, name, partition.partition_index)
-    ]
-    refusal = _commit_refusal(ctx, request, existing, ask.version) if existing else ErrorCode.NONE
+    refusal = _commit_refusal(ctx, request, ask.version)
     retention_ms = request.retention_time_ms  # only in versions 2 to 4
     expire_at_ms = -1 if retention_ms == -1 else now_ms + retention_ms
     records: list[LogRecord] = []
     answer = OffsetCommitResponse()
-    for topic, name in topics:
+    for topic in request.topics:
         result = OffsetCommitResponseTopic(topic.name, topic.topic_id)
         answer.topics.append(result)
         for partition in topic.partitions:
-            unknown = (
-                ErrorCode.UNKNOWN_TOPIC_ID
-                if name is None and ask.version >= TOPIC_IDS_SINCE
-                else ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
-            )
-            code = _partition_refusal(ctx, name, partition, unknown, refusal)
-            result.partitions.append(OffsetCommitResponsePartition(partition.partition_index, code))
-            if code is ErrorCode.NONE and name is not None:
+            code = refusal or _partition_refusal(ctx, partition)
+            index = partition.partition_index
+            result.partitions.append(OffsetCommitResponsePartition(index, code))
+            if not code:
                 offset = _offset(partition, now_ms)
                 offset.expire_timestamp_ms = expire_at_ms
                 if expire_at_ms == -1:  # the record version with an expiry time has no topic id
-                    offset.topic_id = ctx.topics.topic_id(name) or ZERO_UUID
-                index = partition.partition_index
-                records.append(offset_record(request.group_id, name, index, offset))
-    heard = existing and refusal is ErrorCode.NONE
-    soft = _session_of(ctx, now_ms, request) if heard else ()
+                    offset.topic_id = ctx.topics.topic_id(topic.name) or ZERO_UUID
+                records.append(offset_record(request.group_id, topic.name, index, offset))
+    soft = () if refusal else _session_of(ctx, now_ms, request)
     return Decision(answer, tuple(records), soft=soft)
 
 
@@ -89,24 +66,17 @@ def commit_transactional_offsets(
     """Add offsets to a transaction; the caller has checked that it is open."""
     request = ask.request
     assert isinstance(request, TxnOffsetCommitRequest)
-    existing = [
-        (ctx.topics.topic_id(topic.name) or ZERO_UUID, partition.partition_index)
-        for topic in request.topics
-        for partition in topic.partitions
-        if _exists(ctx, topic.name, partition.partition_index)
-    ]
-    refusal = _transactional_refusal(ctx, request, existing) if existing else ErrorCode.NONE
+    refusal = _transactional_refusal(ctx, request)
     records: list[LogRecord] = []
     answer = TxnOffsetCommitResponse()
     for topic in request.topics:
         result = TxnOffsetCommitResponseTopic(topic.name)
         answer.topics.append(result)
         for partition in topic.partitions:
-            unknown = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
-            code = _partition_refusal(ctx, topic.name, partition, unknown, refusal)
+            code = refusal or _partition_refusal(ctx, partition)
             index = partition.partition_index
             result.partitions.append(TxnOffsetCommitResponsePartition(index, code))
-            if code is ErrorCode.NONE:
+            if not code:
                 offset = _offset(partition, now_ms)
                 records.append(offset_record(request.group_id, topic.name, index, offset))
     return Decision(
@@ -117,13 +87,12 @@ def commit_transactional_offsets(
     )
 
 
-def _commit_refusal(
-    ctx: Context, request: OffsetCommitRequest, partitions: list[tuple[bytes, int]], version: int
-) -> ErrorCode:
+def _commit_refusal(ctx: Context, request: OffsetCommitRequest, version: int) -> ErrorCode:
     group = ctx.groups.get(request.group_id)
     generation = request.generation_id_or_member_epoch
     if group is not None:
         instance_id = request.group_instance_id
+        partitions = _partitions(ctx, request)
         return group.commit_refusal(
             request.member_id, instance_id, generation, partitions, version=version
         )
@@ -133,42 +102,40 @@ def _commit_refusal(
     return ErrorCode.GROUP_ID_NOT_FOUND if known else ErrorCode.ILLEGAL_GENERATION
 
 
-def _transactional_refusal(
-    ctx: Context, request: TxnOffsetCommitRequest, partitions: list[tuple[bytes, int]]
-) -> ErrorCode:
+def _transactional_refusal(ctx: Context, request: TxnOffsetCommitRequest) -> ErrorCode:
     group = ctx.groups.get(request.group_id)
     if group is None:
         return ErrorCode.NONE if request.generation_id < 0 else ErrorCode.ILLEGAL_GENERATION
     return group.transactional_commit_refusal(
-        request.member_id, request.group_instance_id, request.generation_id, partitions
+        request.member_id,
+        request.group_instance_id,
+        request.generation_id,
+        _partitions(ctx, request),
     )
 
 
+def _partitions(
+    ctx: Context, request: OffsetCommitRequest | TxnOffsetCommitRequest
+) -> list[tuple[bytes, int]]:
+    """Return the partitions by topic id."""
+    return [
+        (ctx.topics.topic_id(topic.name) or ZERO_UUID, partition.partition_index)
+        for topic in request.topics
+        for partition in topic.partitions
+    ]
+
+
 def _partition_refusal(
-    ctx: Context,
-    topic: str | None,
-    partition: AnyPartition,
-    unknown: ErrorCode,
-    refusal: ErrorCode,
+    ctx: Context, partition: OffsetCommitRequestPartition | TxnOffsetCommitRequestPartition
 ) -> ErrorCode:
-    if not _exists(ctx, topic, partition.partition_index):
-        return unknown
-    if refusal is not ErrorCode.NONE:
-        return refusal
     size_max = ctx.settings.offset_metadata_max_bytes
     too_large = len(partition.committed_metadata or "") > size_max
     return ErrorCode.OFFSET_METADATA_TOO_LARGE if too_large else ErrorCode.NONE
 
 
-def _topic_name(ctx: Context, name: str, topic_id: bytes, version: int) -> str | None:
-    return ctx.topics.topic_name(topic_id) if version >= TOPIC_IDS_SINCE else name
-
-
-def _exists(ctx: Context, topic: str | None, partition: int) -> bool:
-    return topic is not None and 0 <= partition < ctx.topics.partition_count(topic)
-
-
-def _offset(partition: AnyPartition, now_ms: int) -> CommittedOffset:
+def _offset(
+    partition: OffsetCommitRequestPartition | TxnOffsetCommitRequestPartition, now_ms: int
+) -> CommittedOffset:
     return CommittedOffset(
         partition.committed_offset,
         partition.committed_leader_epoch,

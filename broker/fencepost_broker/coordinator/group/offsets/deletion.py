@@ -20,7 +20,7 @@ from fencepost_broker.metadata.decision import Decision
 
 
 def delete_offsets(ctx: Context, _now_ms: int, ask: Ask) -> Decision[OffsetDeleteResponse]:
-    """Delete offsets, except of topics to which the group is subscribed."""
+    """Delete offsets, except of topics to which the group is subscribed. All partitions exist."""
     request = ask.request
     assert isinstance(request, OffsetDeleteRequest)
     group = ctx.groups.get(request.group_id)
@@ -35,14 +35,11 @@ def delete_offsets(ctx: Context, _now_ms: int, ask: Ask) -> Decision[OffsetDelet
     for topic in request.topics:
         result = OffsetDeleteResponseTopic(topic.name)
         answer.topics.append(result)
-        count = ctx.topics.partition_count(topic.name)
         subscribed = group.is_subscribed(topic.name)
         for partition in topic.partitions:
             index = partition.partition_index
             code = ErrorCode.NONE
-            if not 0 <= index < count:
-                code = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
-            elif subscribed:
+            if subscribed:
                 code = ErrorCode.GROUP_SUBSCRIBED_TO_TOPIC
             elif _is_known(ctx, request.group_id, topic.name, index):
                 records.append(offset_tombstone(request.group_id, topic.name, index))
