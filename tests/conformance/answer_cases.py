@@ -9,6 +9,7 @@ from typing import Any, TypeAlias
 from fencepost_protocol.apis import Message
 from fencepost_protocol.generated import add_partitions_to_txn as added
 from fencepost_protocol.generated import alter_replica_log_dirs as log_dirs
+from fencepost_protocol.generated import alter_share_group_offsets as shared
 from fencepost_protocol.generated import describe_topic_partitions as described
 from fencepost_protocol.generated import offset_commit as committed
 from fencepost_protocol.generated import offset_delete as offset_deleted
@@ -36,7 +37,9 @@ from fencepost_protocol.generated.describe_quorum import (
 )
 from fencepost_protocol.generated.error_code import ErrorCode
 from fencepost_protocol.generated.fetch import FetchPartition, FetchRequest, FetchTopic
+from fencepost_protocol.generated.find_coordinator import FindCoordinatorRequest
 from fencepost_protocol.generated.init_producer_id import InitProducerIdRequest
+from fencepost_protocol.generated.join_group import JoinGroupRequest, JoinGroupRequestProtocol
 from fencepost_protocol.generated.list_config_resources import ListConfigResourcesRequest
 from fencepost_protocol.generated.list_offsets import (
     ListOffsetsPartition,
@@ -88,6 +91,7 @@ def cases() -> Iterator[Case]:
     yield from administrators()
     yield from repetitions()
     yield from repetitions_of_offsets()
+    yield from repetitions_of_share_groups()
     for topic, partition in PLACES:
         at = f"{topic!r}, {partition}"
         for offset in (0, -1, 5, -2):
@@ -115,7 +119,9 @@ def cases() -> Iterator[Case]:
                 yield label, ListOffsetsRequest(-1, 0, [listed], 5000), version
         moved = log_dirs.AlterReplicaLogDirTopic(topic, [partition])
         elsewhere = log_dirs.AlterReplicaLogDir("/nowhere", [moved])
-        yield f"AlterReplicaLogDirs {at}", log_dirs.AlterReplicaLogDirsRequest([elsewhere]), 2
+        for times in (1, 2):
+            move = log_dirs.AlterReplicaLogDirsRequest([elsewhere] * times)
+            yield f"AlterReplicaLogDirs {at} {times}", move, 2
 
 
 def repetitions() -> Iterator[Case]:
@@ -172,6 +178,26 @@ ORDERS: tuple[tuple[tuple[str, tuple[int, ...]], ...], ...] = (
     (("c", (0, 9)), ("t", (0,)), ("t", (0,))),
 )
 """Topics and partitions, of which some do not exist and some stand there twice."""
+
+
+def repetitions_of_share_groups() -> Iterator[Case]:
+    for order in ORDERS:
+        if any(-1 in numbers for _, numbers in order):
+            continue  # Kafka fails on it: UNKNOWN_SERVER_ERROR
+        topics = [
+            shared.AlterShareGroupOffsetsRequestTopic(
+                name, [shared.AlterShareGroupOffsetsRequestPartition(each) for each in numbers]
+            )
+            for name, numbers in order
+        ]
+        alter = shared.AlterShareGroupOffsetsRequest("shares", topics)
+        yield f"AlterShareGroupOffsets {order}", alter, 0
+    protocols = [JoinGroupRequestProtocol("range", b"")]
+    join = JoinGroupRequest("shares", 10_000, 10_000, "m", None, "consumer", protocols)
+    yield "JoinGroup of a share group", join, 9
+    for keys in (["g"], ["", "g:x:0"]):
+        find = FindCoordinatorRequest(key_type=2, coordinator_keys=keys)
+        yield f"FindCoordinator of no share partition {keys}", find, 6
 
 
 def repetitions_of_offsets() -> Iterator[Case]:

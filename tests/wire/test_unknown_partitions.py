@@ -23,6 +23,11 @@ from fencepost_protocol.generated.offset_delete import (
     OffsetDeleteRequestPartition,
     OffsetDeleteRequestTopic,
 )
+from fencepost_protocol.generated.offset_fetch import (
+    OffsetFetchRequest,
+    OffsetFetchRequestGroup,
+    OffsetFetchRequestTopics,
+)
 from fencepost_protocol.generated.txn_offset_commit import (
     TxnOffsetCommitRequest,
     TxnOffsetCommitRequestPartition,
@@ -103,6 +108,14 @@ async def test_topics_by_id(broker: RunningBroker) -> None:
     assert [partitions for _, partitions in told(answer)] == [
         [(9, UNKNOWN), (0, "NONE")],
         [(0, "UNKNOWN_TOPIC_ID"), (9, "UNKNOWN_TOPIC_ID")],
+    ]
+    wanted = [OffsetFetchRequestTopics("", each, [0]) for each in reversed(ids)]
+    groups = [OffsetFetchRequestGroup("g", topics=wanted)]
+    answer = await broker.ask(OffsetFetchRequest(groups=groups), 10)
+    assert [each.topic_id for each in answer.groups[0].topics] == ids
+    assert [partitions for _, partitions in told(answer.groups[0])] == [
+        [(0, "NONE")],
+        [(0, "UNKNOWN_TOPIC_ID")],
     ]
 
 

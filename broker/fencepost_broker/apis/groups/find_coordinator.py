@@ -53,8 +53,8 @@ def find_coordinator(
     def find(key: str) -> tuple[_Place, ErrorCode, str]:
         error, place = refusal, _NOBODY
         if family is RecordFamily.SHARES and not _SHARE_KEY.fullmatch(key):
-            error = ErrorCode.INVALID_REQUEST
-        elif not error and family is not None:
+            return place, ErrorCode.INVALID_REQUEST, ""
+        if not error and family is not None:
             leader = _leader_of(context, family, key)
             place = places.get(leader, _NOBODY)
             error = ErrorCode.COORDINATOR_NOT_AVAILABLE if place is _NOBODY else ErrorCode.NONE

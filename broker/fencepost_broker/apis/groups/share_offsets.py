@@ -9,7 +9,7 @@ Version notes: 1 tells the lag (KIP-1226): what is neither before the start offs
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 from fencepost_protocol.errors import ErrorCode
@@ -107,8 +107,7 @@ class _Describing:
 
     def _ask_topics(self, at: int, group: DescribeShareGroupOffsetsRequestGroup) -> None:
         by_name = self._context.image.topics.by_name
-        answer = _Group(group.group_id)
-        asked = []
+        asked, unknown = [], []
         for topic in group.topics or ():
             known = by_name.get(topic.topic_name)
             numbers = {
@@ -120,19 +119,24 @@ class _Describing:
             missing = [_Partition(each, -1) for each, exists in numbers.items() if not exists]
             if missing:
                 topic_id = ZERO_UUID if known is None else known.topic_id
-                answer.topics.append(_Topic(topic.topic_name, topic_id, missing))
+                unknown.append(_Topic(topic.topic_name, topic_id, missing))
         message = ReadShareGroupStateSummaryRequest(group.group_id, asked) if asked else None
-        self._ask_states(at, answer, message)
+        self._ask_states(at, _Group(group.group_id), message, unknown)
 
-    def _ask_states(self, at: int, answer: _Group, message: Any) -> None:
+    def _ask_states(
+        self, at: int, answer: _Group, message: Any, unknown: Sequence[_Topic] = ()
+    ) -> None:
         self._groups[at] = answer
         if message is None:
+            answer.topics += unknown
             self._one_less()
             return
 
         def take(told: Any) -> None:
             for topic in told.results:
                 self._add(answer, topic)
+            for missing in unknown:  # as in Kafka, after the others
+                _put(answer, missing)
             self._one_less()
 
         self._context.coordinators.runtime.persister.ask(message, take)
@@ -153,11 +157,15 @@ class _Describing:
                 done = state.start_offset + state.delivery_complete_count
                 self._open.setdefault((topic.name, state.partition), []).append((row, done))
             rows.append(row)
-        known = next((each for each in answer.topics if each.topic_id == states.topic_id), None)
-        if known is None:
-            answer.topics.append(_Topic(topic.name, states.topic_id, rows))
-        else:
-            known.partitions += rows
+        _put(answer, _Topic(topic.name, states.topic_id, rows))
+
+
+def _put(answer: _Group, topic: _Topic) -> None:
+    known = next((each for each in answer.topics if each.topic_name == topic.topic_name), None)
+    if known is None:
+        answer.topics.append(topic)
+    else:
+        known.partitions += topic.partitions
 
 
 class _Ends:

@@ -19,7 +19,6 @@ from fencepost_protocol.generated.alter_replica_log_dirs import (
     AlterReplicaLogDirPartitionResult,
     AlterReplicaLogDirsRequest,
     AlterReplicaLogDirsResponse,
-    AlterReplicaLogDirTopic,
     AlterReplicaLogDirTopicResult,
 )
 from fencepost_protocol.generated.describe_log_dirs import (
@@ -91,23 +90,21 @@ def alter_replica_log_dirs(
 ) -> Answer:
     """Answer AlterReplicaLogDirs, versions 1 and 2."""
     here = context.replicas.log_manager.disk.name
-    results = [
-        _moved(context, topic, is_here=directory.path == here)
-        for directory in message.dirs
-        for topic in directory.topics
-    ]
+    paths: dict[str, dict[int, str]] = {}
+    for directory in message.dirs:
+        for topic in directory.topics:
+            for number in topic.partitions:  # as in Kafka, the last directory counts
+                paths.setdefault(topic.name, {})[number] = directory.path
+    find = context.replicas.table.find
+    results = []
+    for name, by_number in paths.items():
+        answers = []
+        for number, path in by_number.items():
+            code = ErrorCode.NONE
+            if path != here:
+                code = ErrorCode.LOG_DIR_NOT_FOUND
+            elif find(name, number) is None:
+                code = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
+            answers.append(AlterReplicaLogDirPartitionResult(number, code))
+        results.append(AlterReplicaLogDirTopicResult(name, answers))
     return AlterReplicaLogDirsResponse(results=results)
-
-
-def _moved(
-    context: BrokerContext, asked: AlterReplicaLogDirTopic, *, is_here: bool
-) -> AlterReplicaLogDirTopicResult:
-    answers = []
-    for number in asked.partitions:
-        code = ErrorCode.NONE
-        if not is_here:
-            code = ErrorCode.LOG_DIR_NOT_FOUND
-        elif context.replicas.table.find(asked.name, number) is None:
-            code = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
-        answers.append(AlterReplicaLogDirPartitionResult(number, code))
-    return AlterReplicaLogDirTopicResult(asked.name, answers)

@@ -47,10 +47,8 @@ def join_group(ctx: Context, now_ms: int, ask: Ask) -> Decision[JoinGroupRespons
     known = ctx.groups.get(request.group_id)
     if isinstance(known, ConsumerGroup) and not known.is_empty:
         return join_consumer_group(ctx, now_ms, ask, known)
-    if isinstance(known, StreamsGroup) and not known.is_empty:
+    if isinstance(known, ShareGroup) or (isinstance(known, StreamsGroup) and not known.is_empty):
         return _refused(ErrorCode.INCONSISTENT_GROUP_PROTOCOL, "", ask)
-    if isinstance(known, ShareGroup):
-        return _refused(ErrorCode.INCONSISTENT_GROUP_PROTOCOL, request.member_id, ask)
     is_new = not isinstance(known, ClassicGroup)
     if is_new and request.member_id:
         return _refused(ErrorCode.UNKNOWN_MEMBER_ID, request.member_id, ask)

@@ -108,31 +108,23 @@ def _fetch_group(
                 _add_partitions(ctx, asked.group_id, topic, by_partition, found, stable, stored)
                 answer.topics.append(found)
     else:
+        unknown: list[OffsetFetchResponseTopics] = []
         for wanted in asked.topics:
-            answer.topics.append(_fetch_topic(ctx, asked.group_id, wanted, version, stable, stored))
+            found = OffsetFetchResponseTopics(wanted.name, wanted.topic_id)
+            by_id = version >= TOPIC_IDS_SINCE
+            name = ctx.topics.topic_name(wanted.topic_id) if by_id else wanted.name
+            numbers = wanted.partition_indexes
+            if name is None:  # as in Kafka, these come last
+                code = ErrorCode.UNKNOWN_TOPIC_ID
+                found.partitions = [_partition(each, None, code) for each in numbers]
+                unknown.append(found)
+            else:
+                _add_partitions(ctx, asked.group_id, name, numbers, found, stable, stored)
+                answer.topics.append(found)
+        answer.topics += unknown
     if version < REQUIRE_STABLE_SINCE and ctx.settings.offset_fetch_pending_legacy != "kafka":
         _ask_to_come_again(ctx, asked, answer)
     return answer
-
-
-def _fetch_topic(
-    ctx: Context,
-    group_id: str,
-    wanted: OffsetFetchRequestTopics,
-    version: int,
-    stable: bool,
-    stored: OffsetsByTopic,
-) -> OffsetFetchResponseTopics:
-    found = OffsetFetchResponseTopics(wanted.name, wanted.topic_id)
-    by_id = version >= TOPIC_IDS_SINCE
-    name = ctx.topics.topic_name(wanted.topic_id) if by_id else wanted.name
-    if name is None:
-        found.partitions = [
-            _partition(each, None, ErrorCode.UNKNOWN_TOPIC_ID) for each in wanted.partition_indexes
-        ]
-        return found
-    _add_partitions(ctx, group_id, name, wanted.partition_indexes, found, stable, stored)
-    return found
 
 
 def _add_partitions(

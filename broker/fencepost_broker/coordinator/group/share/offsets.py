@@ -71,34 +71,40 @@ def alter_share_offsets(ctx: Context, _now_ms: int, ask: Ask) -> Decision[Errand
     except Refusal as refusal:
         answer = altering.AlterShareGroupOffsetsResponse(0, refusal.code, refusal.message)
         return Decision(Errand(answer, None))
-    stage: dict[bytes, TopicState] = {}
-    rows, responses = [], []
-    for topic in request.topics:
+    answers: dict[str, altering.AlterShareGroupOffsetsResponseTopic] = {}
+    offsets: dict[str, dict[int, int]] = {}
+    # As in Kafka, topics that do not exist come first, and each topic is there once.
+    for topic in sorted(
+        request.topics, key=lambda each: bool(ctx.topics.topic_id(each.topic_name))
+    ):
         name = topic.topic_name
         topic_id = ctx.topics.topic_id(name)
+        if topic_id is None and not topic.partitions:
+            continue
         count = ctx.topics.partition_count(name)
-        known, results = [], []
+        answered = answers.setdefault(
+            name, altering.AlterShareGroupOffsetsResponseTopic(name, topic_id or ZERO_UUID)
+        )
         for each in topic.partitions:
-            result = altering.AlterShareGroupOffsetsResponsePartition(each.partition_index)
-            if 0 <= each.partition_index < count:
-                known.append(each)
+            number = each.partition_index
+            result = altering.AlterShareGroupOffsetsResponsePartition(number)
+            if 0 <= number < count:
+                offsets.setdefault(name, {})[number] = each.start_offset
             else:
                 result.error_code = _UNKNOWN
                 result.error_message = "there is no such partition"
-            results.append(result)
-        responses.append(
-            altering.AlterShareGroupOffsetsResponseTopic(name, topic_id or ZERO_UUID, results)
-        )
-        if topic_id is not None and known:
-            stage[topic_id] = TopicState(name, frozenset(each.partition_index for each in known))
-            parts = [
-                initializing.PartitionData(
-                    each.partition_index, group.group_epoch, each.start_offset
-                )
-                for each in known
-            ]
-            rows.append(initializing.InitializeStateData(topic_id, parts))
-    answer = altering.AlterShareGroupOffsetsResponse(responses=responses)
+            answered.partitions.append(result)
+    answer = altering.AlterShareGroupOffsetsResponse(responses=list(answers.values()))
+    stage: dict[bytes, TopicState] = {}
+    rows = []
+    for name, starts in offsets.items():
+        topic_id = answers[name].topic_id
+        stage[topic_id] = TopicState(name, frozenset(starts))
+        parts = [
+            initializing.PartitionData(number, group.group_epoch, offset)
+            for number, offset in starts.items()
+        ]
+        rows.append(initializing.InitializeStateData(topic_id, parts))
     if not stage:
         return Decision(Errand(answer, None))
     asked: Any = initializing.InitializeShareGroupStateRequest(group.group_id, rows)
@@ -122,17 +128,18 @@ def delete_share_offsets(ctx: Context, _now_ms: int, ask: Ask) -> Decision[Erran
         for topic_id, topic in stage.items()
     }
     found: dict[bytes, None] = {}
-    responses = []
+    known, unknown = [], []
     for name in dict.fromkeys(each.topic_name for each in request.topics):
         result = deleting.DeleteShareGroupOffsetsResponseTopic(name, ZERO_UUID)
         if name in stored and ctx.topics.topic_id(name) == stored[name]:
             result.topic_id = stored[name]
             found[stored[name]] = None
+            known.append(result)
         else:
             result.error_code = _UNKNOWN
             result.error_message = "the group has no offsets of this topic"
-        responses.append(result)
-    answer = deleting.DeleteShareGroupOffsetsResponse(responses=responses)
+            unknown.append(result)
+    answer = deleting.DeleteShareGroupOffsetsResponse(responses=known + unknown)
     if not found:
         return Decision(Errand(answer, None))
     record, stage = begin_to_delete(ctx, group, found)
