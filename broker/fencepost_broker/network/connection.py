@@ -463,6 +463,8 @@ class Connection(asyncio.BufferedProtocol):
             return
         self.bytes_out += sum(map(len, out))
         if self._writes_last_apart:
+            if self.transport.is_closing():
+                return  # the client has gone, and asyncio's writelines fails after that
             *first, last = (piece for piece in out if piece)
             self.transport.writelines(first)
             self.transport.write(last)

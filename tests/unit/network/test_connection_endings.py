@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+import socket
 from collections.abc import Callable
 from typing import Any, cast
 
@@ -218,6 +220,24 @@ def test_a_parked_request_is_counted_until_it_is_answered_fails_or_is_lost(
     it.connection.connection_lost(None)
     assert bool(losses) is is_told
     assert it.server.parked_count == 0
+
+
+@pytest.mark.asyncio
+async def test_an_answer_right_after_the_client_has_gone_is_discarded() -> None:
+    """The loop closes a transport at once, and tells the connection in its next turn."""
+    server = Server()
+    loop = asyncio.get_running_loop()
+    theirs, ours = socket.socketpair()
+    with theirs:
+        transport, connection = await loop.connect_accepted_socket(
+            lambda: Connection(server, SharedBuffer(), "PLAINTEXT"), ours
+        )
+        request = Request(connection, 0, 0, 0, None, NO_FRAME, 0)
+        connection.parked(request)
+        transport.close()
+        connection.release(request, [b"two ", b"pieces"])
+        theirs.settimeout(5)
+        assert await asyncio.to_thread(theirs.recv, 10) == b""
 
 
 @pytest.mark.parametrize("end", [lambda it: it.connection.unmute(), lost])
