@@ -62,6 +62,17 @@ async def test_keys_headers_times_and_codecs(
     assert await read(bootstrap, topic, sent.partition) == [b"v", None]
 
 
+@pytest.mark.parametrize("given", [{"headers": [(b"a", b"1")]}, {"timestamp_ms": "x"}])
+async def test_a_record_that_cannot_be_encoded_is_refused_and_the_next_is_sent(
+    bootstrap: str, topic: str, given: dict[str, Any]
+) -> None:
+    await create(bootstrap, topic)
+    async with Producer(bootstrap) as producer:
+        with pytest.raises(TypeError):
+            await producer.send_and_wait(topic, b"bad", **given)
+        assert (await producer.send_and_wait(topic, b"good")).offset == 0
+
+
 async def test_records_without_keys_spread_in_batches(bootstrap: str, topic: str) -> None:
     await create(bootstrap, topic, 4)
     async with Producer(bootstrap, batch_size=500) as producer:

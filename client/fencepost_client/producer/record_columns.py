@@ -1,15 +1,22 @@
-"""Columns of records for ``send_many``, which are cut into batches without a loop over records."""
+"""What ``send`` and ``send_many`` are given, checked and as batches keep it.
+
+A batch is encoded later: what cannot be encoded has to be refused before it is in one. The columns
+of ``send_many`` are cut into batches without a loop over records.
+"""
 
 from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Iterable, Sequence
 from itertools import accumulate
-from typing import Any
+from operator import index
+from typing import Any, Final
 
 from fencepost_client.errors import ConfigError
 from fencepost_client.producer.batch import RECORD_OVERHEAD_MAX
+from fencepost_client.types import Headers
 
+_TIMESTAMP_MAX: Final = (1 << 63) - 1
 _TAKEN_AS_THEY_ARE = {bytes, type(None)}
 
 
@@ -21,6 +28,47 @@ def as_bytes(what: str, given: Any) -> bytes:
         how = f"{what}.encode()" if isinstance(given, str) else "json.dumps(...).encode(), say"
         kind = type(given).__name__
         raise TypeError(f"{what} is of type {kind}; records contain bytes: write {how}") from None
+
+
+def as_timestamp(given: Any) -> int:
+    """A timestamp that a record can have."""
+    try:
+        found = index(given)
+    except TypeError:
+        kind = type(given).__name__
+        text = f"timestamp_ms is of type {kind}; it is a whole number, milliseconds since 1970"
+        raise TypeError(text) from None
+    if not 0 <= found <= _TIMESTAMP_MAX:
+        raise ValueError(f"timestamp_ms is {found}; it counts milliseconds since 1970, in 63 bits")
+    return found
+
+
+def as_headers(given: Any) -> Headers:
+    """A copy of a record's headers, which may change before they are encoded."""
+    try:
+        pairs = [(name, value) for name, value in given]
+    except (TypeError, ValueError):
+        text = f"headers are {given!r:.100}; they are pairs of a name and bytes: [('trace', b'1')]"
+        raise TypeError(text) from None
+    return [(_header_name(name), _header_value(name, value)) for name, value in pairs]
+
+
+def _header_name(name: Any) -> str:
+    if not isinstance(name, str):
+        raise TypeError(f"the header name {name!r:.100} is of type {type(name).__name__}, no str")
+    try:
+        name.encode()
+    except UnicodeEncodeError:
+        raise ValueError(f"the header name {name!r:.100} cannot be encoded in UTF-8") from None
+    return name
+
+
+def _header_value(name: str, value: Any) -> bytes | None:
+    if value is None or value.__class__ is bytes:
+        return value
+    if isinstance(value, str):
+        raise TypeError(f"the value of header {name!r:.100} is a str; header values are bytes")
+    return as_bytes("the value of a header", value)
 
 
 def column(what: str, values: Iterable[bytes | None]) -> list[bytes | None]:
