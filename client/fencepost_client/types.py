@@ -2,12 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple, TypeAlias
+from typing import NamedTuple, TypeAlias, TypeVar
 
 Headers: TypeAlias = Sequence[tuple[str, bytes | None]]
 """Header keys and values, in order; a key may occur more than once."""
+
+
+AnyItem = TypeVar("AnyItem", bound=Hashable)
+
+
+def distinct(given: Iterable[AnyItem]) -> list[AnyItem]:
+    """Each item once, in order. A text would be taken letter by letter, so it is refused."""
+    if isinstance(given, str | bytes):
+        raise TypeError(f"{given!r:.100} is one item where several are taken: put it into a list")
+    return list(dict.fromkeys(given))
 
 
 class TopicPartition(NamedTuple):

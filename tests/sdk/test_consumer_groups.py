@@ -83,6 +83,12 @@ async def test_a_regular_expression_is_resolved_by_the_broker(bootstrap: str, to
             await poll_until(lambda: False, consumer)
 
 
+async def test_a_text_is_no_list_of_topics(bootstrap: str, topic: str) -> None:
+    async with member(bootstrap, topic) as consumer:
+        with pytest.raises(TypeError, match="is one item where several are taken"):
+            consumer.subscribe(topic)
+
+
 async def test_an_assignor_of_the_broker_can_be_chosen(bootstrap: str, topic: str) -> None:
     everything = await create(bootstrap, topic)
     async with member(bootstrap, topic, group_remote_assignor="range") as consumer:

@@ -22,6 +22,7 @@ from fencepost_client.admin.routing import at_brokers
 from fencepost_client.errors import admin_error
 from fencepost_client.requests.backoff import Backoff
 from fencepost_client.requests.procedures import ANY_NODE, Ask, Procedure, retry
+from fencepost_client.types import distinct
 
 _DOCUMENTATION_FROM: Final = 3
 _KINDS_FROM: Final = 1
@@ -156,7 +157,7 @@ def describe_configs(
     """Describe the settings of resources, these or all, by name."""
 
     def build(version: int, some: Sequence[ConfigResource]) -> DescribeConfigsRequest:
-        keys = None if names is None else list(names)
+        keys = None if names is None else distinct(names)
         wanted = [DescribeConfigsResource(each.kind, each.name, keys) for each in some]
         request = DescribeConfigsRequest(wanted, synonyms)
         if documentation:

@@ -23,6 +23,7 @@ from fencepost_protocol.generated.renew_delegation_token import RenewDelegationT
 from fencepost_client.errors import admin_error
 from fencepost_client.requests.backoff import Backoff
 from fencepost_client.requests.procedures import ANY_NODE, Ask, Procedure, retry
+from fencepost_client.types import distinct
 
 _USER = "User"
 
@@ -55,7 +56,7 @@ def create_delegation_token(
     owner: str | None, renewers: Iterable[str], max_lifetime_ms: int, backoff: Backoff
 ) -> Procedure[DelegationToken]:
     """Make a token for the user of this client, or for another one."""
-    names = tuple(renewers)
+    names = tuple(distinct(renewers))
     request = CreateDelegationTokenRequest(
         _USER if owner else "",
         owner or "",
@@ -94,7 +95,11 @@ def describe_delegation_tokens(
     owners: Iterable[str] | None, backoff: Backoff
 ) -> Procedure[list[DelegationToken]]:
     """Describe the tokens of some users, or all that this client's user may see."""
-    wanted = None if owners is None else [DescribeDelegationTokenOwner(_USER, o) for o in owners]
+    wanted = (
+        None
+        if owners is None
+        else [DescribeDelegationTokenOwner(_USER, o) for o in distinct(owners)]
+    )
     answer = yield from _asked(
         ApiKey.DESCRIBE_DELEGATION_TOKEN,
         DescribeDelegationTokenRequest(wanted),

@@ -18,7 +18,7 @@ from fencepost_protocol.primitives import uuid_text
 from fencepost_client.errors import KafkaError, RetriableError, UnsupportedVersionError, admin_error
 from fencepost_client.requests.backoff import Backoff
 from fencepost_client.requests.procedures import Ask, Moved, Pause, Procedure, Target
-from fencepost_client.types import TopicPartition
+from fencepost_client.types import TopicPartition, distinct
 
 K = TypeVar("K")
 V = TypeVar("V")
@@ -80,7 +80,7 @@ class _Outcomes(Generic[K, V]):
 
     def __init__(self, question: ItemRequest[K, V], items: Iterable[K]) -> None:
         self.question = question
-        self.wanted = list(dict.fromkeys(items))
+        self.wanted = distinct(items)
         self.left = dict.fromkeys(self.wanted)
         self.done: dict[K, V] = {}
         self.failed: dict[K, KafkaError] = {}

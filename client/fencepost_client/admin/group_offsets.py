@@ -39,7 +39,7 @@ from fencepost_client.admin.routing import Coordinators
 from fencepost_client.errors import KafkaError, UnsupportedVersionError, admin_error
 from fencepost_client.requests.backoff import Backoff
 from fencepost_client.requests.procedures import GROUP, Ask, Coordinator, Procedure, retry
-from fencepost_client.types import OffsetAndMetadata, TopicPartition
+from fencepost_client.types import OffsetAndMetadata, TopicPartition, distinct
 
 _ALL_FROM: Final = 2
 _STABLE_FROM: Final = 7
@@ -105,7 +105,7 @@ def list_offsets_of_groups(
             code = group.error_code or next((each.code for each in failed.values()), 0)
             yield ItemResult(group.group_id, code, None, done)
 
-    wanted = list(dict.fromkeys(group_ids))
+    wanted = distinct(group_ids)
     doing = "listing offsets of group"
     question = ItemRequest(doing, ApiKey.OFFSET_FETCH, build, read, version_max=_BY_NAME_UP_TO)
     done, failed = yield from gather_all(question, wanted, Coordinators(GROUP), backoff)

@@ -38,7 +38,7 @@ from fencepost_client.consumer.group_protocol import read_assignment, read_subsc
 from fencepost_client.errors import KafkaError
 from fencepost_client.requests.backoff import Backoff
 from fencepost_client.requests.procedures import GROUP, Coordinator, Procedure
-from fencepost_client.types import TopicPartition
+from fencepost_client.types import TopicPartition, distinct
 
 _STATES_FROM: Final = 4
 _TYPES_FROM: Final = 5
@@ -126,10 +126,10 @@ def list_groups(
         request = ListGroupsRequest()
         if states:
             require(version, _STATES_FROM, "listing groups by state")
-            request.states_filter = list(states)
+            request.states_filter = distinct(states)
         if types:
             require(version, _TYPES_FROM, "listing groups by type")
-            request.types_filter = list(types)
+            request.types_filter = distinct(types)
         return request
 
     def read(answer: Any, asked: Sequence[int]) -> Iterable[ItemResult[int, list[GroupListing]]]:
@@ -153,7 +153,7 @@ def describe_groups(
     group_ids: Iterable[str], backoff: Backoff
 ) -> Procedure[dict[str, GroupDescription]]:
     """Describe groups of all types; they are asked for as one type after the other."""
-    wanted = list(dict.fromkeys(group_ids))
+    wanted = distinct(group_ids)
     where = Coordinators(GROUP)
 
     def read_with(

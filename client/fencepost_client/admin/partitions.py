@@ -33,7 +33,7 @@ from fencepost_client.admin.routing import Leaders
 from fencepost_client.errors import KafkaError, admin_error
 from fencepost_client.requests.backoff import Backoff
 from fencepost_client.requests.procedures import Ask, Controller, Procedure, retry
-from fencepost_client.types import TopicPartition
+from fencepost_client.types import TopicPartition, distinct
 
 MAX_TIMESTAMP: Final = -3
 """The record with the highest timestamp (KIP-734)."""
@@ -133,7 +133,7 @@ def elect_leaders(
     timeout_ms: int,
 ) -> Procedure[dict[TopicPartition, bool]]:
     """Elect leaders of these partitions, or of all that need one; whether each changed."""
-    wanted = None if partitions is None else list(dict.fromkeys(partitions))
+    wanted = None if partitions is None else distinct(partitions)
 
     def build(version: int) -> ElectLeadersRequest:
         topics = None

@@ -29,6 +29,7 @@ from fencepost_client.admin.fan_out import ItemRequest, ItemResult, ask_at, gath
 from fencepost_client.errors import ConfigError, KafkaError, admin_error
 from fencepost_client.requests.backoff import Backoff
 from fencepost_client.requests.procedures import ANY_NODE, Ask, Controller, Procedure, retry
+from fencepost_client.types import distinct
 
 _EXACTLY, _DEFAULT, _ANY = range(3)
 
@@ -196,7 +197,7 @@ def describe_user_scram_credentials(
     users: Iterable[str] | None, backoff: Backoff
 ) -> Procedure[dict[str, dict[ScramMechanism, int]]]:
     """Describe the SCRAM mechanisms of users, or of all users, with their iterations."""
-    wanted = None if users is None else [UserName(user) for user in dict.fromkeys(users)]
+    wanted = None if users is None else [UserName(user) for user in distinct(users)]
     if wanted == []:
         return {}  # to a broker none is all
     ask = Ask(

@@ -39,6 +39,7 @@ from fencepost_client.admin.routing import metadata_of
 from fencepost_client.errors import KafkaError, UnsupportedVersionError, admin_error
 from fencepost_client.requests.backoff import Backoff
 from fencepost_client.requests.procedures import ANY_NODE, Ask, Controller, Procedure, retry
+from fencepost_client.types import distinct
 
 _DELETE_BY_STATE_FROM: Final = 6
 _NAMES_AT_ONCE: Final = 2000
@@ -230,7 +231,7 @@ def describe_topics(
     names: Iterable[str] | None, backoff: Backoff
 ) -> Procedure[dict[str, TopicDescription]]:
     """Describe topics, these or all; by Metadata before Kafka 3.8."""
-    wanted = None if names is None else list(dict.fromkeys(names))
+    wanted = None if names is None else distinct(names)
     try:
         found = yield from _pages(wanted, backoff)
     except UnsupportedVersionError:

@@ -20,7 +20,7 @@ from fencepost_client.admin.fan_out import ItemRequest, ItemResult, by_topic, ga
 from fencepost_client.admin.routing import Coordinators, Leaders, at_brokers, list_brokers
 from fencepost_client.requests.backoff import Backoff
 from fencepost_client.requests.procedures import TRANSACTION, Procedure
-from fencepost_client.types import TopicPartition
+from fencepost_client.types import TopicPartition, distinct
 
 ONGOING: Final = "Ongoing"
 NEVER_MS: Final = (1 << 31) - 1
@@ -148,7 +148,7 @@ def list_transactions(
     """List the transactional ids of all coordinators that match all filters."""
 
     def build(version: int, _: object) -> ListTransactionsRequest:
-        request = ListTransactionsRequest(list(filters.states), list(filters.producer_ids))
+        request = ListTransactionsRequest(distinct(filters.states), list(filters.producer_ids))
         if filters.longer_than_ms is not None:
             require(version, _DURATION_FROM, "filtering transactions by duration")
             request.duration_filter = filters.longer_than_ms

@@ -48,6 +48,7 @@ from fencepost_client.types import (
     GroupMetadata,
     OffsetAndMetadata,
     TopicPartition,
+    distinct,
 )
 
 if TYPE_CHECKING:
@@ -265,7 +266,7 @@ class Consumer(PartitionReader):
             raise IllegalStateError(
                 "the consumer has assigned partitions: call unsubscribe before subscribe"
             )
-        names = frozenset(topics)
+        names = frozenset(distinct(topics))
         for topic in names:
             if not is_legal_name(topic):
                 raise ConfigError(f"{topic!r:.300} is not a topic name")

@@ -26,7 +26,7 @@ from fencepost_client.metrics import RequestMetrics
 from fencepost_client.network.client_settings import ClientSettings, read_bootstrap
 from fencepost_client.network.network_client import NetworkClient
 from fencepost_client.network.security import SecuritySettings, read_security
-from fencepost_client.types import TopicPartition
+from fencepost_client.types import TopicPartition, distinct
 
 _ITERATION_MS: Final = 3_000
 _LOOK_AGAIN_SECONDS: Final = 0.5
@@ -152,7 +152,7 @@ class ShareConsumer(BaseClient):
         consumer.subscribe(["orders", "payments"])
         """
         self._connected()
-        names = frozenset(topics)
+        names = frozenset(distinct(topics))
         for topic in names:
             if not is_legal_name(topic):
                 raise ConfigError(f"{topic!r:.300} is not a topic name")
