@@ -33,6 +33,17 @@ from fencepost_client import TopicPartition as FencepostPartition
 from fencepost_protocol.errors import ErrorCode
 from fencepost_protocol.generated.create_topics import CreatableTopic, CreateTopicsRequest
 from fencepost_protocol.generated.describe_log_dirs import DescribeLogDirsRequest
+from fencepost_protocol.generated.fetch import FetchPartition, FetchRequest, FetchTopic
+from fencepost_protocol.generated.list_offsets import (
+    ListOffsetsPartition,
+    ListOffsetsRequest,
+    ListOffsetsTopic,
+)
+from fencepost_protocol.generated.offset_for_leader_epoch import (
+    OffsetForLeaderEpochRequest,
+    OffsetForLeaderPartition,
+    OffsetForLeaderTopic,
+)
 from fencepost_protocol.generated.produce import (
     PartitionProduceData,
     ProduceRequest,
@@ -93,6 +104,19 @@ async def produced(client: Client, value: bytes, topic: str = "orders") -> Error
     return ErrorCode(answer.responses[0].partition_responses[0].error_code)
 
 
+async def read_errors(client: Client, topic: str) -> set[ErrorCode]:
+    """What a consumer is told: an empty log would make it believe that the records are gone."""
+    fetch = FetchRequest(topics=[FetchTopic(topic, partitions=[FetchPartition(0)])])
+    ends = ListOffsetsRequest(-1, 0, [ListOffsetsTopic(topic, [ListOffsetsPartition(0, -1, -1)])])
+    epoch = OffsetForLeaderTopic(topic, [OffsetForLeaderPartition(0, -1, 0)])
+    asked = OffsetForLeaderEpochRequest(-1, [epoch])
+    return {
+        ErrorCode((await client.ask(fetch, 12)).responses[0].partitions[0].error_code),
+        ErrorCode((await client.ask(ends, 9)).topics[0].partitions[0].error_code),
+        ErrorCode((await client.ask(asked, 4)).topics[0].partitions[0].error_code),
+    }
+
+
 @pytest.mark.parametrize("on_disk", [False, True])
 @pytest.mark.parametrize(
     "fault",
@@ -141,12 +165,14 @@ async def test_a_partition_that_cannot_be_made_is_offline_until_there_is_room(ho
         full = at.broker.disk.add(DiskFull(topic="more"))
         at.broker.create_topic("more", 1)
         assert await produced(client, b"early", topic="more") == REFUSED
+        assert await read_errors(client, "more") == {REFUSED}
         clock.jump(hours=hours)
         full.remove()
         clock.advance(ms=999)
         assert await produced(client, b"soon", topic="more") == REFUSED
         clock.advance(ms=1)
         assert await produced(client, b"there", topic="more") == 0
+        assert await read_errors(client, "more") == {ErrorCode.NONE}
     assert "more-0 cannot be created; retrying" in at.told
 
 

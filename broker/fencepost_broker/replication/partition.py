@@ -121,6 +121,12 @@ class Partition:
             return ErrorCode.FENCED_LEADER_EPOCH
         return ErrorCode.UNKNOWN_LEADER_EPOCH
 
+    @property
+    def is_offline(self) -> bool:
+        """Whether its log could not be opened or created, so that it only looks empty."""
+        log = self.log
+        return log.failure is not None and not log.log_end_offset
+
     def use_log(self, log: PartitionLog) -> None:
         """Exchange the log; what was counted stays."""
         self._records_before = self.records_in

@@ -195,8 +195,7 @@ class Fetching:
         if cannot_be:
             limit, first = 0, True  # find out whether there is anything to read
         log = wanted.partition.log
-        if self.replica is not None and log.failure is not None and not log.log_end_offset:
-            # The log has failed and looks empty, which says nothing about followers' records.
+        if log.failure is not None and wanted.partition.is_offline:
             return PartitionData(number, ErrorCode.KAFKA_STORAGE_ERROR, -1)
         if wanted.entry.last_fetched_epoch >= 0:
             told = _divergence(log, wanted.entry)

@@ -56,7 +56,10 @@ def find(context: BrokerContext, request: Request, key: SharePartitionKey) -> Fo
     partition = topic.partition(key.number)
     if partition is None:
         return Found(None, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
-    return Found(partition, partition.epoch_error(-1))
+    error = partition.epoch_error(-1)
+    if not error and partition.is_offline:
+        error = ErrorCode.KAFKA_STORAGE_ERROR
+    return Found(partition, error)
 
 
 class Acknowledging:

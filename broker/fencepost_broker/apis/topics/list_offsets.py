@@ -113,6 +113,8 @@ def _one(
     error = partition.epoch_error(entry.current_leader_epoch)
     if error:
         return ListOffsetsPartitionResponse(number, error)
+    if partition.is_offline:
+        return ListOffsetsPartitionResponse(number, ErrorCode.KAFKA_STORAGE_ERROR)
     replication = partition.replication
     shows_less = False
     if replication is not None:

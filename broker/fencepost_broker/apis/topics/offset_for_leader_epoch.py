@@ -48,5 +48,7 @@ def _end(partition: Partition | None, entry: OffsetForLeaderPartition) -> EpochE
     error = partition.epoch_error(entry.current_leader_epoch)
     if error:
         return EpochEndOffset(error, number)
+    if partition.is_offline:
+        return EpochEndOffset(ErrorCode.KAFKA_STORAGE_ERROR, number)
     end = partition.log.offset_for_leader_epoch(entry.leader_epoch)
     return EpochEndOffset(ErrorCode.NONE, number, *end)
