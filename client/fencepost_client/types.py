@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple, TypeAlias, TypeVar
+from operator import index
+from typing import Any, Final, NamedTuple, TypeAlias, TypeVar
 
 Headers: TypeAlias = Sequence[tuple[str, bytes | None]]
 """Header keys and values, in order; a key may occur more than once."""
 
 
+_NUMBER_MAX: Final = (1 << 63) - 1
 AnyItem = TypeVar("AnyItem", bound=Hashable)
 
 
@@ -18,6 +20,17 @@ def distinct(given: Iterable[AnyItem]) -> list[AnyItem]:
     if isinstance(given, str | bytes):
         raise TypeError(f"{given!r:.100} is one item where several are taken: put it into a list")
     return list(dict.fromkeys(given))
+
+
+def whole_number(what: str, given: Any) -> int:
+    """An offset, or another number that is sent in 63 bits."""
+    try:
+        found = index(given)
+    except TypeError:
+        raise TypeError(f"{what} is {given!r:.100}; it is a whole number") from None
+    if not 0 <= found <= _NUMBER_MAX:
+        raise ValueError(f"{what} is {found}; it is from 0 to {_NUMBER_MAX}")
+    return found
 
 
 class TopicPartition(NamedTuple):
@@ -33,6 +46,19 @@ class OffsetAndMetadata(NamedTuple):
     offset: int
     metadata: str = ""
     leader_epoch: int = -1
+
+
+def as_offsets(
+    given: Mapping[TopicPartition, OffsetAndMetadata | int],
+) -> dict[TopicPartition, OffsetAndMetadata]:
+    """Offsets to commit, checked."""
+    found = {}
+    for where, offset in given.items():
+        if not isinstance(where, TopicPartition):
+            raise TypeError(f"{where!r:.100} is no TopicPartition")
+        taken = offset if isinstance(offset, OffsetAndMetadata) else OffsetAndMetadata(offset)
+        found[where] = taken._replace(offset=whole_number("the offset", taken.offset))
+    return found
 
 
 class RecordMetadata(NamedTuple):

@@ -89,6 +89,17 @@ async def test_a_text_is_no_list_of_topics(bootstrap: str, topic: str) -> None:
             consumer.subscribe(topic)
 
 
+async def test_an_offset_that_no_record_can_have_is_refused(bootstrap: str, topic: str) -> None:
+    where, *_ = await create(bootstrap, topic)
+    async with member(bootstrap, topic) as consumer:
+        consumer.assign([where])
+        for wrong in (-1, "x", 1.5):
+            with pytest.raises((TypeError, ValueError), match="the offset is"):
+                consumer.seek(where, wrong)  # type: ignore[arg-type]
+            with pytest.raises((TypeError, ValueError), match="the offset is"):
+                await consumer.commit({where: wrong})  # type: ignore[dict-item]
+
+
 async def test_an_assignor_of_the_broker_can_be_chosen(bootstrap: str, topic: str) -> None:
     everything = await create(bootstrap, topic)
     async with member(bootstrap, topic, group_remote_assignor="range") as consumer:

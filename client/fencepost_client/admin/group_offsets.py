@@ -39,7 +39,7 @@ from fencepost_client.admin.routing import Coordinators
 from fencepost_client.errors import KafkaError, UnsupportedVersionError, admin_error
 from fencepost_client.requests.backoff import Backoff
 from fencepost_client.requests.procedures import GROUP, Ask, Coordinator, Procedure, retry
-from fencepost_client.types import OffsetAndMetadata, TopicPartition, distinct
+from fencepost_client.types import OffsetAndMetadata, TopicPartition, as_offsets, distinct
 
 _ALL_FROM: Final = 2
 _STABLE_FROM: Final = 7
@@ -158,13 +158,12 @@ def alter_group_offsets(
     group_id: str, offsets: Mapping[TopicPartition, OffsetAndMetadata | int], backoff: Backoff
 ) -> Procedure[dict[TopicPartition, None]]:
     """Set the offsets of a group without members, in some partitions."""
+    given = as_offsets(offsets)
 
     def build(_: int, some: Sequence[TopicPartition]) -> OffsetCommitRequest:
         topics: dict[str, OffsetCommitRequestTopic] = {}
         for where in some:
-            offset = offsets[where]
-            if isinstance(offset, int):
-                offset = OffsetAndMetadata(offset)
+            offset = given[where]
             topic = topics.setdefault(where.topic, OffsetCommitRequestTopic(where.topic))
             topic.partitions.append(
                 OffsetCommitRequestPartition(

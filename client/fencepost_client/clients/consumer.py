@@ -48,6 +48,7 @@ from fencepost_client.types import (
     GroupMetadata,
     OffsetAndMetadata,
     TopicPartition,
+    as_offsets,
     distinct,
 )
 
@@ -407,10 +408,7 @@ class Consumer(PartitionReader):
         client = self._connected()
         self._group_id()
         assert self._membership is not None
-        given = {
-            where: offset if isinstance(offset, OffsetAndMetadata) else OffsetAndMetadata(offset)
-            for where, offset in (self._to_commit() if offsets is None else offsets).items()
-        }
+        given = self._to_commit() if offsets is None else as_offsets(offsets)
         membership, history = self._membership, self._history
         while given:
             group = membership.metadata()

@@ -21,7 +21,7 @@ from fencepost_client.consumer.record_batch import EncodedBatch, RecordBatch
 from fencepost_client.errors import ConfigError, IllegalStateError, OffsetOutOfRangeError
 from fencepost_client.metadata.cluster import is_legal_name
 from fencepost_client.network.client_settings import ClientSettings
-from fencepost_client.types import ConsumerRecord, OffsetAndMetadata, TopicPartition
+from fencepost_client.types import ConsumerRecord, OffsetAndMetadata, TopicPartition, whole_number
 
 T = TypeVar("T")
 _ITERATION_MS: Final = 3_000
@@ -241,13 +241,11 @@ class PartitionReader(BaseClient):
         ``until`` is the end of a range: until the next ``seek``, no more records from that offset
         on are fetched than come with the last batch of the range.
         """
+        known = offset if isinstance(offset, OffsetAndMetadata) else OffsetAndMetadata(offset)
+        at = whole_number("the offset", known.offset)
         if self._history is not None:
-            at = offset if isinstance(offset, int) else offset.offset
             self._history.moved(partition, at)
-        if isinstance(offset, OffsetAndMetadata):
-            self._position(partition).seek(offset.offset, offset.leader_epoch, until)
-        else:
-            self._position(partition).seek(offset, until=until)
+        self._position(partition).seek(at, known.leader_epoch, until)
         self._drop_pending(partition)
         self._fetching().run_soon()
 

@@ -35,6 +35,7 @@ from fencepost_client.types import (
     OffsetAndMetadata,
     PreparedTxnState,
     TopicPartition,
+    as_offsets,
 )
 
 if TYPE_CHECKING:
@@ -368,10 +369,7 @@ class Producer(RecordSender):
                 f"send_offsets takes consumer.group_metadata(), not {group!r}: a group id alone "
                 f"cannot fence a member that lost its partitions (KIP-447)"
             )
-        given = {
-            where: offset if isinstance(offset, OffsetAndMetadata) else OffsetAndMetadata(offset)
-            for where, offset in offsets.items()
-        }
+        given = as_offsets(offsets)
         client, sender_loop = self._started()
         await sender_loop.added()
         history = self._history

@@ -21,12 +21,13 @@ from fencepost_client.network.client_settings import ClientSettings
 from fencepost_client.network.network_client import NetworkClient
 from fencepost_client.producer.accumulator import Accumulator
 from fencepost_client.producer.batch import RECORD_OVERHEAD_MAX, Batch, size_of_headers
-from fencepost_client.producer.record_columns import Columns, as_bytes, as_headers, as_timestamp
+from fencepost_client.producer.record_columns import Columns, as_bytes, as_headers
 from fencepost_client.producer.sender_settings import SenderSettings
 from fencepost_client.producer.transaction_manager import TransactionManager
 from fencepost_client.types import (
     Headers,
     RecordMetadata,
+    whole_number,
 )
 
 _BYTES_BEFORE_A_BREATH: Final = 1 << 17
@@ -100,7 +101,7 @@ class RecordSender(BaseClient):
             headers = as_headers(headers)
             size += size_of_headers(headers)
         if timestamp_ms is not None:
-            timestamp_ms = as_timestamp(timestamp_ms)
+            timestamp_ms = whole_number("timestamp_ms", timestamp_ms)
         accumulator, manager, sender_loop = self._accumulator, self._manager, self._sender_loop
         if (
             sender_loop is None
@@ -168,7 +169,7 @@ class RecordSender(BaseClient):
         """
         columns = Columns(values, keys)
         if timestamp_ms is not None:
-            timestamp_ms = as_timestamp(timestamp_ms)
+            timestamp_ms = whole_number("timestamp_ms", timestamp_ms)
         taken = Deliveries()
         if columns.keys is not None and partition is None:
             for key, value in zip(columns.keys, columns.values, strict=True):

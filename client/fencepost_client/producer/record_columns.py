@@ -9,14 +9,12 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Iterable, Sequence
 from itertools import accumulate
-from operator import index
-from typing import Any, Final
+from typing import Any
 
 from fencepost_client.errors import ConfigError
 from fencepost_client.producer.batch import RECORD_OVERHEAD_MAX
 from fencepost_client.types import Headers
 
-_TIMESTAMP_MAX: Final = (1 << 63) - 1
 _TAKEN_AS_THEY_ARE = {bytes, type(None)}
 
 
@@ -28,19 +26,6 @@ def as_bytes(what: str, given: Any) -> bytes:
         how = f"{what}.encode()" if isinstance(given, str) else "json.dumps(...).encode(), say"
         kind = type(given).__name__
         raise TypeError(f"{what} is of type {kind}; records contain bytes: write {how}") from None
-
-
-def as_timestamp(given: Any) -> int:
-    """A timestamp that a record can have."""
-    try:
-        found = index(given)
-    except TypeError:
-        kind = type(given).__name__
-        text = f"timestamp_ms is of type {kind}; it is a whole number, milliseconds since 1970"
-        raise TypeError(text) from None
-    if not 0 <= found <= _TIMESTAMP_MAX:
-        raise ValueError(f"timestamp_ms is {found}; it counts milliseconds since 1970, in 63 bits")
-    return found
 
 
 def as_headers(given: Any) -> Headers:

@@ -1,25 +1,37 @@
-"""What ``send`` refuses: a batch with what cannot be encoded would hold up its partition."""
+"""What records and offsets cannot be: a batch that cannot be encoded would hold up others."""
 
 from __future__ import annotations
 
 from typing import Any
 
 import pytest
-from fencepost_client.producer.record_columns import as_headers, as_timestamp
+from fencepost_client.producer.record_columns import as_headers
+from fencepost_client.types import OffsetAndMetadata, TopicPartition, as_offsets, whole_number
 
 
 @pytest.mark.parametrize(
     ("given", "error", "told"),
     [
-        ("x", TypeError, "timestamp_ms is of type str; it is a whole number"),
-        (1.5, TypeError, "timestamp_ms is of type float"),
-        (-1, ValueError, "timestamp_ms is -1; it counts milliseconds since 1970"),
-        (1 << 63, ValueError, "in 63 bits"),
+        ("x", TypeError, "the offset is 'x'; it is a whole number"),
+        (1.5, TypeError, "the offset is 1.5"),
+        (-1, ValueError, "the offset is -1; it is from 0 to 9223372036854775807"),
+        (1 << 63, ValueError, "the offset is 9223372036854775808"),
     ],
 )
-def test_timestamps(given: Any, error: type[Exception], told: str) -> None:
+def test_offsets_and_timestamps(given: Any, error: type[Exception], told: str) -> None:
     with pytest.raises(error, match=told):
-        as_timestamp(given)
+        whole_number("the offset", given)
+    with pytest.raises(error, match=told):
+        as_offsets({TopicPartition("t", 0): given})
+
+
+def test_offsets_to_commit() -> None:
+    where, known = TopicPartition("t", 0), OffsetAndMetadata(5, "note", 3)
+    assert as_offsets({where: 5}) == {where: OffsetAndMetadata(5)}
+    assert as_offsets({where: known}) == {where: known}
+    wrong: Any = {"t": 5}
+    with pytest.raises(TypeError, match="'t' is no TopicPartition"):
+        as_offsets(wrong)
 
 
 @pytest.mark.parametrize(
