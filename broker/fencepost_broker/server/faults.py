@@ -14,7 +14,11 @@ import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence, Sized
 from typing import Any, Final, Generic, Literal, Protocol, TypedDict, TypeVar, Unpack
 
+import msgspec
+
+from fencepost_broker.config.sources.structs import StructError, convert
 from fencepost_broker.faults import rule as rules
+from fencepost_broker.faults.compiled import RuleError
 from fencepost_broker.faults.rule import AnyAct, Match, Rule, Status, Touched
 from fencepost_broker.operations import AnyOperation
 
@@ -241,11 +245,12 @@ class Faults(Generic[F]):
         return self.add_all([rule])[0]
 
     def add_all(self, rules_: Iterable[Rule]) -> list[F]:
-        """Add rules, all or none."""
+        """Add rules, all or none; raises ``RuleError`` for one that cannot work."""
+        checked = [_checked(each) for each in rules_]
 
         def add() -> list[F]:
             all_of_them = self._of_broker()
-            return [self._make(each, all_of_them, self._run) for each in all_of_them.add(*rules_)]
+            return [self._make(each, all_of_them, self._run) for each in all_of_them.add(*checked)]
 
         made: list[F] = self._run(add)
         return made
@@ -379,3 +384,17 @@ class Faults(Generic[F]):
         given: dict[str, Any] = dict(options)
         match = {name: given.pop(name) for name in Match.__struct_fields__ if name in given}
         return self.add(Rule(act=act, match=Match(**match), **given))
+
+
+def _checked(rule: Rule) -> Rule:
+    """Return a rule; raises ``RuleError`` for values that it cannot have in JSON or TOML either.
+
+    A struct that is made in Python takes any value: msgspec looks only at what it converts.
+    """
+    if not isinstance(rule, Rule):
+        raise TypeError(f"a rule must be a Rule, not {rule!r:.80}")
+    try:
+        convert(msgspec.to_builtins(rule), Rule)
+    except (StructError, TypeError) as error:
+        raise RuleError(f"{rule.name}: {error}" if rule.name else str(error)) from None
+    return rule
