@@ -15,6 +15,10 @@ SECOND_MS: Final = 1000
 MINUTE_MS: Final = 60 * SECOND_MS
 HOUR_MS: Final = 60 * MINUTE_MS
 DAY_MS: Final = 24 * HOUR_MS
+STEP_MS_MAX: Final = 100 * 365 * DAY_MS
+"""The longest step, forward or back."""
+LAST_MS: Final = 253_402_300_799_999
+"""The end of the year 9999: programs that read timestamps know no later one."""
 _NS_IN_MS: Final = 1_000_000
 
 
@@ -37,6 +41,10 @@ class Follower(Protocol):
         """Go on with what waits for time to pass."""
 
 
+class StepError(ValueError):
+    """A step that a clock cannot make, or a time that it cannot show."""
+
+
 class ClockPosition(NamedTuple):
     """Where a state clock stands."""
 
@@ -55,6 +63,8 @@ class StateClock:
 
     def __init__(self, *, manual: bool = False, at_ms: int | None = None) -> None:
         """``at_ms`` is the first time, in milliseconds since 1970 (default: now)."""
+        if at_ms is not None:
+            _check_time(at_ms, f"at_ms={at_ms}")
         self._apart_ns = _apart_ns()
         really_ms = self._system_ms()
         begin_ms = really_ms if at_ms is None else at_ms
@@ -99,8 +109,9 @@ class StateClock:
         No time passes by that. Sessions, rebalances and the times between two looks at logs go on
         as before, because they are durations. Retention, timeouts of transactions, expiry of ids
         and offsets, and the timestamps that the broker gives compare the clock, and see the step.
+        Raises ``StepError`` for more than 100 years, and for times before 1970 or after 9999.
         """
-        by_ms = _duration_ms(days, hours, minutes, seconds, ms)
+        by_ms = self._step_ms(days, hours, minutes, seconds, ms)
         self._step(by_ms)
         for follower in self._followers.copy():
             follower.jumped(by_ms)
@@ -128,11 +139,11 @@ class StateClock:
 
         Machines are woken at each of their deadlines on the way, in order, so that consequences
         come at their own time. Maintenance of logs is done once, at the end. A clock that is not
-        manual continues from there.
+        manual continues from there. Raises ``StepError`` as ``jump`` does.
         """
-        by_ms = _duration_ms(days, hours, minutes, seconds, ms)
+        by_ms = self._step_ms(days, hours, minutes, seconds, ms)
         if by_ms < 0:
-            raise ValueError(f"time cannot pass backwards ({by_ms} ms): jump sets the clock back")
+            raise StepError(f"time cannot pass backwards ({by_ms} ms): jump sets the clock back")
         target_ms = self.now_ms() + by_ms
         while (due_ms := self.next_deadline_ms()) is not None and due_ms <= target_ms:
             self._move_to(due_ms)
@@ -175,6 +186,21 @@ class StateClock:
         deadlines = [follower.deadline_ms() for follower in self._followers]
         return min((each for each in deadlines if each is not None), default=None)
 
+    def _step_ms(self, days: float, hours: float, minutes: float, seconds: float, ms: int) -> int:
+        """Return how far to move; raises ``StepError`` if the clock cannot be moved so far."""
+        parts = {"days": days, "hours": hours, "minutes": minutes, "seconds": seconds, "ms": ms}
+        told = ", ".join(f"{name}={part!r:.30}" for name, part in parts.items() if part)
+        try:
+            by_ms = round(
+                days * DAY_MS + hours * HOUR_MS + minutes * MINUTE_MS + seconds * SECOND_MS + ms
+            )
+        except (OverflowError, ValueError):  # infinite, or not a number
+            by_ms = STEP_MS_MAX + 1
+        if abs(by_ms) > STEP_MS_MAX:
+            raise StepError(f"{told}: a step is at most 100 years, forward or back")
+        _check_time(self.now_ms() + by_ms, told)
+        return by_ms
+
     def _move_to(self, at_ms: int) -> None:
         self._step(max(at_ms - self.now_ms(), 0))
 
@@ -203,8 +229,9 @@ class ProcessClock:
         return self._loop.call_later(delay_ms / 1000, call)
 
 
-def _duration_ms(days: float, hours: float, minutes: float, seconds: float, ms: int) -> int:
-    return ms + round(days * DAY_MS + hours * HOUR_MS + minutes * MINUTE_MS + seconds * SECOND_MS)
+def _check_time(at_ms: int, told: str) -> None:
+    if not 0 <= at_ms <= LAST_MS:
+        raise StepError(f"{told}: state time cannot be before 1970 or after the year 9999")
 
 
 def wall_ms() -> int:

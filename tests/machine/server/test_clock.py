@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from types import SimpleNamespace
+from typing import Any
 
 import pytest
 from fencepost_broker.server import clock as clocks
-from fencepost_broker.server.clock import StateClock
+from fencepost_broker.server.clock import LAST_MS, StateClock, StepError
 
 MS = 1_000_000
 
@@ -157,3 +158,41 @@ def test_a_paused_clock_runs_on_from_where_it_stands_after_the_systems_was_set(w
     clock.resume()
     clock.notice_step()
     assert (clock.now_ms(), clock.position.ahead_ms) == (1_000_000, 5_000)
+
+
+@pytest.mark.parametrize("move", ["advance", "jump"])
+@pytest.mark.parametrize(
+    ("step", "told"),
+    [
+        ({"days": 36_501}, "days=36501: a step is at most 100 years"),
+        ({"days": 10**30, "ms": 1}, "ms=1: a step is at most 100 years"),
+        ({"hours": float("inf")}, "hours=inf: a step is at most 100 years"),
+        ({"seconds": float("nan")}, "seconds=nan: a step is at most 100 years"),
+        ({"days": 36_500}, "days=36500: state time cannot be before 1970 or after the year 9999"),
+    ],
+)
+def test_a_step_that_a_clock_cannot_make_changes_nothing(
+    move: str, step: dict[str, Any], told: str
+) -> None:
+    clock = StateClock(manual=True, at_ms=LAST_MS - 1000)
+    with pytest.raises(StepError) as caught:
+        getattr(clock, move)(**step)
+    assert told in str(caught.value)
+    assert clock.now_ms() == LAST_MS - 1000
+
+
+def test_a_clock_cannot_be_set_to_a_time_before_1970() -> None:
+    clock = StateClock(manual=True, at_ms=1000)
+    with pytest.raises(StepError, match=r"seconds=-2: state time cannot be before 1970"):
+        clock.jump(seconds=-2)
+    assert clock.now_ms() == 1000
+    clock.jump(seconds=-1)
+    assert clock.now_ms() == 0
+    with pytest.raises(StepError, match="at_ms=-1: state time cannot be before 1970"):
+        StateClock(at_ms=-1)
+
+
+def test_a_step_is_a_whole_number_of_milliseconds() -> None:
+    clock = StateClock(manual=True, at_ms=0)
+    clock.advance(seconds=0.5, ms=1.6)  # type: ignore[arg-type]
+    assert (clock.now_ms(), type(clock.now_ms())) == (502, int)
