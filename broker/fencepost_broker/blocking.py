@@ -454,8 +454,8 @@ class Clock:
         ms: int = 0,
     ) -> None:  # fmt: skip
         """Move state time forward, and do everything that becomes due before this returns."""
-        step = partial(self._clock.advance, days=days, hours=hours, minutes=minutes, ms=ms)
-        self._broker._ask(partial(step, seconds=seconds))
+        step = partial(self._clock.advance_in_turns, days=days, hours=hours, minutes=minutes, ms=ms)
+        self._broker._running_thread().run(partial(step, seconds=seconds))
 
 
 async def _at_once(call: Callable[[], R]) -> R:

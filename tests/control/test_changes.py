@@ -20,7 +20,9 @@ from fencepost_protocol.generated.produce import (
 from fencepost_protocol.records.writer import build_batch
 
 from tests.control.harness import Controlled, controlled
+from tests.support.always_due import AlwaysDue
 from tests.support.broker import Client
+from tests.support.waiting import until
 
 pytestmark = pytest.mark.asyncio
 HOUR_MS = 3600 * 1000
@@ -131,6 +133,17 @@ async def test_the_clock_is_paused_set_back_and_resumed() -> None:
         for wrong in ({}, {"days": -1, "hours": 24}, {"days": 40_000}, {"days": -30_000}):
             await it.ask("POST", "/v1/clock/jump", wrong, expect=400)
         await it.ask("POST", "/v1/clock/jump", {"days": -1e308}, expect=400)
+
+
+async def test_a_long_advance_leaves_the_broker_to_its_clients() -> None:
+    async with controlled(clock="manual", topics={"t": 1}) as it, it.client() as client:
+        due, before = AlwaysDue(it.broker.clock), it.broker.clock.now_ms()
+        advance = asyncio.create_task(it.ask("POST", "/v1/clock/advance", {"days": 1}))
+        await until(lambda: due.expired)
+        assert await produced(client) is ErrorCode.NONE
+        assert (await it.ask("GET", "/v1/clock"))["now_ms"] == before
+        due.is_over = True
+        assert (await advance)["now_ms"] == before + 24 * HOUR_MS
 
 
 # -- snapshots -----------------------------------------------------------------------------------

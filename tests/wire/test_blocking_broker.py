@@ -19,6 +19,7 @@ from fencepost_broker.server.loop_thread import LoopThread, enter, leave
 from fencepost_client import TopicPartition
 from fencepost_client.blocking import Consumer, Producer
 
+from tests.support.always_due import AlwaysDue
 from tests.support.waiting import polled
 
 DAY_MS = 86_400_000
@@ -110,6 +111,19 @@ def test_time_moves_when_it_is_told_to() -> None:
         broker.clock.advance(days=8)
         with Consumer(broker.bootstrap) as consumer:
             assert consumer.beginning_offsets([T]) == {T: 1}
+
+
+def test_a_long_advance_leaves_the_broker_to_other_threads() -> None:
+    clock = StateClock(manual=True)
+    with Broker(topics={"t": 1}, clock=clock) as broker:
+        due, before = AlwaysDue(clock), clock.now_ms()
+        advance = threading.Thread(target=broker.clock.advance, kwargs={"days": 1}, daemon=True)
+        advance.start()
+        polled(lambda: due.expired)
+        write(broker, b"meanwhile")
+        due.is_over = True
+        advance.join()
+        assert clock.now_ms() == before + DAY_MS
 
 
 def test_markers_are_held_until_they_are_released() -> None:

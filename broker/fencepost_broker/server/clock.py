@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Final, NamedTuple, Protocol
 
 SECOND_MS: Final = 1000
@@ -20,6 +20,9 @@ STEP_MS_MAX: Final = 100 * 365 * DAY_MS
 LAST_MS: Final = 253_402_300_799_999
 """The end of the year 9999: programs that read timestamps know no later one."""
 _NS_IN_MS: Final = 1_000_000
+_TURN_S: Final = 0.1
+_REST_S: Final = 0.01
+"""An advance that takes longer than a turn lets the event loop do other things for so long."""
 
 
 class Follower(Protocol):
@@ -141,15 +144,41 @@ class StateClock:
         come at their own time. Maintenance of logs is done once, at the end. A clock that is not
         manual continues from there. Raises ``StepError`` as ``jump`` does.
         """
-        by_ms = self._step_ms(days, hours, minutes, seconds, ms)
+        for _ in self._advancing(self._step_ms(days, hours, minutes, seconds, ms)):
+            pass
+
+    async def advance_in_turns(
+        self, *, days: float = 0, hours: float = 0, minutes: float = 0, seconds: float = 0,
+        ms: int = 0,
+    ) -> None:  # fmt: skip
+        """Do as ``advance``, and let the event loop have its turn if that takes long.
+
+        Years in which share groups write a snapshot each five minutes take minutes. Meanwhile, the
+        broker answers requests, at the time that it is then, and can be stopped. What takes less
+        than a tenth of a second is done at once.
+        """
+        loop = asyncio.get_running_loop()
+        turn_is_over_s = loop.time() + _TURN_S
+        for _ in self._advancing(self._step_ms(days, hours, minutes, seconds, ms)):
+            if loop.time() >= turn_is_over_s:
+                await asyncio.sleep(_REST_S)
+                turn_is_over_s = loop.time() + _TURN_S
+
+    def _advancing(self, by_ms: int) -> Iterator[None]:
+        """Advance; yields after each deadline, where the clock may be moved by others, too."""
         if by_ms < 0:
             raise StepError(f"time cannot pass backwards ({by_ms} ms): jump sets the clock back")
-        target_ms = self.now_ms() + by_ms
-        while (due_ms := self.next_deadline_ms()) is not None and due_ms <= target_ms:
-            self._move_to(due_ms)
+        left_ms = by_ms
+        while (due_ms := self.next_deadline_ms()) is not None:
+            next_ms = max(due_ms - self.now_ms(), 0)
+            if next_ms > left_ms:
+                break
+            self._step(next_ms)
+            left_ms -= next_ms
             for follower in self._followers.copy():
                 follower.expire()
-        self._move_to(target_ms)
+            yield
+        self._step(left_ms)
         for follower in self._followers.copy():
             follower.catch_up()
 
@@ -200,9 +229,6 @@ class StateClock:
             raise StepError(f"{told}: a step is at most 100 years, forward or back")
         _check_time(self.now_ms() + by_ms, told)
         return by_ms
-
-    def _move_to(self, at_ms: int) -> None:
-        self._step(max(at_ms - self.now_ms(), 0))
 
     def _step(self, by_ms: int) -> None:
         if self._stands_at_ms is None:

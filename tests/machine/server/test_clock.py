@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import asyncio
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
 from fencepost_broker.server import clock as clocks
 from fencepost_broker.server.clock import LAST_MS, StateClock, StepError
+
+from tests.support.always_due import AlwaysDue
+from tests.support.waiting import until
 
 MS = 1_000_000
 
@@ -196,3 +200,27 @@ def test_a_step_is_a_whole_number_of_milliseconds() -> None:
     clock = StateClock(manual=True, at_ms=0)
     clock.advance(seconds=0.5, ms=1.6)  # type: ignore[arg-type]
     assert (clock.now_ms(), type(clock.now_ms())) == (502, int)
+
+
+@pytest.mark.asyncio
+async def test_a_long_advance_lets_the_loop_do_other_things() -> None:
+    clock = StateClock(manual=True, at_ms=0)
+    due = AlwaysDue(clock)
+    advances = [asyncio.create_task(clock.advance_in_turns(ms=each)) for each in (300, 40)]
+    await until(lambda: due.expired)
+    clock.jump(ms=5)
+    due.is_over = True
+    await asyncio.gather(*advances)
+    assert clock.now_ms() == 345
+
+
+@pytest.mark.asyncio
+async def test_a_short_advance_is_done_at_once() -> None:
+    clock = StateClock(manual=True, at_ms=0)
+    follower = Follower(clock)
+    advance = clock.advance_in_turns(seconds=1)
+    with pytest.raises(StopIteration):
+        advance.send(None)
+    assert follower.told == ["catch up at 1000"]
+    with pytest.raises(StepError, match="jump sets the clock back"):
+        await clock.advance_in_turns(ms=-1)

@@ -51,14 +51,14 @@ def get_clock(context: ControlContext) -> Clock:
     return Clock(clock.now_ms(), clock.is_manual, clock.next_deadline_ms())
 
 
-def advance_clock(context: ControlContext, step: Step) -> Clock:
+async def advance_clock(context: ControlContext, step: Step) -> Clock:
     """Move state time forward, and do what becomes due."""
     if step.whole_ms <= 0:
         raise _refused(
             "the sum of days, hours, minutes, seconds and ms must be above 0, up to 100 years"
         )
     try:
-        context.clock.advance(ms=step.whole_ms)
+        await context.clock.advance_in_turns(ms=step.whole_ms)
     except StepError as error:
         raise _refused(str(error)) from None
     return get_clock(context)
