@@ -332,6 +332,11 @@ class Cluster:
             for number, each in self._cluster.brokers.items()
         }
 
+    def broker(self, broker_id: int) -> Broker:
+        """Return a broker that runs; stop it by the methods of the cluster."""
+        found = self._ask(lambda: self._cluster.broker(broker_id))
+        return Broker._running_in(self._running_thread(), found)
+
     def kill(self, broker_id: int) -> None:
         """End a broker at once, as a killed process ends; see ``fencepost_broker.Cluster``."""
         self._running_thread().run(lambda: self._cluster.kill(broker_id))

@@ -180,6 +180,20 @@ async def test_names_and_what_is_refused() -> None:
             cluster.brokers[1].snapshot()
 
 
+def test_a_blocking_program_asks_one_broker() -> None:
+    with blocking.Cluster(brokers=2, topics={"t": 1}) as cluster:
+        broker = cluster.broker(2)
+        assert broker.bootstrap == cluster.brokers[2].bootstrap
+        broker.faults.delay(0, api="Produce", name="own")
+        assert [each.name for each in cluster.broker(2).faults.list()] == ["own"]
+        assert cluster.broker(1).faults.list() == []
+        cluster.kill(2)
+        with pytest.raises(RuntimeError, match="broker 2 is not running"):
+            cluster.broker(2)
+        with pytest.raises(ValueError, match="there is no broker 3: ids are 1 to 2"):
+            cluster.broker(3)
+
+
 def test_in_a_blocking_program() -> None:
     with blocking.Cluster(brokers=2, topics={"t": 1}) as cluster:
         addresses = cluster.bootstrap
