@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 from fencepost_broker import Broker, StateClock
 from fencepost_broker.coordinator.records import RecordFamily
@@ -43,6 +45,13 @@ async def producer_in_a_transaction(broker: RunningBroker) -> raw.Producer:
     assert await producer.start() is NONE
     assert await producer.send() is NONE
     return producer
+
+
+async def test_what_is_no_operation_is_refused() -> None:
+    given: Any = "TimeOutTransaction"
+    async with running_broker() as broker:
+        with pytest.raises(TypeError, match="'TimeOutTransaction' is no operation: give one of"):
+            await perform(broker.server, given)
 
 
 async def test_a_timed_out_transaction_is_aborted_and_its_producer_is_fenced() -> None:

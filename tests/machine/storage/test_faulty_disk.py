@@ -57,6 +57,14 @@ def refusal(log: PartitionLog) -> str:
     return result.message or ""
 
 
+def test_what_is_no_fault_of_a_disk_is_refused() -> None:
+    faults = DiskFaults()
+    given: Any = 5
+    with pytest.raises(TypeError, match="5 is no fault of a disk"):
+        faults.add(given)
+    assert faults.loaded == ()
+
+
 def test_without_a_fault_a_file_is_the_other_disks_own() -> None:
     log, faults = faulty_log()
     path = log.segments.active.path(".log")

@@ -45,8 +45,14 @@ async def perform(server: BrokerServer, operation: Operation[ResultT]) -> Result
 
     It suspends only to ask a controller in another process, or for a marker's followers.
     """
+    carry_out = CARRIES_OUT.get(type(operation))
+    if carry_out is None:
+        raise TypeError(
+            f"{operation!r:.80} is no operation: give one of fencepost_broker.operations, such as"
+            ' TimeOutTransaction(transactional_id="payments")'
+        )
     try:
-        result: ResultT | Awaitable[ResultT] = CARRIES_OUT[type(operation)](server, operation)
+        result: ResultT | Awaitable[ResultT] = carry_out(server, operation)
         return await result if isawaitable(result) else result
     except AppendRefusedError as error:
         raise OperationRefusedError(

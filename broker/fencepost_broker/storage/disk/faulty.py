@@ -114,6 +114,12 @@ class DiskFaults:
 
     def add(self, fault: DiskFault) -> LoadedDiskFault:
         """Put a fault in force until it is removed."""
+        from fencepost_broker.storage.disk.faults import DiskFault
+
+        if not isinstance(fault, DiskFault):
+            raise TypeError(
+                f"{fault!r:.80} is no fault of a disk: give one such as fencepost_broker.DiskFull()"
+            )
         self._added += 1
         added = LoadedDiskFault(self, fault, self._added)
         self._use((*self.loaded, added))
