@@ -17,7 +17,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Literal, Self, TypeVar, Unpack
 
-from fencepost_broker.config import Settings
+from fencepost_broker.config import Settings, Value
 from fencepost_broker.ports import Address
 from fencepost_broker.server.clock import StateClock
 from fencepost_broker.server.embedded import broker as asyncio_broker
@@ -188,7 +188,7 @@ class Broker:
     # -- what tests ask for --------------------------------------------------------------------
 
     def create_topic(
-        self, name: str, partitions: int = -1, configs: Mapping[str, str] | None = None
+        self, name: str, partitions: int = -1, configs: Mapping[str, Value] | None = None
     ) -> None:
         """Create a topic, unless it exists; raises ``TopicRefusedError``."""
         self._ask(lambda: self._broker.create_topic(name, partitions, configs))

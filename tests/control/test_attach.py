@@ -143,7 +143,7 @@ def test_the_clock(broker: blocking.Broker, attached: BlockingAttachedBroker) ->
 def test_topics_transactions_and_operations(
     broker: blocking.Broker, attached: BlockingAttachedBroker
 ) -> None:
-    attached.create_topic("u", 2)
+    attached.create_topic("u", 2, {"retention.ms": 5, "preallocate": True})
     attached.create_topic("u", 2)
     told = attached.explain_partition("u", 1)
     assert told == broker.explain_partition("u", 1)

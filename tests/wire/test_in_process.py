@@ -19,6 +19,10 @@ from fencepost_broker import (
     TopicRefusedError,
 )
 from fencepost_broker.server.process import BrokerProcess
+from fencepost_protocol.generated.describe_configs import (
+    DescribeConfigsRequest,
+    DescribeConfigsResource,
+)
 from fencepost_protocol.generated.describe_producers import DescribeProducersRequest, TopicRequest
 from fencepost_protocol.generated.fetch import FetchPartition, FetchRequest, FetchTopic
 from fencepost_protocol.generated.init_producer_id import InitProducerIdRequest
@@ -65,6 +69,23 @@ async def test_brokers_share_a_loop_and_nothing_else() -> None:
             assert await topics_of(second) == {"b": 2}
             one.create_topic("c", 4)
             assert await topics_of(first) == {"a": 3, "c": 4}
+
+
+@pytest.mark.asyncio
+async def test_settings_of_a_new_topic_may_be_numbers_and_bools() -> None:
+    given = {"retention.ms": 5, "min.cleanable.dirty.ratio": 0.25, "preallocate": True}
+    async with Broker() as broker, Client(broker.bootstrap) as client:
+        broker.create_topic("t", configs={**given, "segment.ms": None})
+        wanted = DescribeConfigsResource(2, "t", [*given, "segment.ms"])
+        answer = await client.ask(DescribeConfigsRequest([wanted]), 4)
+        found = {each.name: each.value for each in answer.results[0].configs}
+        default = found.pop("segment.ms")
+        assert found == {
+            "retention.ms": "5", "min.cleanable.dirty.ratio": "0.25", "preallocate": "true",
+        }  # fmt: skip
+        assert default == "604800000"
+        with pytest.raises(TopicRefusedError, match=r"retention\.ms=1\.5"):
+            broker.create_topic("u", configs={"retention.ms": 1.5})
 
 
 @pytest.mark.asyncio

@@ -6,8 +6,9 @@ from collections.abc import Iterable, Mapping
 from types import MappingProxyType
 from typing import Final, NamedTuple
 
-from fencepost_broker.config import SettingsError, TopicSettings
+from fencepost_broker.config import SettingsError, TopicSettings, Value
 from fencepost_broker.config.table import Origin, Source
+from fencepost_broker.config.values.value_text import write
 
 FORM: Final = "NAME[:PARTITIONS][:CONFIG=VALUE]..."
 PARTITIONS_MAX: Final = 100_000
@@ -19,6 +20,12 @@ class WantedTopic(NamedTuple):
     name: str
     partitions: int = -1
     configs: Mapping[str, str] = MappingProxyType({})
+
+
+def written(configs: Mapping[str, Value] | None) -> dict[str, str]:
+    """Return a topic's settings as requests have them; ``None`` stands for the default."""
+    texts = ((name, write(value)) for name, value in (configs or {}).items())
+    return {name: text for name, text in texts if text is not None}
 
 
 def read_topic(text: str) -> WantedTopic:

@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Any, Final, Generic, TypedDict, TypeVar, Unpac
 
 import msgspec
 
+from fencepost_broker.config.topic_spec import written
 from fencepost_broker.config.values.endpoints import parse_control_address
 from fencepost_broker.faults.compiled import RuleError
 from fencepost_broker.faults.rule import Rule, Status, Touched
@@ -36,6 +37,7 @@ from fencepost_broker.server.control.client import ControlClient, ControlError, 
 from fencepost_broker.server.faults import BlockingFault, Fault, Faults, LoadedFault
 
 if TYPE_CHECKING:
+    from fencepost_broker.config import Value
     from fencepost_broker.server.control.seen import RequestSeen
 
 T = TypeVar("T")
@@ -117,10 +119,10 @@ class Attached(Generic[F]):
         ]
 
     def create_topic(
-        self, name: str, partitions: int = -1, configs: Mapping[str, str] | None = None
+        self, name: str, partitions: int = -1, configs: Mapping[str, Value] | None = None
     ) -> None:
         """Create a topic, unless it exists."""
-        new = {"name": name, "partitions": partitions, "configs": dict(configs or {})}
+        new = {"name": name, "partitions": partitions, "configs": written(configs)}
         try:
             self._port.ask("POST", "/v1/topics", new)
         except ControlError as error:

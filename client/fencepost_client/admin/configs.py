@@ -19,6 +19,7 @@ from fencepost_protocol.generated.list_config_resources import ListConfigResourc
 
 from fencepost_client.admin.fan_out import ItemRequest, ItemResult, Route, gather, require
 from fencepost_client.admin.routing import at_brokers
+from fencepost_client.admin.setting_text import setting_text
 from fencepost_client.errors import admin_error
 from fencepost_client.requests.backoff import Backoff
 from fencepost_client.requests.procedures import ANY_NODE, Ask, Procedure, retry
@@ -131,7 +132,7 @@ class Subtract:
     value: str
 
 
-Change: TypeAlias = str | Append | Subtract | None
+Change: TypeAlias = bool | float | str | Append | Subtract | None
 """A value to set, or ``None`` for the default."""
 _SET, _DELETE, _APPEND, _SUBTRACT = range(4)
 
@@ -227,14 +228,14 @@ def _alterable(name: str, change: Change) -> altering.AlterableConfig:
     if change is None:
         return altering.AlterableConfig(name, _DELETE, None)
     if isinstance(change, Append):
-        return altering.AlterableConfig(name, _APPEND, change.value)
+        return altering.AlterableConfig(name, _APPEND, setting_text(name, change.value))
     if isinstance(change, Subtract):
-        return altering.AlterableConfig(name, _SUBTRACT, change.value)
-    return altering.AlterableConfig(name, _SET, change)
+        return altering.AlterableConfig(name, _SUBTRACT, setting_text(name, change.value))
+    return altering.AlterableConfig(name, _SET, setting_text(name, change))
 
 
 def replace_configs(
-    configs: Mapping[ConfigResource, Mapping[str, str]],
+    configs: Mapping[ConfigResource, Mapping[str, bool | float | str]],
     backoff: Backoff,
     *,
     validate_only: bool,
@@ -246,7 +247,10 @@ def replace_configs(
             replacing.AlterConfigsResource(
                 each.kind,
                 each.name,
-                [replacing.AlterableConfig(name, value) for name, value in configs[each].items()],
+                [
+                    replacing.AlterableConfig(name, setting_text(name, value))
+                    for name, value in configs[each].items()
+                ],
             )
             for each in some
         ]

@@ -36,6 +36,7 @@ from fencepost_client.admin.fan_out import (
     settle,
 )
 from fencepost_client.admin.routing import metadata_of
+from fencepost_client.admin.setting_text import setting_text
 from fencepost_client.errors import KafkaError, UnsupportedVersionError, admin_error
 from fencepost_client.requests.backoff import Backoff
 from fencepost_client.requests.procedures import ANY_NODE, Ask, Controller, Procedure, retry
@@ -58,7 +59,7 @@ class NewTopic:
     name: str
     partitions: int = -1
     replication_factor: int = -1
-    configs: Mapping[str, str] = field(default_factory=dict)
+    configs: Mapping[str, bool | float | str] = field(default_factory=dict)
     assignments: Mapping[int, Sequence[int]] = field(default_factory=dict)
 
 
@@ -123,7 +124,11 @@ def create_topics(
     topics: Iterable[NewTopic], backoff: Backoff, timeout_ms: int, *, validate_only: bool
 ) -> Procedure[dict[str, CreatedTopic]]:
     """Create topics, as many as possible; raises the first error after that."""
-    wanted = {topic.name: topic for topic in topics}
+    wanted: dict[str, NewTopic] = {}
+    for topic in topics:
+        if topic.name in wanted:
+            raise ValueError(f"topic {topic.name!r} is given twice: create it once")
+        wanted[topic.name] = topic
 
     def build(_: int, names: Sequence[str]) -> CreateTopicsRequest:
         creatable = [_creatable(wanted[name]) for name in names]
@@ -150,7 +155,10 @@ def _creatable(topic: NewTopic) -> CreatableTopic:
             CreatableReplicaAssignment(partition, list(brokers))
             for partition, brokers in topic.assignments.items()
         ],
-        [CreatableTopicConfig(name, value) for name, value in topic.configs.items()],
+        [
+            CreatableTopicConfig(name, setting_text(name, value))
+            for name, value in topic.configs.items()
+        ],
     )
 
 

@@ -36,6 +36,7 @@ from fencepost_client.admin.configs import (
 )
 from fencepost_client.admin.log_dirs import alter_replica_log_dirs, describe_log_dirs
 from fencepost_client.admin.routing import list_brokers
+from fencepost_client.admin.setting_text import setting_text
 from fencepost_client.requests.procedures import ANY_NODE, Ask, Controller, NodeId
 from fencepost_protocol.errors import ErrorCode
 from fencepost_protocol.generated import alter_configs as replacing
@@ -171,10 +172,22 @@ def test_each_change_is_an_operation() -> None:
     assert request.validate_only
 
 
+def test_numbers_and_bools_are_sent_as_kafka_writes_them() -> None:
+    told = AlterConfigsResourceResponse(0, None, ORDERS.kind, ORDERS.name)
+    script = Script([IncrementalAlterConfigsResponse(responses=[told])])
+    changes = {"a": 5, "b": True, "c": 0.5, "d": False}
+    script.play(alter_configs({ORDERS: changes}, backoff(), validate_only=False))
+    (request,) = script.asked
+    sent = {each.name: each.value for each in request.resources[0].configs}
+    assert sent == {"a": "5", "b": "true", "c": "0.5", "d": "false"}
+    with pytest.raises(TypeError, match=r"a=\[5\]: a setting is a text, a number or a bool"):
+        setting_text("a", [5])  # type: ignore[arg-type]
+
+
 def test_all_of_a_resource_is_replaced() -> None:
     told = replacing.AlterConfigsResourceResponse(0, None, BROKER.kind, BROKER.name)
     script = Script([brokers(2), replacing.AlterConfigsResponse(responses=[told])])
-    script.play(replace_configs({BROKER: {"a": "1"}}, backoff(), validate_only=False))
+    script.play(replace_configs({BROKER: {"a": 1}}, backoff(), validate_only=False))
     assert targets(script)[-1] == NodeId(2)
     assert script.asked[1].resources[0].configs[0].value == "1"
 

@@ -73,6 +73,19 @@ def test_a_topic_is_made_by_hand_or_by_numbers() -> None:
     assert [each.broker_ids for each in request.topics[1].assignments] == [[1, 2], [2]]
 
 
+def test_settings_of_a_new_topic_may_be_numbers() -> None:
+    script = Script([CreateTopicsResponse(topics=[CreatableTopicResult("a")])])
+    wanted = [NewTopic("a", configs={"retention.ms": 5, "preallocate": True})]
+    script.play(create_topics(wanted, backoff(), 5, validate_only=False))
+    (request,) = script.asked
+    assert [each.value for each in request.topics[0].configs] == ["5", "true"]
+
+
+def test_a_topic_that_is_given_twice_is_refused() -> None:
+    with pytest.raises(ValueError, match="topic 'n' is given twice"):
+        create_topics([NewTopic("n", 1), NewTopic("n", 2)], backoff(), 5, validate_only=False)
+
+
 def test_topics_grow_by_numbers_or_by_hand() -> None:
     reply = CreatePartitionsResponse(
         results=[CreatePartitionsTopicResult(name) for name in ("a", "b", "c")]

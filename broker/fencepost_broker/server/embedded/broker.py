@@ -12,7 +12,7 @@ from collections.abc import Awaitable, Callable, Coroutine, Iterable, Mapping
 from typing import TYPE_CHECKING, Any, Final, Literal, Self, TypeVar
 
 from fencepost_broker.config import Settings, Value
-from fencepost_broker.config.topic_spec import WantedTopic, read_topics
+from fencepost_broker.config.topic_spec import WantedTopic, read_topics, written
 from fencepost_broker.observability.logging import LazyLogs
 from fencepost_broker.ports import Address
 from fencepost_broker.server.clock import StateClock, wall_ms
@@ -328,10 +328,10 @@ class Broker:
     # -- what tests ask for --------------------------------------------------------------------
 
     def create_topic(
-        self, name: str, partitions: int = -1, configs: Mapping[str, str] | None = None
+        self, name: str, partitions: int = -1, configs: Mapping[str, Value] | None = None
     ) -> None:
         """Create a topic, unless it exists; raises ``TopicRefusedError``."""
-        self._create(WantedTopic(name, partitions, configs or {}))
+        self._create(WantedTopic(name, partitions, written(configs)))
 
     async def perform(self, operation: Operation[ResultT]) -> ResultT:
         """Carry out an operation of ``fencepost_broker.operations``; returns what is then.

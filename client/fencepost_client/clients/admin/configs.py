@@ -60,7 +60,7 @@ class AdminConfigs(AdminBase):
 
     async def replace_configs(
         self,
-        configs: Mapping[ConfigResource, Mapping[str, str]],
+        configs: Mapping[ConfigResource, Mapping[str, bool | float | str]],
         *,
         validate_only: bool = False,
     ) -> None:

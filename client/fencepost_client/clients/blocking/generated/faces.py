@@ -724,7 +724,7 @@ class Admin(Face[admin.Admin]):
         """
         self._wait(self._subject.alter_configs, changes, validate_only=validate_only)
 
-    def replace_configs(self, configs: Mapping[ConfigResource, Mapping[str, str]], *, validate_only: bool=False) -> None:
+    def replace_configs(self, configs: Mapping[ConfigResource, Mapping[str, bool | float | str]], *, validate_only: bool=False) -> None:
         """Set all settings of resources; those that are not given get their defaults.
 
         admin.replace_configs({ConfigResource(ResourceKind.TOPIC, "orders"): {}})
