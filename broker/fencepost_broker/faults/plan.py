@@ -38,6 +38,11 @@ def read_plan(path: str) -> list[Rule]:
         raise RuleError(f"{path}: a file of rules has at most {BYTES_MAX} bytes")
     try:
         plan: Plan = convert(msgspec.toml.decode(content), Plan)
+    except UnicodeDecodeError as error:
+        line = content.count(b"\n", 0, error.start) + 1
+        raise RuleError(f"{path}:{line}: this is not UTF-8") from None
+    except RecursionError:
+        raise RuleError(f"{path}: this is nested too deeply") from None
     except (msgspec.DecodeError, StructError) as error:
         raise RuleError(f"{path}: {error}") from None
     return plan.fault

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from typing import Any
 
@@ -65,6 +66,8 @@ def _flatten(table: dict[str, Any], prefix: str = "") -> list[tuple[str, Any]]:
 
 def _as_text(value: Any) -> str:
     match value:
+        case float() if not math.isfinite(value):
+            raise ValueError(f"{value} is not a finite number")
         case bool() | int() | float() | str():
             return value_text.write(value) or ""
         case list():

@@ -57,6 +57,8 @@ preallocate = true
             '[log]\nretention.ms = 1\n[log.x]\n[other]\n"a.b" = 1\na.b = 2',
             "f:5: other.a.b is set twice",
         ),
+        ("a = 1\nb = nan", "f:2: b: nan is not a finite number"),
+        ("a = -inf", "f:1: a: -inf is not a finite number"),
         ("a = 1\nb = 1979-05-27", "f:2: b: a setting cannot be of type date"),
         ("a = [1, 2]", "f:1: a: a list can only contain strings"),
         ("a = " + "[" * 5000, "f: this is nested too deeply"),
