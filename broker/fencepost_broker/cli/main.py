@@ -15,6 +15,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 from fencepost_protocol.commands import Command, Parser, help_as_written
 
+from fencepost_broker.cli.standard_output import OutputError, ReaderGoneError, errors_of_output
+
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
 
@@ -31,18 +33,22 @@ _OWN: Final = frozenset(
 _OPTIONS: Final = frozenset({"-h", "--help", "--version"})
 """Options of ``fencepost`` itself."""
 _MORE_OBJECTS_THAN_A_START_MAKES: Final = 60_000
+_FAILED: Final = 1
 _USAGE: Final = 2
 _FAULT: Final = 70
 _NO_MEMORY: Final = 71
 _INTERRUPTED: Final = 130
+_READER_GONE: Final = 141
+"""What a shell says of a program that SIGPIPE has ended: its verdict is not known."""
 
 EPILOG: Final = """\
 examples:
   fencepost up --topic orders:3
   fencepost tap --topic orders
   fencepost COMMAND --help
-exit codes of all commands: 0 done, 2 invalid arguments, 70 a bug in Fencepost, 71 out of memory,
-130 interrupted; each command's help lists its others
+exit codes of all commands: 0 done, 1 the output cannot be written, 2 invalid arguments, 70 a bug in
+Fencepost, 71 out of memory, 130 interrupted, 141 ended because nobody reads its output any more;
+each command's help lists its others
 """
 
 
@@ -51,6 +57,20 @@ def main(arguments: list[str] | None = None) -> int:
     given = sys.argv[1:] if arguments is None else arguments
     # What is imported stays. Python would search it for garbage after each 700 objects.
     gc.set_threshold(_MORE_OBJECTS_THAN_A_START_MAKES)
+    exit_code = _READER_GONE
+    try:
+        with errors_of_output():
+            exit_code = _run(given)
+    except OutputError as error:
+        name = " ".join(["fencepost", *given[:1]])
+        sys.stderr.write(f"{name}: cannot write to standard output: {error}\n")
+        return _FAILED
+    except ReaderGoneError:  # maybe only after the end, when the buffer was flushed
+        return exit_code
+    return exit_code
+
+
+def _run(given: list[str]) -> int:
     parser = make_parser(_wanted(given))
     if not given:
         parser.print_help(sys.stderr)
@@ -60,6 +80,8 @@ def main(arguments: list[str] | None = None) -> int:
     options = parser.parse_args(given)
     try:
         exit_code: int = options.run(options)
+    except (OutputError, ReaderGoneError):
+        raise
     except KeyboardInterrupt:
         return _INTERRUPTED
     except MemoryError:
