@@ -55,6 +55,21 @@ def _private(folder: Path) -> Path:
     return path
 
 
+def make_run_dir(run_dir: Path) -> None:
+    """Make the directory for this user alone, unless it is there; a NotDoneError says why not."""
+    try:
+        run_dir.mkdir(parents=True, exist_ok=True, mode=0o700)
+    except FileExistsError:
+        why = "it is not a directory"
+    except OSError as error:
+        why = str(error.strerror)
+    else:
+        if os.access(run_dir, os.W_OK | os.X_OK):
+            return
+        why = "you may not write there"
+    raise NotDoneError(f"--run-dir {run_dir}: {why}: name a directory that you may make or write")
+
+
 def write_address(run_dir: Path, port: int) -> str:
     """Write the file by which commands find the socket, and return the new token."""
     token = secrets.token_urlsafe(_TOKEN_BYTES)

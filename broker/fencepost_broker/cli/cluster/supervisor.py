@@ -224,6 +224,10 @@ class Supervisor:
             raise ProcessError(
                 f"another cluster runs from {self._run_dir}: name another --run-dir"
             ) from None
+        except OSError as error:
+            raise ProcessError(
+                f"{self._run_dir / _LOCK}: {error.strerror}: name another --run-dir"
+            ) from None
         self._clean()
         await self._start_members()
         self._server = await asyncio.start_server(self._serve, LOOPBACK, 0, limit=_LINE_BYTES_MAX)

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Final
 from fencepost_client.commands.errors import NotDoneError
 
 from fencepost_broker.cli.cluster import prefork
-from fencepost_broker.cli.cluster.control_socket import run_dir_of
+from fencepost_broker.cli.cluster.control_socket import make_run_dir, run_dir_of
 from fencepost_broker.cli.cluster.supervisor import (
     BETWEEN,
     CONTROLLER,
@@ -117,12 +117,13 @@ def run_cluster(options: argparse.Namespace, settings: Settings, port: int) -> i
         certificate_settings(options.tls_cert, options.tls_key)
         run_dir = run_dir_of(options.run_dir)
         topics = read_topics(options.topic)
+        make_run_dir(run_dir)
     except (ValueError, NotDoneError) as error:
         sys.stderr.write(f"fencepost up: {error}\n")
         return 2
     for_now = run_dir / f"{_FOR_NOW}{os.getpid()}"
     if options.users or _is_controlled(options, settings):
-        for_now.mkdir(parents=True, mode=0o700)
+        for_now.mkdir(mode=0o700)
     if options.users:
         write_users(options.users, for_now / _USERS)
     try:
