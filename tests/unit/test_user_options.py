@@ -32,7 +32,9 @@ def test_passwords_are_given_or_in_the_environment_or_in_a_file(tmp_path: Path) 
     ("words", "told"),
     [
         (["--user", "alice"], "--user alice: the password is missing.*FENCEPOST_PASSWORD_ALICE"),
-        (["--user", ":x"], "the password is missing"),
+        (["--user", ":x"], "--user: the name is missing: write NAME:PASSWORD"),
+        (["--user", ""], "--user: the name is missing"),
+        (["--user", "a:"], "--user a: the password is missing"),
         (["--user", "a:x", "--user", "a:y"], "--user a: user a is given twice"),
         (["--users-file", "/no/such"], "--users-file /no/such: No such file"),
     ],
@@ -54,6 +56,17 @@ def test_a_broken_file_is_told_without_what_is_in_it(
     with pytest.raises(ValueError, match=told) as caught:
         users_of(options("--users-file", str(file)), {})
     assert "secret" not in str(caught.value)
+
+
+@pytest.mark.parametrize("content", ["", " \n\n"])
+@pytest.mark.parametrize("others", [[], ["--user", "alice:x"]])
+def test_a_file_without_users_does_not_open_the_broker(
+    content: str, others: list[str], tmp_path: Path
+) -> None:
+    file = tmp_path / "users"
+    file.write_text(content, encoding="utf-8")
+    with pytest.raises(ValueError, match=f"--users-file {file}: there are no users in it"):
+        users_of(options("--users-file", str(file), *others), {})
 
 
 def test_a_file_that_is_written_is_for_this_user_alone(tmp_path: Path) -> None:

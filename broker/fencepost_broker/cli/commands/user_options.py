@@ -62,7 +62,9 @@ def _from_options(
         name, _, password = text.partition(":")
         variable = _VARIABLE + re.sub(r"\W", "_", name, flags=re.ASCII).upper()
         password = password or environment.get(variable, "")
-        if not name or not password:
+        if not name:
+            raise ValueError("--user: the name is missing: write NAME:PASSWORD, or NAME")
+        if not password:
             raise ValueError(
                 f"--user {name}: the password is missing: write NAME:PASSWORD, set {variable} in"
                 " the environment, or use --users-file FILE with NAME:PASSWORD on a line"
@@ -85,6 +87,12 @@ def _from_file(path: str | None) -> Iterator[tuple[str, str, str]]:
         raise ValueError(f"--users-file {path}: it is not UTF-8 text") from None
     if len(content) > _FILE_BYTES_MAX:
         raise ValueError(f"--users-file {path}: it is larger than {_FILE_BYTES_MAX} bytes")
+    if not text.strip():
+        # Such as one that is not mounted yet: without users, everybody could use the broker.
+        raise ValueError(
+            f"--users-file {path}: there are no users in it: write NAME:PASSWORD on a line, or"
+            " leave the option out, and nobody needs to log in"
+        )
     for number, line in enumerate(text.splitlines(), 1):
         if not line.strip():
             continue
