@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+import stat
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
@@ -16,6 +17,7 @@ from fencepost_broker.apis.request import Request
 from fencepost_broker.server.control.controlled import controlled_recording
 from fencepost_broker.server.control.port import ControlPort
 from fencepost_broker.server.embedded.broker import Broker
+from fencepost_broker.storage.log import StorageError
 
 if TYPE_CHECKING:
     from fencepost_broker.network.dispatcher import Watcher
@@ -23,6 +25,9 @@ if TYPE_CHECKING:
 
 _SIZE: Final = bytes(4)
 """In place of the size before an answer, which a recording does not have."""
+
+_FOLDER: Final = stat.S_IRWXU
+_FILE: Final = stat.S_IRUSR | stat.S_IWUSR
 
 
 class _RecordedConnection:
@@ -129,11 +134,13 @@ class ShownDirectory:
 
         self._copy = tempfile.TemporaryDirectory(prefix="fencepost-console-")
         folder = Path(self._copy.name) / "data"
-        shutil.copytree(self._path, folder)
-        ended_s = max(each.stat().st_mtime for each in self._path.rglob("*.log"))
-        clock = StateClock(manual=True, at_ms=int(ended_s * 1000))
-        options: dict[str, Any] = {**self._options, "data_dir": folder, "clock": clock, "port": 0}
         try:
+            copy_to_change(self._path, folder)
+            ended_s = max(each.stat().st_mtime for each in self._path.rglob("*.log"))
+            clock = StateClock(manual=True, at_ms=int(ended_s * 1000))
+            options: dict[str, Any] = {
+                **self._options, "data_dir": folder, "clock": clock, "port": 0,
+            }  # fmt: skip
             self._broker = Broker(**options)
             self._broker.on_failure = self.on_failure
             await self._broker.start()
@@ -148,6 +155,20 @@ class ShownDirectory:
         is_clean = await self._broker.stop()
         self._copy.cleanup()
         return is_clean
+
+
+def copy_to_change(folder: Path, to: Path) -> None:
+    """Copy a folder, which may be for reading only, so that its copy can be written."""
+    try:
+        shutil.copytree(folder, to)
+    except shutil.Error as error:
+        [first, *others] = error.args[0]
+        path, _, why = first
+        reason = why.partition("] ")[2].partition(": '")[0] or why
+        more = f" (and {len(others)} more)" if others else ""
+        raise StorageError("copy", path, f"{reason}{more}") from None
+    for each in (to, *to.rglob("*")):
+        each.chmod(each.stat().st_mode | (_FOLDER if each.is_dir() else _FILE))
 
 
 def is_data_directory(path: Path) -> bool:
