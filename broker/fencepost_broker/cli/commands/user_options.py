@@ -91,7 +91,7 @@ def _from_file(path: str | None) -> Iterator[tuple[str, str, str]]:
         # Such as one that is not mounted yet: without users, everybody could use the broker.
         raise ValueError(
             f"--users-file {path}: there are no users in it: write NAME:PASSWORD on a line, or"
-            " leave the option out, and nobody needs to log in"
+            " leave the option out, and no client has to log in"
         )
     for number, line in enumerate(text.splitlines(), 1):
         if not line.strip():
