@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
+import signal
+import subprocess
 import sys
 from pathlib import Path
 from xml.etree import ElementTree
@@ -48,6 +51,24 @@ def test_the_command_runs_a_program_of_the_user_and_says_which_seed_failed(
         assert main(["simulate", *wrong]) == 2
     for wrong in (["--tap"], ["--until", "3"], ["--jobs", "0"]):
         assert main(["simulate", "my_simulated_program:right", *wrong]) == 2
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="has no SIGTERM to catch, and no groups")
+@pytest.mark.parametrize("send", ["kill", "killpg"])
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_a_signal_ends_all_its_processes_without_a_word(number: int, send: str) -> None:
+    words = ["simulate", "--program", "transactions", "--seeds", "300", "--jobs", "2"]
+    with subprocess.Popen(
+        [sys.executable, "-m", "fencepost_broker", *words],
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True,
+    ) as running:  # fmt: skip
+        assert running.stdout is not None
+        assert running.stdout.readline().startswith("seed 0 ")
+        getattr(os, send)(running.pid, number)
+        _, errors = running.communicate(timeout=60)
+    assert running.returncode == 130
+    assert "Traceback" not in errors
+    assert "leaked" not in errors
 
 
 def test_seeds_are_run_by_several_processes_in_order(capsys: pytest.CaptureFixture[str]) -> None:

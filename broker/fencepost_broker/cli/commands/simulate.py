@@ -4,20 +4,23 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import shlex
+import signal
 import sys
 import time
 import traceback
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from functools import partial
 from importlib import import_module
 from multiprocessing import get_context
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from fencepost_client.commands.options import new_file
 from fencepost_client.commands.output import write
 from fencepost_client.progress import Progress
-from fencepost_protocol.commands import Command, help_as_written
+from fencepost_protocol.commands import Command, help_as_written, number
 
 if TYPE_CHECKING:
     from fencepost_broker.simulation.report import Totals
@@ -53,7 +56,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--brokers", type=int, metavar="N", help="brokers of a built-in program's cluster (3)"
     )
-    parser.add_argument("--seeds", type=int, default=100, metavar="N", help="how many seeds (100)")
+    parser.add_argument(
+        "--seeds", type=number("a number of seeds", least=1), default=100, metavar="N",
+        help="how many seeds (100)",
+    )  # fmt: skip
     parser.add_argument("--first", type=int, default=0, metavar="SEED", help="the first one (0)")
     parser.add_argument("--seed", type=int, metavar="SEED", help="run this one only")
     parser.add_argument(
@@ -120,8 +126,37 @@ def _runs(program: Program, options: argparse.Namespace) -> Iterator[Run]:
     if options.jobs == 1:
         yield from (run_seed(program, seed, options.within) for seed in seeds)
         return
-    with get_context("spawn").Pool(options.jobs) as pool:
+    with (
+        _interrupted_by_sigterm(),
+        get_context("spawn").Pool(options.jobs, initializer=_leave_signals) as pool,
+    ):
         yield from pool.imap(partial(_run_elsewhere, options), seeds)
+
+
+@contextmanager
+def _interrupted_by_sigterm() -> Iterator[None]:
+    """Let SIGTERM, too, end the other processes; a second one ends this process at once."""
+
+    def interrupt(*_: Any) -> None:
+        signal.signal(signal.SIGTERM, signal.SIG_DFL)
+        raise KeyboardInterrupt
+
+    before = signal.signal(signal.SIGTERM, interrupt)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
+
+
+def _leave_signals() -> None:
+    """Let the process that started this one end it, when it waits for no lock of theirs.
+
+    A terminal's Ctrl-C and ``timeout`` signal a whole group of processes.
+    """
+    if sys.platform == "win32":
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
+    else:
+        os.setpgrp()
 
 
 def _run_elsewhere(options: argparse.Namespace, seed: int) -> Run:

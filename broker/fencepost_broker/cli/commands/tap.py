@@ -49,8 +49,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="show at most N bytes of each frame, so that fewer events of a busy broker are lost",
     )  # fmt: skip
     parser.add_argument(
-        "--count", type=number("a count"), default=0, metavar="N", help="stop after N events"
-    )
+        "--count", type=number("a count", least=1), default=0, metavar="N",
+        help="stop after N events",
+    )  # fmt: skip
     parser.add_argument("--stats", action="store_true", help="print the broker's counters and exit")
 
 
