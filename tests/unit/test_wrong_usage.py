@@ -59,6 +59,16 @@ WRONG: list[tuple[str, str]] = [
     ("up --data-dir=", "fencepost up: --data-dir is empty: name a directory"),
     ("--port 9092 up", "fencepost: error: the command comes first: fencepost COMMAND --port"),
     ("up --combined", "--combined needs --brokers N"),
+    ("up --run-dir none", "--run-dir needs --brokers N"),
+    ("up --control-token-file none", "--control-token-file none needs --control [HOST:]PORT"),
+    ("up --brokers 1 --control-token-file none", "none needs --control [HOST:]PORT"),
+    ("proxy --upstream a:1 --control-token-file none", "fencepost proxy: --control-token-file none "
+     "needs --control"),
+    ("up --recover-metadata", "--recover-metadata needs --data-dir DIR"),
+    ("up --brokers 1 --recover-metadata", "--recover-metadata needs --data-dir DIR"),
+    ("up --topic a --topic a:3", "fencepost up: topic 'a:3': a is given twice, and not alike"),
+    ("up --tls-cert {empty} --tls-key {empty}", "--tls-cert {empty}: the file is empty"),
+    ("up --brokers 1 --tls-cert {empty} --tls-key {empty}", "{empty}: the file is empty"),
     ("up --user alice", "--user alice: the password is missing"),
     ("config --config none", "fencepost config: none cannot be read: No such file or directory"),
     ("topics list -F none", "topics list: --command-config none: No such file or directory"),
@@ -104,14 +114,16 @@ def test_the_message_names_what_was_given_and_what_is_meant(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:  # fmt: skip
     monkeypatch.chdir(tmp_path)
+    (tmp_path / "empty").touch()
     read_end, write_end = os.pipe()
+    there = {"read_end": read_end, "empty": "empty"}
     try:
-        code, err = told(words.format(read_end=read_end), capsys)
+        code, err = told(words.format_map(there), capsys)
     finally:
         os.close(read_end)
         os.close(write_end)
     assert code == 2
-    assert said.format(read_end=read_end) in err
+    assert said.format_map(there) in err
     assert "Traceback" not in err
 
 

@@ -51,7 +51,7 @@ def started(*arguments: str) -> Iterator[tuple[subprocess.Popen[str], list[int]]
 def test_a_broker_ends_with_the_killed_process_that_started_it(
     brokers: tuple[str, ...], tmp_path: Path
 ) -> None:
-    words = [*brokers, "--run-dir", str(tmp_path / "run")]
+    words = [*brokers, "--run-dir", str(tmp_path / "run")] if brokers else []
     with started("--exit-with-parent", *words) as (_, pids):
         until_gone(pids)
 

@@ -65,7 +65,12 @@ def read_topics(given: Iterable[str] | Mapping[str, int]) -> list[WantedTopic]:
         return [WantedTopic(name, partitions) for name, partitions in given.items()]
     if isinstance(given, str):
         given = [given]
-    return [read_topic(text) for text in given]
+    topics: dict[str, WantedTopic] = {}
+    for text in given:
+        topic = read_topic(text)
+        if topics.setdefault(topic.name, topic) != topic:
+            raise ValueError(f"topic {text!r}: {topic.name} is given twice, and not alike")
+    return list(topics.values())
 
 
 def _partitions(text: str, digits: str) -> int:

@@ -30,6 +30,15 @@ def add_control_options(parser: argparse.ArgumentParser) -> None:
     )  # fmt: skip
 
 
+def check_token_file(options: argparse.Namespace) -> None:
+    """Raise ValueError for a token of a control port that is not opened."""
+    if options.control is None and options.control_token_file is not None:
+        raise ValueError(
+            f"--control-token-file {options.control_token_file} needs --control [HOST:]PORT:"
+            " without it, no control port is opened"
+        )
+
+
 def add_sending_options(parser: argparse.ArgumentParser) -> None:
     """Add the options that send metrics."""
     parser.add_argument(

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 
 from fencepost_protocol.commands import Command, help_as_written, number
 
-from fencepost_broker.cli.commands.control_options import add_control_options
+from fencepost_broker.cli.commands.control_options import add_control_options, check_token_file
 from fencepost_broker.cli.commands.parent import parent_descriptor
 from fencepost_broker.cli.commands.readiness import (
     NotReadyError,
@@ -122,6 +122,7 @@ def _proxy(options: argparse.Namespace) -> Proxy:
 
     if options.pid_file is not None:
         check_pid_file(options.pid_file)
+    check_token_file(options)
     if (options.tls_cert is None) != (options.tls_key is None):
         raise ValueError("--tls-cert and --tls-key go together: give both or none")
     if options.upstream_ca is not None and not options.upstream_tls:

@@ -13,7 +13,11 @@ from typing import TYPE_CHECKING, Final
 
 from fencepost_protocol.commands import Command, help_as_written, number
 
-from fencepost_broker.cli.commands.control_options import add_control_options, add_sending_options
+from fencepost_broker.cli.commands.control_options import (
+    add_control_options,
+    add_sending_options,
+    check_token_file,
+)
 from fencepost_broker.cli.commands.parent import parent_descriptor
 from fencepost_broker.cli.commands.readiness import (
     NotReadyError,
@@ -160,6 +164,7 @@ def run(options: argparse.Namespace) -> int:
     try:
         _check_given(options)
         settings = settings_from(options, _overrides(options), _defaults(options))
+        _check_used(options, settings)
         options.users = users_of(options)
         if options.exit_with_parent:
             options.until_closed = parent_descriptor()
@@ -167,11 +172,6 @@ def run(options: argparse.Namespace) -> int:
         return _fail(error.problems, EXIT_USAGE)
     except ValueError as error:
         return _fail([str(error)], EXIT_USAGE)
-    if options.combined and options.brokers is None:
-        return _fail(
-            ["--combined needs --brokers N: a single broker always includes its controller"],
-            EXIT_USAGE,
-        )
     if options.brokers is not None:
         from fencepost_broker.cli.commands.up_cluster import run_cluster
 
@@ -248,6 +248,21 @@ def _check_given(options: argparse.Namespace) -> None:
 
         if not Path(block).is_file():
             raise ValueError(f"--import-producer-id-block {block}: there is no such file")
+
+
+def _check_used(options: argparse.Namespace, settings: Settings) -> None:
+    """Raise ValueError for an option that would have no effect without another one."""
+    if options.brokers is None:
+        if options.combined:
+            raise ValueError(
+                "--combined needs --brokers N: a single broker always includes its controller"
+            )
+        if options.run_dir is not None:
+            raise ValueError("--run-dir needs --brokers N: commands find a cluster there")
+    if settings.control_address is None:
+        check_token_file(options)
+    if options.recover_metadata and options.data_dir is None and not settings.data_dirs:
+        raise ValueError("--recover-metadata needs --data-dir DIR: in memory, nothing is damaged")
 
 
 def _overrides(options: argparse.Namespace) -> dict[str, Value]:

@@ -104,7 +104,10 @@ def certificate_settings(
         ("ssl.keystore.key", "--tls-key", key),
     ):
         place = f"{option} {path}"
-        made.append((name, read(str(path), place, ValueError), Source(Origin.OPTION, place)))
+        text = read(str(path), place, ValueError)
+        if not text.strip():  # as a setting, it would count as not given
+            raise ValueError(f"{place}: the file is empty")
+        made.append((name, text, Source(Origin.OPTION, place)))
     return made
 
 
