@@ -131,7 +131,7 @@ async def read(bootstrap: str) -> Found:
             try:
                 async with asyncio.timeout(ANSWER_SECONDS):
                     found.records[topic] = await read_topic(admin, bootstrap, topic)
-            except KafkaError as error:
+            except (KafkaError, TimeoutError) as error:  # clients try again while it is offline
                 found.refused.append(f"{topic}: {error}")
         try:
             async with asyncio.timeout(ANSWER_SECONDS):
