@@ -90,8 +90,6 @@ PLACES = (("t", 0), ("t", 9), ("t", -1), ("nope", 0), ("a b", 0), ("", 0), ("c",
 def cases() -> Iterator[Case]:
     yield from administrators()
     yield from repetitions()
-    yield from repetitions_of_offsets()
-    yield from repetitions_of_share_groups()
     for topic, partition in PLACES:
         at = f"{topic!r}, {partition}"
         for offset in (0, -1, 5, -2):
@@ -178,6 +176,12 @@ ORDERS: tuple[tuple[tuple[str, tuple[int, ...]], ...], ...] = (
     (("c", (0, 9)), ("t", (0,)), ("t", (0,))),
 )
 """Topics and partitions, of which some do not exist and some stand there twice."""
+
+
+def cases_of_coordinators() -> Iterator[Case]:
+    """What only brokers are asked that coordinate the group and the transactional id."""
+    yield from repetitions_of_offsets()
+    yield from repetitions_of_share_groups()
 
 
 def repetitions_of_share_groups() -> Iterator[Case]:

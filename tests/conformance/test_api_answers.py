@@ -21,7 +21,14 @@ from fencepost_protocol.generated.offset_commit import (
     OffsetCommitRequestTopic,
 )
 
-from tests.conformance.answer_cases import GROUP_ID, TOPICS, TRANSACTIONAL_ID, cases, plain
+from tests.conformance.answer_cases import (
+    GROUP_ID,
+    TOPICS,
+    TRANSACTIONAL_ID,
+    cases,
+    cases_of_coordinators,
+    plain,
+)
 from tests.conformance.controller_peer import ask
 from tests.support.apache_kafka import ApacheKafka, KafkaUnavailableError
 from tests.support.broker import running_broker
@@ -73,7 +80,7 @@ async def test_the_same_answers(kafka: ApacheKafka) -> None:
     async with running_broker() as ours:
         await ours.ask(TOPICS, 7)
         await have_coordinators(ours.ask)
-        for label, message, version in cases():
+        for label, message, version in (*cases(), *cases_of_coordinators()):
             asked += 1
             theirs = plain(await asker(kafka)(message, version))
             mine = plain(await ours.ask(message, version))
