@@ -1,4 +1,4 @@
-"""Commands whose output nobody gets: on a full disk, into a closed pipe, without any output."""
+"""Commands whose output goes nowhere: a full disk, a closed pipe, or no standard output at all."""
 
 from __future__ import annotations
 

@@ -105,7 +105,7 @@ async def produced(client: Client, value: bytes, topic: str = "orders") -> Error
 
 
 async def read_errors(client: Client, topic: str) -> set[ErrorCode]:
-    """What a consumer is told: an empty log would make it believe that the records are gone."""
+    """The errors a consumer gets. Without them, it would take the records for gone."""
     fetch = FetchRequest(topics=[FetchTopic(topic, partitions=[FetchPartition(0)])])
     ends = ListOffsetsRequest(-1, 0, [ListOffsetsTopic(topic, [ListOffsetsPartition(0, -1, -1)])])
     epoch = OffsetForLeaderTopic(topic, [OffsetForLeaderPartition(0, -1, 0)])

@@ -47,8 +47,8 @@ examples:
   fencepost tap --topic orders
   fencepost COMMAND --help
 exit codes of all commands: 0 done, 1 the output cannot be written, 2 invalid arguments, 70 a bug in
-Fencepost, 71 out of memory, 130 interrupted, 141 ended because the reader of its output has ended;
-each command's help lists its others
+Fencepost, 71 out of memory, 130 interrupted, 141 (some commands: 0) ended because the reader of the
+output has ended; each command's help lists its others
 """
 
 

@@ -195,7 +195,7 @@ class Fetching:
         if cannot_be:
             limit, first = 0, True  # find out whether there is anything to read
         log = wanted.partition.log
-        if log.failure is not None and wanted.partition.is_offline:
+        if log.failure is not None and wanted.partition.is_offline:  # (no call for healthy logs)
             return PartitionData(number, ErrorCode.KAFKA_STORAGE_ERROR, -1)
         if wanted.entry.last_fetched_epoch >= 0:
             told = _divergence(log, wanted.entry)
